@@ -1,0 +1,56 @@
+"""Examine language models and agents, and say how far the marks can be trusted."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from proctor.version import __version__
+
+if TYPE_CHECKING:
+    from proctor.core.attempt import Attempt
+    from proctor.core.contracts import (
+        Dialect,
+        Executor,
+        Measure,
+        Probe,
+        Reading,
+        ScoreContext,
+        Scorer,
+    )
+    from proctor.core.run import CaseResult, Measured
+    from proctor.core.score import Score
+    from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+    from proctor.errors import ProctorError, SuiteError
+
+__all__ = [
+    "Attempt",
+    "Case",
+    "CaseResult",
+    "Criterion",
+    "Dialect",
+    "Executor",
+    "Measure",
+    "Measured",
+    "Message",
+    "Probe",
+    "ProctorError",
+    "Reading",
+    "Score",
+    "ScoreContext",
+    "Scorer",
+    "Spec",
+    "Suite",
+    "SuiteError",
+    "__version__",
+]
+
+_HOMES = ("core.contracts", "core.suite", "core.score", "core.run", "core.attempt", "errors")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that the command line starts quickly."""
+    if name in __all__:
+        for home in _HOMES:
+            module = importlib.import_module(f"proctor.{home}")
+            if name in vars(module):
+                return vars(module)[name]
+    raise AttributeError(f"module 'proctor' has no attribute {name!r}")

@@ -1,0 +1,68 @@
+"""The one concurrency helper: many things at once, but never more than a limit."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from threading import Thread
+from typing import Any, TypeVar
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+async def each(
+    things: Iterable[Given], work: Callable[[Given], Awaitable[Made]], *, limit: int
+) -> AsyncIterator[Made]:
+    """Yield what work makes of each thing, in the order of completion, at most limit at a time.
+
+    Things are taken one by one as there is room for them. The first error ends everything.
+    """
+    source = iter(things)
+    running: set[asyncio.Future[Made]] = set()
+    try:
+        while True:
+            while len(running) < limit:
+                try:
+                    thing = next(source)
+                except StopIteration:
+                    break
+                running.add(asyncio.ensure_future(work(thing)))
+            if not running:
+                return
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        for future in running:
+            future.cancel()
+        if running:
+            await asyncio.wait(running)
+
+
+def run_sync(work: Coroutine[Any, Any, Made]) -> Made:
+    """Run async code to its end from sync code, also where a loop is running already (notebooks).
+
+    The loop lives in its own thread. An interrupt in the calling thread cancels the work, lets it
+    put its things in order, and is then passed on.
+    """
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever, name="proctor", daemon=True)
+    thread.start()
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        future.cancel()
+        asyncio.run_coroutine_threadsafe(_drain(), loop).result(timeout=10)
+        raise
+    finally:
+        asyncio.run_coroutine_threadsafe(loop.shutdown_asyncgens(), loop).result(timeout=10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(timeout=10)
+        loop.close()
+
+
+async def _drain() -> None:
+    """Wait until everything else in the loop has ended."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=5)

@@ -1,0 +1,37 @@
+"""``proctor convert``: a suite of any dialect as a native one."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, suite_options, suite_settings
+
+
+@click.command()
+@suite_options
+@click.option("--to", type=click.Choice(["native"]), default="native", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write.")
+@json_option
+def convert(**options: Any) -> None:
+    """Write the suite SPEC as a native suite, which says everything the original said.
+
+    \b
+    Example:
+      proctor convert infibench/suite_v1.yaml --to native --out my-suite
+    """
+    from proctor.cli.output import print_json, say_problems
+    from proctor.core.suite import Spec
+    from proctor.engine import load
+    from proctor.registry import build
+
+    to, out, as_json = options.pop("to"), options.pop("out"), options.pop("as_json")
+    settings = suite_settings(options)
+    reading = load.read(settings)
+    suite = load.chosen(reading.suite, settings)
+    path = build("writer", Spec(name=to)).write(suite, out)
+    if as_json:
+        print_json({"wrote": str(path), "suite": suite.name, "cases": len(suite.cases)})
+        return
+    say_problems(reading.warnings, most=3)
+    click.echo(f"wrote {path}: {len(suite.cases)} cases")

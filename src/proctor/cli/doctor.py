@@ -1,0 +1,115 @@
+"""``proctor doctor``: what works on this machine."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+from proctor.version import __version__
+
+PACKAGES = {
+    "ruamel.yaml.clib": ("fast YAML", "pip install ruamel.yaml.clib"),
+    "pyarrow": ("Parquet files", "pip install 'proctor[parquet]'"),
+    "pydantic-monty": ("conditions in suites", "pip install pydantic-monty"),
+    "rapidfuzz": ("ROUGE-L", "pip install rapidfuzz"),
+}
+
+
+@click.command()
+@store_option
+@json_option
+def doctor(store: str | None, as_json: bool) -> int:
+    """Say what works here, and how to get what does not.
+
+    \b
+    Example:
+      proctor doctor
+    """
+    from proctor.cli.output import print_json
+
+    rows = [_python(), _cores(), *_packages(), _store(store), _grading()]
+    if as_json:
+        print_json({"version": __version__, "checks": rows})
+    else:
+        click.echo(f"Proctor {__version__}")
+        for row in rows:
+            mark = "ok " if row["ok"] else "-- "
+            fix = f" (fix: {row['fix']})" if row["fix"] and not row["ok"] else ""
+            click.echo(f"{mark} {row['what']}: {row['found']}{fix}")
+    return 0 if all(row["ok"] or row["optional"] for row in rows) else 2
+
+
+def _row(what: str, ok: bool, found: str, fix: str = "", optional: bool = False) -> dict[str, Any]:
+    return {"what": what, "ok": ok, "found": found, "fix": fix, "optional": optional}
+
+
+def _python() -> dict[str, Any]:
+    found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    return _row("Python", sys.version_info >= (3, 11), found, "install Python 3.11 or newer")
+
+
+def _cores() -> dict[str, Any]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return _row("cores", True, str(cores))
+
+
+def _packages() -> list[dict[str, Any]]:
+    rows = []
+    for name, (use, fix) in PACKAGES.items():
+        try:
+            found = f"{name} {version(name)}"
+            rows.append(_row(use, True, found, fix))
+        except PackageNotFoundError:
+            rows.append(_row(use, False, f"{name} is not installed", fix, name == "pyarrow"))
+    return rows
+
+
+def _store(url: str | None) -> dict[str, Any]:
+    from proctor.errors import StoreError
+    from proctor.store.store import Store
+
+    try:
+        with Store.open(url, create=False) as store:
+            return _row("store", True, f"{store.place}, {len(store.runs())} runs")
+    except StoreError as error:
+        missing = str(error).startswith("there is no store")
+        return _row("store", missing, str(error))
+
+
+def _grading() -> dict[str, Any]:
+    """Judge one answer in a real grading process, condition included."""
+    from proctor.bounded import run_sync
+    from proctor.core.attempt import Attempt
+    from proctor.core.contracts import GradeTask
+    from proctor.core.suite import Case, Criterion, Message, Spec
+    from proctor.engine.attack import local_executor
+    from proctor.errors import ProctorError
+
+    rules = [{"text": "wor(k|d)s", "regex": True, "cond": "ans and not context"}]
+    criterion = Criterion(id="probe", scorer=Spec(name="keywords", params={"rules": rules}))
+    case = Case(id="probe", messages=(Message(role="user", content=""),), criteria=(criterion,))
+    task = GradeTask(
+        case=case,
+        criterion=criterion,
+        attempts=(Attempt.of("probe", "it works"),),
+        keys=("probe",),
+        time_limit=10.0,
+    )
+
+    async def probe() -> list[Any]:
+        executor = local_executor(False)
+        try:
+            return [score async for _, score in executor.grade([task])]
+        finally:
+            await executor.close()
+
+    try:
+        (score,) = run_sync(probe())
+    except ProctorError as error:
+        return _row("grading processes", False, str(error))
+    good = score.points == 1.0
+    return _row("grading processes", good, "start and judge" if good else score.reason)

@@ -1,0 +1,59 @@
+"""``proctor infibench``: the flags of InfiBench's grader, for old scripts."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import store_option
+
+
+@click.command()
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.argument("responses", type=click.Path(path_type=Path))
+@click.option("--result_detail_path", type=click.Path(path_type=Path), help="The result YAML.")
+@click.option("--result_summary_path", type=click.Path(path_type=Path), help="The table as text.")
+@click.option("--select", multiple=True, metavar="CASE", help="Only these cases.")
+@click.option("--compat", type=click.Choice(["original"]), help="Bug for bug as the original.")
+@click.option("--format", "form", type=click.Choice(["table", "md", "csv"]), default="table")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the format is written to.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def infibench(**options: Any) -> int:
+    """Grade the RESPONSES to an InfiBench SUITE, and print the table by language, type and metric.
+
+    \b
+    Example:
+      proctor infibench suite_v1.yaml responses/gpt-4_0.2_0.9_30 --compat original
+      proctor infibench suite_v1.yaml responses/gpt-4 --result_detail_path results/gpt-4.yaml
+    """
+    from proctor.bounded import run_sync
+    from proctor.cli.output import progress_bar, say_problems
+    from proctor.cli.run import exit_code, print_report
+    from proctor.core.suite import Spec
+    from proctor.engine.evaluate import evaluate
+    from proctor.engine.settings import RunSettings, SuiteSettings
+    from proctor.registry import build
+    from proctor.store.store import Store
+
+    suite = SuiteSettings(
+        path=options["suite"],
+        dialect="infibench",
+        compat=options["compat"] or "",
+        select=options["select"],
+    )
+    settings = RunSettings(suite=suite, answers=options["responses"])
+    with Store.open(options["store"]) as store:
+        with progress_bar() as progress:
+            outcome = run_sync(evaluate(settings, store, progress))
+        view = outcome.view
+        if not options["as_json"]:
+            say_problems(outcome.warnings, most=3)
+        form = "json" if options["as_json"] else options["form"]
+        if options["out"] is None:
+            print_report(view, form, by=(), cases=False)
+        else:
+            options["out"].write_text(build("report", Spec(name=form)).render(view))
+        layout = build("layout", Spec(name="infibench"))
+        layout.write_files(view, options["result_detail_path"], options["result_summary_path"])
+        return exit_code(view.summary, [])

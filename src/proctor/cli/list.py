@@ -1,0 +1,124 @@
+"""``proctor list``: what there is."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+
+PLUGINS = {"scorers": "scorer", "dialects": "dialect", "measures": "measure", "reports": "report"}
+
+
+@click.command(name="list")
+@click.argument("what", type=click.Choice(["runs", "suites", "cases", *PLUGINS]))
+@click.argument("spec", required=False, type=click.Path(path_type=Path))
+@click.option("--dialect", metavar="NAME", help="Read the suite SPEC in this format.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@store_option
+@json_option
+def list_(
+    what: str,
+    spec: Path | None,
+    dialect: str | None,
+    limit: int,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """List runs or suites of the store, the cases of the suite SPEC, or installed plugins.
+
+    \b
+    Example:
+      proctor list runs
+      proctor list cases suite.yaml
+      proctor list scorers
+    """
+    from proctor.cli.output import print_json
+    from proctor.store.store import Store
+
+    if what == "cases":
+        if spec is None:
+            raise click.UsageError("`proctor list cases` needs a suite: proctor list cases SUITE")
+        rows = _cases(spec, dialect or "", limit)
+    elif what in PLUGINS:
+        rows = _plugins(PLUGINS[what])
+    else:
+        with Store.open(store, create=False) as opened:
+            rows = _runs(opened, limit) if what == "runs" else _suites(opened, limit)
+    if as_json:
+        print_json({what: rows})
+    else:
+        _print(rows)
+
+
+def _runs(store: Any, limit: int) -> list[dict[str, Any]]:
+    rows = []
+    for run in store.runs(limit=limit):
+        totals = (store.summary(run.id) or {}).get("totals", {})
+        rows.append(
+            {
+                "id": run.id,
+                "name": run.name,
+                "suite": run.suite,
+                "status": run.status.value,
+                "rate": totals.get("rate"),
+                "started": datetime.fromtimestamp(run.started, UTC).isoformat(timespec="seconds"),
+            }
+        )
+    return rows
+
+
+def _suites(store: Any, limit: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": row.key[:12],
+            "name": row.name,
+            "version": row.version,
+            "dialect": row.dialect,
+            "cases": row.cases,
+        }
+        for row in store.suites()[:limit]
+    ]
+
+
+def _cases(path: Path, dialect: str, limit: int) -> list[dict[str, Any]]:
+    from proctor.engine import load
+    from proctor.engine.settings import SuiteSettings
+
+    suite = load.read(SuiteSettings(path=path, dialect=dialect)).suite
+    return [
+        {
+            "id": case.id,
+            "criteria": ", ".join(criterion.label for criterion in case.criteria),
+            **{tag: ", ".join(values) for tag, values in case.tags.items()},
+        }
+        for case in suite.cases[:limit]
+    ]
+
+
+def _plugins(kind: str) -> list[dict[str, Any]]:
+    from proctor.registry import describe
+
+    return [{"name": name, "does": text} for name, text in describe(kind)]
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        click.echo("none")
+        return
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    shown = [[_cell(row.get(name)) for name in columns] for row in rows]
+    widths = [
+        max(map(len, [name, *cells]))
+        for name, cells in zip(columns, zip(*shown, strict=True), strict=True)
+    ]
+    for cells in [columns, *shown]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,133 @@
+"""The command ``proctor``: finds the command asked for, and says errors without a traceback."""
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from proctor.version import __version__
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "run": ("proctor.cli.run:run", "Examine a candidate with a suite; goes on where it stopped."),
+    "plan": ("proctor.cli.plan:plan", "Say what a run would do, without doing it."),
+    "check": ("proctor.cli.check:check", "Say what is wrong with a suite; --deep attacks it."),
+    "report": ("proctor.cli.report:report", "Print the numbers of a run."),
+    "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
+    "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, dialects, measures."),
+    "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
+    "export": ("proctor.cli.export:export", "Write a run to a file: .jsonl or .parquet."),
+    "import": ("proctor.cli.import_:import_", "Read a run that was exported."),
+    "delete": ("proctor.cli.delete:delete", "Delete a run from the store."),
+    "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
+    "demo": ("proctor.cli.demo:demo", "Run the starter suite on recorded answers."),
+    "doctor": ("proctor.cli.doctor:doctor", "Say what works on this machine."),
+    "infibench": ("proctor.cli.infibench:infibench", "Grade as InfiBench's grader_main.py did."),
+}
+
+
+class LazyGroup(click.Group):
+    """Import a command only when it is used, so that help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Say which command was probably meant where there is none of that name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], list(COMMANDS), n=1, cutoff=0.5)
+            meant = f" Did you mean {close[0]!r}?" if close else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="First steps: `proctor demo`, then `proctor init my-suite`.",
+)
+@click.version_option(__version__, prog_name="proctor")
+def cli() -> None:
+    """Examine language models and agents, and know how far the marks can be trusted.
+
+    \b
+    Example:
+      proctor run suite.yaml --answers answers.jsonl
+      proctor report @last --by lang
+
+    Exit codes: 0 done, 1 a gate was missed, 2 wrong input, 3 incomplete.
+    """
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and end the process with its exit code."""
+    given = sys.argv[1:] if args is None else args
+    sys.exit(_run(given))
+
+
+def _run(args: list[str]) -> int:
+    try:
+        result: Any = cli.main(args=args, prog_name="proctor", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception as error:
+        from proctor.errors import ProctorError
+
+        if not isinstance(error, ProctorError):
+            raise
+        _say(error, as_json="--json" in args)
+        return 2
+
+
+def _say(error: Exception, *, as_json: bool) -> None:
+    from proctor.errors import SuiteError
+
+    if as_json:
+        import json
+
+        from proctor.cli.output import problem_json
+
+        found = error.problems if isinstance(error, SuiteError) else []
+        shown = {
+            "kind": type(error).__name__,
+            "message": str(error),
+            "problems": [problem_json(problem) for problem in found],
+        }
+        click.echo(json.dumps({"error": shown}, ensure_ascii=False, indent=2))
+        return
+    text = str(error)
+    click.echo(text if isinstance(error, SuiteError) else f"error: {text}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""What commands print: JSON, problems, progress."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.core.suite import Json
+from proctor.errors import Problem
+
+if TYPE_CHECKING:
+    from proctor.engine.evaluate import Progress
+
+PLAIN_SECONDS = 5.0
+
+
+def print_json(value: Json) -> None:
+    """Print one JSON object."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def problem_json(problem: Problem) -> dict[str, Json]:
+    """Make JSON of a problem."""
+    return {
+        "severity": problem.severity,
+        "message": problem.message,
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "field": problem.field,
+        "hint": problem.hint,
+    }
+
+
+def say_problems(problems: Iterable[Problem], *, most: int | None = None) -> None:
+    """Print problems to standard error, the first ones in full."""
+    found = list(problems)
+    for problem in found[:most]:
+        click.echo(str(problem), err=True)
+    if most is not None and len(found) > most:
+        left = len(found) - most
+        click.echo(f"… and {left} more; `proctor check` shows them all", err=True)
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal; none where the output is a file or a pipe."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> Iterator["Callable[[Progress], None]"]:
+    """Show progress on standard error: a bar on a terminal, a line now and then in a pipe."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        with _rich_bar() as show:
+            yield show
+    else:
+        yield _PlainLines()
+
+
+class _PlainLines:
+    """Print a line every few seconds."""
+
+    def __init__(self) -> None:
+        self.started = self.last = time.monotonic()
+
+    def __call__(self, progress: "Progress") -> None:
+        now = time.monotonic()
+        if now - self.last < PLAIN_SECONDS:
+            return
+        self.last = now
+        of = f" of {progress.total:,}" if progress.total is not None else ""
+        rate = progress.done / (now - self.started)
+        failed = f", {progress.failed:,} unscored" if progress.failed else ""
+        click.echo(f"{progress.phase}: {progress.done:,}{of}, {rate:,.0f}/s{failed}", err=True)
+
+
+@contextmanager
+def _rich_bar() -> Iterator["Callable[[Progress], None]"]:
+    import rich.progress
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns: list[Any] = [
+        TextColumn("{task.description:8}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failed]}", style="yellow"),
+    ]
+    with rich.progress.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+        started = time.monotonic()
+
+        def show(progress: "Progress") -> None:
+            if progress.phase not in tasks:
+                tasks[progress.phase] = bars.add_task(progress.phase, rate="", failed="")
+            rate = progress.done / max(time.monotonic() - started, 1e-9)
+            bars.update(
+                tasks[progress.phase],
+                completed=progress.done,
+                total=progress.total,
+                rate=f"{rate:,.0f}/s",
+                failed=f"{progress.failed} unscored" if progress.failed else "",
+            )
+
+        yield show

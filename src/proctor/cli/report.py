@@ -1,0 +1,57 @@
+"""``proctor report``: the numbers of a run."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "md", "csv", "json", "junit"]),
+    default="table",
+    show_default=True,
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option("--cases", is_flag=True, help="Show every case as well.")
+@click.option(
+    "--layout", metavar="ORIGIN", help="Write the result files of this origin into --out."
+)
+@store_option
+@json_option
+def report(**options: Any) -> None:
+    """Print the numbers of RUN: a name, an id, or @last, @last~1.
+
+    \b
+    Example:
+      proctor report @last --by lang --by type
+      proctor report my-run --format md --out report.md
+    """
+    from proctor.cli.run import print_report, write_layout
+    from proctor.core.suite import Spec
+    from proctor.engine.evaluate import view_of
+    from proctor.registry import build
+    from proctor.store.store import Store
+
+    by, cases, layout = options["by"], options["cases"], options["layout"]
+    out: Path | None = options["out"]
+    form = "json" if options["as_json"] else options["form"]
+    with Store.open(options["store"], create=False) as opened:
+        view = view_of(opened, options["run"])
+        if layout is not None:
+            if out is None:
+                raise click.UsageError("--layout needs --out DIR")
+            write_layout(view, layout, out, quiet=options["as_json"])
+        elif out is None:
+            print_report(view, form, by=by, cases=cases)
+        else:
+            text = build("report", Spec(name=form)).render(view, by=by, cases=cases)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            out.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+            click.echo(f"wrote {out}", err=True)

@@ -1,0 +1,95 @@
+"""``proctor run``: examine a candidate with a suite."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, run_options, run_settings, store_option, suite_options
+
+
+@click.command()
+@suite_options
+@run_options
+@click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
+@click.option("--cases", is_flag=True, help="Show every case as well.")
+@click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
+@click.option("--layout", metavar="ORIGIN", help="Also write the result files of this origin.")
+@click.option("--out", type=click.Path(path_type=Path), help="The folder for --layout.")
+@store_option
+@json_option
+def run(**options: Any) -> int:
+    """Examine a candidate with the suite SPEC, and print the numbers.
+
+    Whatever is stored already is not done again: after an interruption, start the same command
+    once more.
+
+    \b
+    Example:
+      proctor run suite.yaml --answers answers.jsonl
+      proctor run suite.yaml --answers responses/gpt-4 --compat original --by lang --json
+      proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
+    """
+    from proctor.bounded import run_sync
+    from proctor.cli.output import progress_bar, say_problems
+    from proctor.engine.evaluate import evaluate
+    from proctor.engine.gates import check_gates, missed_gates
+    from proctor.store.store import Store
+
+    by, cases = options.pop("by"), options.pop("cases")
+    gates = check_gates(options.pop("gates"))
+    layout, out = options.pop("layout"), options.pop("out")
+    if (layout is None) != (out is None):
+        raise click.UsageError("--layout and --out go together: --layout infibench --out DIR")
+    as_json, url = options.pop("as_json"), options.pop("store")
+    settings = run_settings(options)
+    with Store.open(url) as store:
+        try:
+            with progress_bar() as progress:
+                outcome = run_sync(evaluate(settings, store, progress))
+        except KeyboardInterrupt:
+            click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+            return 130
+        if not as_json:
+            say_problems(outcome.warnings, most=3)
+        print_report(outcome.view, "json" if as_json else "table", by=by, cases=cases)
+        if layout is not None:
+            write_layout(outcome.view, layout, out, quiet=as_json)
+        return exit_code(outcome.view.summary, missed_gates(gates, outcome.view.summary))
+
+
+def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> None:
+    """Print a run in one of the report formats."""
+    from proctor.cli.output import terminal_width
+    from proctor.core.suite import Spec
+    from proctor.registry import build
+
+    params: dict[str, Any] = {}
+    if name == "table" and (width := terminal_width()) is not None:
+        params = {"width": width, "color": True}
+    report = build("report", Spec(name=name, params=params))
+    if hasattr(report, "write"):
+        report.write(view, sys.stdout, by=by, cases=cases)
+        click.echo()
+    else:
+        click.echo(report.render(view, by=by, cases=cases).rstrip("\n"))
+
+
+def write_layout(view: Any, name: str, out: Path, *, quiet: bool) -> None:
+    """Write the result files of an origin, and say where they lie."""
+    from proctor.core.suite import Spec
+    from proctor.registry import build
+
+    for path in build("layout", Spec(name=name)).write(view, out):
+        if not quiet:
+            click.echo(f"wrote {path}", err=True)
+
+
+def exit_code(summary: Any, missed: list[str]) -> int:
+    """Say which gates were missed, and return the exit code of a run."""
+    for gate in missed:
+        click.echo(f"gate missed: {gate}", err=True)
+    if summary.totals.errors:
+        return 3
+    return 1 if missed else 0

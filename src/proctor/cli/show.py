@@ -1,0 +1,168 @@
+"""``proctor show``: one case of a run, with all that explains its mark."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+
+if TYPE_CHECKING:
+    from proctor.core.run import AttemptResult, CaseResult
+    from proctor.core.score import Score
+    from proctor.core.suite import Case, Criterion
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@click.argument("case", metavar="CASE")
+@click.option("--attempt", type=click.IntRange(0), help="Only this attempt.")
+@click.option("--full", is_flag=True, help="Do not cut long texts.")
+@store_option
+@json_option
+def show(
+    run: str, case: str, attempt: int | None, full: bool, store: str | None, as_json: bool
+) -> None:
+    """Show CASE of RUN: the question, each answer, each score and why, and how they add up.
+
+    \b
+    Example:
+      proctor show @last 0-0-4
+      proctor show my-run 0-0-4 --attempt 2 --full
+    """
+    from proctor.cli.output import print_json
+    from proctor.engine.evaluate import case_of, view_of
+    from proctor.errors import UsageError
+    from proctor.reports.structured import case_object
+    from proctor.store.store import Store
+
+    with Store.open(store, create=False) as opened:
+        found = case_of(opened, view_of(opened, run), case)
+    chosen = [item for item in found.attempts if attempt in (None, item.attempt.index)]
+    if not chosen:
+        known = ", ".join(str(item.attempt.index) for item in found.attempts)
+        raise UsageError(f"case {case!r} has no attempt {attempt} (there are: {known})")
+    if as_json:
+        shown = case_object(found)
+        keep = {item.attempt.index for item in chosen}
+        shown["attempts"] = [
+            {**made, "output": item.attempt.output}
+            for made, item in zip(shown["attempts"], found.attempts, strict=True)
+            if item.attempt.index in keep
+        ]
+        prompt = [{"role": m.role, "content": m.content} for m in found.case.messages]
+        print_json({"messages": prompt, "references": list(found.case.references), **shown})
+        return
+    for line in _lines(found, chosen, None if full else 1500):
+        click.echo(line)
+
+
+def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None) -> Iterator[str]:
+    case, folded = found.case, found.folded
+    value = "unscored" if folded.value is None else f"{folded.value:.4g} of {case.full_score:g}"
+    yield click.style(f"{case.id}  {value}", bold=True)
+    for tag, values in case.tags.items():
+        yield f"  {tag}: {', '.join(values)}"
+    for message in case.messages:
+        yield from _block(message.role, _printable(message.content), most)
+    for number, reference in enumerate(case.references, 1):
+        yield from _block(f"reference {number}", _printable(reference), most)
+    for item in chosen:
+        yield ""
+        yield click.style(f"attempt {item.attempt.index}  {_worth(item)}", bold=True)
+        if item.attempt.error:
+            yield f"  error: {item.attempt.error}"
+        yield from _block("answer", _marked(item), most)
+        for criterion in case.criteria:
+            score = item.scores.get(criterion.id)
+            if score is not None:
+                yield from _score_lines(criterion, score)
+        if item.value.value is not None and item.scores:
+            yield f"  = {formula(case, item)}"
+    if len(found.attempts) > 1 and folded.value is not None:
+        shown = ", ".join("–" if b is None else f"{b:.4g}" for b in folded.buckets[:30])
+        yield ""
+        yield f"all {len(found.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
+
+
+def formula(case: "Case", item: "AttemptResult") -> str:
+    """Write out how the points of an attempt became its value."""
+    from proctor.core.score import shares
+
+    parts = [f"{points:g}" for _, points, _ in shares(case, item.scores)]
+    total = " + ".join(parts) or "0"
+    if case.min_points is not None or case.max_points is not None:
+        low = "" if case.min_points is None else f", at least {case.min_points:g}"
+        high = "" if case.max_points is None else f", at most {case.max_points:g}"
+        total = f"({total}{low}{high})"
+    elif len(parts) > 1:
+        total = f"({total})"
+    return f"{total} / {item.value.out_of:g} * {case.full_score:g} = {item.value.value:.4g}"
+
+
+def _worth(item: "AttemptResult") -> str:
+    value = item.value
+    if value.value is not None:
+        note = " (no answer)" if value.status == "unanswered" else ""
+        return f"{value.value:.4g}{note}"
+    return f"{value.status}, worth between {value.low:.4g} and {value.high:.4g}"
+
+
+def _score_lines(criterion: "Criterion", score: "Score") -> Iterator[str]:
+    if score.points is None:
+        marks = score.status.replace("_", " ")
+    else:
+        marks = f"{score.points:g}" + ("" if score.out_of is None else f" of {score.out_of:g}")
+    weight = "" if criterion.weight == 1 else f", weight {criterion.weight:g}"
+    yield f"  {criterion.id}: {marks}{weight}"
+    if score.reason:
+        yield f"    {score.reason}"
+    for row in _detail_rows(score):
+        yield f"    {row}"
+
+
+def _detail_rows(score: "Score") -> Iterator[str]:
+    detail = score.detail if isinstance(score.detail, dict) else {}
+    for rule in detail.get("rules", ()):
+        mark = "✓" if rule["status"] == "match" else "✗"
+        places = ", ".join(f"at {start}–{end}" for start, end in rule["spans"][:3])
+        yield f"{mark} {rule['points']:+g}  {rule['keyword']}  {places}".rstrip()
+    for number, blank in enumerate(detail.get("blanks", ()), 1):
+        mark = "✓" if blank["points"] else "✗"
+        yield f"{mark} blank {number}: {blank['text']!r}, wanted {blank['target']!r}"
+
+
+def _marked(item: "AttemptResult") -> str:
+    """Return the answer with what was found in it underlined."""
+    text = _printable(item.attempt.output)
+    spans = sorted({span for score in item.scores.values() for span in _spans(score.detail)})
+    shown, end = "", 0
+    for start, stop in spans:
+        if start >= end and stop <= len(text):
+            shown += text[end:start] + click.style(text[start:stop], underline=True)
+            end = stop
+    return shown + text[end:]
+
+
+def _spans(detail: Any) -> Iterator[tuple[int, int]]:
+    if not isinstance(detail, dict):
+        return
+    rows = [*detail.get("rules", ()), *detail.get("texts", ()), detail]
+    for row in rows:
+        for span in [*row.get("spans", ()), row.get("span")]:
+            if span and span[1] > span[0]:
+                yield span[0], span[1]
+
+
+def _block(title: str, text: str, most: int | None) -> Iterator[str]:
+    yield click.style(f"  {title}", dim=True)
+    if most is not None and len(text) > most:
+        left = len(text) - most
+        text = f"{text[:most]}\n… {left} more characters (--full shows them)"
+    for line in text.split("\n"):
+        yield f"    {line}"
+
+
+def _printable(text: str) -> str:
+    """Replace control characters, so that an answer cannot steer the terminal."""
+    return "".join(char if char >= " " or char in "\t\n" else "�" for char in text)

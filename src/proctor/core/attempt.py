@@ -1,0 +1,45 @@
+"""One try of a candidate at a case."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from proctor.core.suite import Json, Message
+
+
+class AttemptStatus(StrEnum):
+    """Say how an attempt ended."""
+
+    ANSWERED = "answered"
+    UNANSWERED = "unanswered"
+    """The candidate was reached and gave no answer: the case's null score counts."""
+    ERROR = "error"
+    """The candidate could not be reached: nothing counts, the next run tries again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Hold what a candidate made of a case: the messages after those of the case itself."""
+
+    case_id: str
+    index: int = 0
+    messages: tuple[Message, ...] = ()
+    status: AttemptStatus = AttemptStatus.ANSWERED
+    error: str = ""
+    seconds: float | None = None
+    usage: Mapping[str, Json] = field(default_factory=dict)
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    """What the answers file said besides the answer."""
+
+    @property
+    def output(self) -> str:
+        """Return the candidate's last words."""
+        return next((m.content for m in reversed(self.messages) if m.role == "assistant"), "")
+
+    @classmethod
+    def of(cls, case_id: str, output: str | None, *, index: int = 0) -> "Attempt":
+        """Make the attempt that answered with one text, or with none."""
+        if output is None:
+            return cls(case_id=case_id, index=index, status=AttemptStatus.UNANSWERED)
+        reply = Message(role="assistant", content=output)
+        return cls(case_id=case_id, index=index, messages=(reply,))

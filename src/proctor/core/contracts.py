@@ -1,0 +1,167 @@
+"""The contracts of the doers: what a plugin of each kind must be able to do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from proctor.core.attempt import Attempt
+from proctor.core.run import CaseResult, Measured
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Message, Suite
+from proctor.errors import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreContext:
+    """Hold all that a scorer may look at; the only argument of every scorer."""
+
+    case: Case
+    attempt: Attempt
+
+    @property
+    def output(self) -> str:
+        """Return the candidate's last words."""
+        return self.attempt.output
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Return the answers known to be right."""
+        return self.case.references
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        """Return the passages that came with the question."""
+        return self.case.context
+
+    @property
+    def prompt(self) -> str:
+        """Return the question."""
+        return self.case.prompt
+
+    @property
+    def transcript(self) -> tuple[Message, ...]:
+        """Return the whole conversation, from the case's messages to the last reply."""
+        return self.case.messages + self.attempt.messages
+
+    @classmethod
+    def of(
+        cls,
+        output: str,
+        *,
+        prompt: str = "",
+        references: Sequence[str] = (),
+        context: Sequence[str] = (),
+    ) -> "ScoreContext":
+        """Make a context of plain texts, for trying a scorer by hand."""
+        case = Case(
+            id="try",
+            messages=(Message(role="user", content=prompt),),
+            criteria=(),
+            references=tuple(references),
+            context=tuple(context),
+        )
+        return cls(case=case, attempt=Attempt.of("try", output))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """Hold an answer made up to test a criterion: what it is, and what it should be worth."""
+
+    kind: str
+    """``stuffing`` (all that the criterion looks for, pasted together) or ``reference``."""
+    answer: str
+
+
+class Scorer(ABC):
+    """Judge one attempt by one criterion; a dataclass whose fields are its parameters.
+
+    ``score`` may return a bool or a number (of at most ``out_of``) or a whole Score, and may be
+    ``async``. It must not depend on anything but its fields and the context.
+    """
+
+    version: ClassVar[str] = "1"
+    """Change it whenever the same input may get another score: stored scores are then redone."""
+    out_of: ClassVar[float | None] = 1.0
+    """The most points a bare number can be; none for a number that is only shown, never added."""
+    time_limit: ClassVar[float] = 10.0
+    """Seconds after which a score is given up as failed."""
+
+    @abstractmethod
+    def score(self, ctx: ScoreContext) -> Any:
+        """Judge one attempt."""
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Return answers that ``proctor check --deep`` tries on this criterion."""
+        return ()
+
+    def problems(self) -> Iterable[str]:
+        """Return what is wrong with the parameters beyond their types."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Hold a suite as a dialect read it, with what the reader should be warned of."""
+
+    suite: Suite
+    warnings: tuple[Problem, ...] = ()
+
+
+class Dialect(ABC):
+    """Read suites and answers written in one format."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def recognises(self, path: Path) -> bool:
+        """Tell from the path and a first look at its content whether this is the format."""
+
+    @abstractmethod
+    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+        """Read a suite, or raise a SuiteError with every problem.
+
+        Files that the suite names must lie inside root, by default the folder of the suite.
+        """
+
+    @abstractmethod
+    def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
+        """Read answers on file, case by case in the order of the file, attempts in their order.
+
+        Raises a DialectError when the path is not an answers file of this format.
+        """
+
+
+class Measure(ABC):
+    """Make one number of many case results; a dataclass whose fields are its parameters."""
+
+    version: ClassVar[str] = "1"
+
+    @abstractmethod
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Compute the number over all cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeTask:
+    """Hold some attempts at one case, to be judged by one criterion."""
+
+    case: Case
+    criterion: Criterion
+    attempts: tuple[Attempt, ...]
+    keys: tuple[str, ...]
+    """The score key of each attempt, by which the result is told apart."""
+    time_limit: float
+
+
+class Executor(ABC):
+    """Run grading where there are cores for it."""
+
+    @abstractmethod
+    def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
+        """Judge all tasks, yielding each score with its key as soon as it is there."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Leave no process behind."""

@@ -1,0 +1,52 @@
+"""Core objects from the JSON values that ``fingerprint.plain`` makes of them."""
+
+from collections.abc import Mapping, Sequence
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+
+
+def spec_from(data: Mapping[str, Json]) -> Spec:
+    """Make a Spec of its JSON."""
+    return Spec(name=data["name"], params=data.get("params", {}))
+
+
+def criterion_from(data: Mapping[str, Json]) -> Criterion:
+    """Make a Criterion of its JSON."""
+    return Criterion(**{**data, "scorer": spec_from(data["scorer"])})
+
+
+def case_from(data: Mapping[str, Json]) -> Case:
+    """Make a Case of its JSON."""
+    changed: dict[str, Json] = {
+        "messages": _messages(data.get("messages", ())),
+        "criteria": tuple(criterion_from(item) for item in data.get("criteria", ())),
+        "references": tuple(data.get("references", ())),
+        "context": tuple(data.get("context", ())),
+        "tags": {name: tuple(values) for name, values in data.get("tags", {}).items()},
+    }
+    if "dialogue" in data:
+        changed["dialogue"] = spec_from(data["dialogue"])
+    return Case(**{**data, **changed})
+
+
+def suite_from(data: Mapping[str, Json], cases: Sequence[Case]) -> Suite:
+    """Make a Suite of its JSON and its cases, which are kept apart."""
+    measures = tuple(spec_from(item) for item in data.get("measures", ()))
+    return Suite(**{**data, "measures": measures, "cases": cases})
+
+
+def attempt_from(data: Mapping[str, Json]) -> Attempt:
+    """Make an Attempt of its JSON."""
+    status = AttemptStatus(data.get("status", AttemptStatus.ANSWERED))
+    return Attempt(**{**data, "messages": _messages(data.get("messages", ())), "status": status})
+
+
+def score_from(data: Mapping[str, Json]) -> Score:
+    """Make a Score of its JSON."""
+    return Score(**{**data, "status": ScoreStatus(data.get("status", ScoreStatus.SCORED))})
+
+
+def _messages(items: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:
+    return tuple(Message(role=item["role"], content=item.get("content", "")) for item in items)

@@ -1,0 +1,155 @@
+"""Small expressions that people write on the command line: filters of cases and gates of runs."""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from proctor.errors import UsageError
+
+MAX_LENGTH = 2000
+
+_COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+_COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+class Several(tuple[str, ...]):
+    """Hold the values of a tag: equal to a text when one of them is."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other in tuple(self) if isinstance(other, str) else tuple(self) == other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+class Expression:
+    """Hold a parsed expression; it can name what it is given, compare, and combine, and no more."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if len(text) > MAX_LENGTH:
+            raise UsageError(f"the expression has more than {MAX_LENGTH} characters")
+        try:
+            self._tree = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            reason = getattr(error, "msg", error)
+            raise UsageError(f"cannot read the expression {text!r}: {reason}") from None
+        _check(self._tree, text)
+
+    def value(self, names: Mapping[str, Any]) -> Any:
+        """Compute the expression over names; dots lead into mappings."""
+        return _value(self._tree, names, self.text)
+
+    def holds(self, names: Mapping[str, Any]) -> bool:
+        """Tell whether the expression is true; comparing with what is unknown is false."""
+        return bool(self.value(names))
+
+
+def _check(node: ast.AST, text: str) -> None:
+    allowed = (
+        ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Compare, ast.Name, ast.Attribute, ast.Constant,
+        ast.List, ast.Tuple, ast.boolop, ast.unaryop, ast.operator, ast.cmpop, ast.expr_context,
+    )  # fmt: skip
+    for part in ast.walk(node):
+        if not isinstance(part, allowed):
+            name = type(part).__name__
+            raise UsageError(f"{name} is not allowed in the expression {text!r}")
+
+
+def _value(node: ast.AST, names: Mapping[str, Any], text: str) -> Any:
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.Name():
+            return _look_up(node.id, names, text)
+        case ast.Attribute():
+            inner = _value(node.value, names, text)
+            return _look_up(node.attr, inner, text) if isinstance(inner, Mapping) else None
+        case ast.List() | ast.Tuple():
+            return [_value(part, names, text) for part in node.elts]
+        case ast.BoolOp():
+            wanted = all if isinstance(node.op, ast.And) else any
+            return wanted(_value(part, names, text) for part in node.values)
+        case ast.UnaryOp():
+            return _unary(node, names, text)
+        case ast.BinOp():
+            return _binary(node, names, text)
+        case ast.Compare():
+            return _compare(node, names, text)
+    raise UsageError(f"cannot compute the expression {text!r}")
+
+
+def _look_up(name: str, names: Mapping[str, Any], text: str) -> Any:
+    if name in names:
+        return names[name]
+    close = get_close_matches(name, list(names), n=1, cutoff=0.5)
+    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(sorted(names))}"
+    raise UsageError(f"unknown name {name!r} in the expression {text!r} ({meant})")
+
+
+def _unary(node: ast.UnaryOp, names: Mapping[str, Any], text: str) -> Any:
+    inner = _value(node.operand, names, text)
+    if isinstance(node.op, ast.Not):
+        return not inner
+    if isinstance(inner, int | float) and isinstance(node.op, ast.USub):
+        return -inner
+    raise UsageError(f"cannot compute the expression {text!r}")
+
+
+def _binary(node: ast.BinOp, names: Mapping[str, Any], text: str) -> Any:
+    left, right = _value(node.left, names, text), _value(node.right, names, text)
+    compute = _COMPUTE.get(type(node.op))
+    numbers = isinstance(left, int | float) and isinstance(right, int | float)
+    if compute is None or not numbers:
+        raise UsageError(f"only numbers can be added or multiplied in the expression {text!r}")
+    try:
+        return compute(left, right)
+    except (ArithmeticError, OverflowError) as error:
+        raise UsageError(f"cannot compute the expression {text!r}: {error}") from None
+
+
+def _compare(node: ast.Compare, names: Mapping[str, Any], text: str) -> bool:
+    left = _number(_value(node.left, names, text))
+    for op, part in zip(node.ops, node.comparators, strict=True):
+        compare = _COMPARE.get(type(op))
+        if compare is None:
+            raise UsageError(f"cannot compute the expression {text!r}")
+        right = _number(_value(part, names, text))
+        unknown = left is None or right is None
+        if unknown and not isinstance(op, ast.Eq | ast.NotEq):
+            return False
+        try:
+            if not compare(left, right):
+                return False
+        except TypeError:
+            raise UsageError(
+                f"cannot compare {type(left).__name__} with {type(right).__name__}"
+                f" in the expression {text!r}"
+            ) from None
+        left = right
+    return True
+
+
+def _number(thing: Any) -> Any:
+    """Let the name of a measure stand for its value."""
+    return thing.get("value") if isinstance(thing, Mapping) else thing

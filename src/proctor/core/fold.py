@@ -1,0 +1,117 @@
+"""How the values of several attempts at a case fold into one."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+from proctor.core.score import Value, ValueStatus
+from proctor.errors import UsageError
+
+MODES = ("avg", "max", "min", "median", "avg_max_N")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """Fold attempts: cut them into buckets, take one value of each, and average those."""
+
+    mode: str
+    pick: str
+    """Which value of a bucket counts: ``max``, ``min`` or ``median``; ``avg`` is that of all."""
+    size: int | None
+    """How many consecutive attempts make a bucket; none means all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """Hold the value of a case over its attempts."""
+
+    status: ValueStatus
+    value: float | None
+    low: float
+    high: float
+    buckets: tuple[float | None, ...] = ()
+    """One value per bucket; none where no attempt of the bucket could be scored."""
+    chosen: tuple[tuple[int, ...], ...] = ()
+    """Per bucket, the positions of the attempts whose value it is."""
+
+    @property
+    def spread(self) -> float:
+        """Return the sample standard deviation over buckets."""
+        return spread(self.buckets)
+
+
+def parse_fold(mode: str) -> Fold:
+    """Read a fold by its name, or say which names there are."""
+    if mode in ("max", "min", "median"):
+        return Fold(mode=mode, pick=mode, size=None)
+    if mode in ("avg", "mean"):
+        return Fold(mode="avg", pick="avg", size=1)
+    if (found := re.fullmatch(r"avg_max_([1-9]\d{0,5})", mode)) is not None:
+        return Fold(mode=mode, pick="max", size=int(found[1]))
+    raise UsageError(f"unknown way to fold attempts: {mode!r} (use one of {', '.join(MODES)})")
+
+
+def fold(how: Fold, values: Sequence[Value]) -> Folded:
+    """Fold the attempts of one case, leaving out what could not be scored."""
+    if not values:
+        raise ValueError("a case without attempts has nothing to fold")
+    size = how.size or len(values)
+    buckets: list[float | None] = []
+    chosen: list[tuple[int, ...]] = []
+    lows, highs = [], []
+    for start in range(0, len(values), size):
+        places = range(start, min(start + size, len(values)))
+        known = [(v, i) for i in places if (v := values[i].value) is not None]
+        buckets.append(_pick(how.pick, [v for v, _ in known]) if known else None)
+        chosen.append(_chosen(how.pick, known))
+        reached = [values[i] for i in places if values[i].status is not ValueStatus.ERROR]
+        if reached:
+            lows.append(_pick(how.pick, [value.low for value in reached]))
+            highs.append(_pick(how.pick, [value.high for value in reached]))
+    scored = [bucket for bucket in buckets if bucket is not None]
+    return Folded(
+        status=_status(values),
+        value=fmean(scored) if scored else None,
+        low=fmean(lows) if lows else min(value.low for value in values),
+        high=fmean(highs) if highs else max(value.high for value in values),
+        buckets=tuple(buckets),
+        chosen=tuple(chosen),
+    )
+
+
+def spread(buckets: Sequence[float | None]) -> float:
+    """Return the sample standard deviation of those values that are known, 0 for fewer than two."""
+    known = [bucket for bucket in buckets if bucket is not None]
+    return stdev(known) if len(known) > 1 else 0.0
+
+
+def _pick(pick: str, values: Sequence[float]) -> float:
+    if pick == "max":
+        return max(values)
+    if pick == "min":
+        return min(values)
+    return median(values) if pick == "median" else fmean(values)
+
+
+def _chosen(pick: str, known: Sequence[tuple[float, int]]) -> tuple[int, ...]:
+    """Return the attempt a bucket's value came from (the later of equals), or all of them."""
+    if not known:
+        return ()
+    if pick == "max":
+        return (max(known)[1],)
+    if pick == "min":
+        return (min(known, key=lambda pair: (pair[0], -pair[1]))[1],)
+    return tuple(index for _, index in known)
+
+
+def _status(values: Sequence[Value]) -> ValueStatus:
+    """Return the best that any attempt came to: one scored attempt makes a scored case."""
+    found = {value.status for value in values}
+    order = (
+        ValueStatus.SCORED,
+        ValueStatus.UNANSWERED,
+        ValueStatus.UNSCORED,
+        ValueStatus.ERROR,
+    )
+    return next(status for status in order if status in found)

@@ -1,0 +1,104 @@
+"""One candidate on one suite, and what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from proctor.core.attempt import Attempt
+from proctor.core.fold import Folded
+from proctor.core.score import Score, Value
+from proctor.core.suite import Case, Json, Spec
+
+
+class RunStatus(StrEnum):
+    """Say how far a run has come."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    INCOMPLETE = "incomplete"
+    """Some cases could not be run; the same command tries them again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Hold who was examined with what, and how."""
+
+    id: str
+    name: str
+    suite: str
+    suite_key: str
+    candidate: Spec
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    status: RunStatus = RunStatus.RUNNING
+    started: float = 0.0
+    finished: float | None = None
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptResult:
+    """Hold one attempt with its scores and what they are worth together."""
+
+    attempt: Attempt
+    scores: Mapping[str, Score]
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """Hold one case with all its attempts and their folded value."""
+
+    case: Case
+    attempts: tuple[AttemptResult, ...]
+    folded: Folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Hold the sums over some of the cases: all of them, one tag's value, one metric."""
+
+    score: float
+    full: float
+    rate: float | None
+    spread: float
+    """Standard deviation over attempts (or buckets of them), as a share of full, like the rate."""
+    interval: tuple[float, float] | None
+    cases: int
+
+    @property
+    def score_spread(self) -> float:
+        """Return the spread in points."""
+        return self.spread * self.full
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals(Group):
+    """Hold the sums over all cases, with everything that did not enter them."""
+
+    attempts: int
+    unanswered: int
+    unscored: int
+    errors: int
+    cases_unscored: int
+    bounds: tuple[float, float] | None
+    """The rate if all that is unscored were worth nothing, or everything; none if nothing is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Hold a measure's number with its interval and the count it rests on."""
+
+    value: float | None
+    interval: tuple[float, float] | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Hold all numbers of a run."""
+
+    totals: Totals
+    groups: Mapping[str, Mapping[str, Group]] = field(default_factory=dict)
+    """Per breakdown (a tag, or ``metric``), its rows by name."""
+    measures: Mapping[str, Measured] = field(default_factory=dict)
+    usage: Mapping[str, Json] = field(default_factory=dict)

@@ -1,0 +1,150 @@
+"""One criterion on one attempt, and the one formula that makes a case's value of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from proctor.core.suite import Case, Criterion, Json
+
+
+class ScoreStatus(StrEnum):
+    """Say what became of a criterion."""
+
+    SCORED = "scored"
+    FAILED = "failed"
+    """The judge, the sandbox or the criterion itself broke: not the candidate's fault."""
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """Hold what one criterion gave to one attempt, and why."""
+
+    status: ScoreStatus = ScoreStatus.SCORED
+    points: float | None = None
+    out_of: float | None = None
+    """The most points to be had; none for a number that is only shown and never added."""
+    reason: str = ""
+    detail: Json = None
+
+    @classmethod
+    def failed(cls, reason: str, *, out_of: float | None = None, detail: Json = None) -> "Score":
+        """Make the score of a criterion that could not be judged."""
+        return cls(status=ScoreStatus.FAILED, out_of=out_of, reason=reason, detail=detail)
+
+
+class ValueStatus(StrEnum):
+    """Say how an attempt, or a case, enters the sums."""
+
+    SCORED = "scored"
+    UNANSWERED = "unanswered"
+    UNSCORED = "unscored"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """Hold what an attempt is worth; between low and high where a criterion failed."""
+
+    status: ValueStatus
+    value: float | None
+    low: float
+    high: float
+    points: float = 0.0
+    """The weighted points before clipping."""
+    out_of: float = 0.0
+    """The denominator."""
+
+
+def counts(criterion: Criterion, score: Score | None) -> bool:
+    """Tell whether a criterion enters the sum of its case."""
+    if criterion.weight == 0:
+        return False
+    if score is None or score.status is ScoreStatus.FAILED:
+        return True
+    return score.status is ScoreStatus.SCORED and score.out_of is not None
+
+
+def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
+    """Apply the one formula to the scores of one answered attempt."""
+    low = high = total = full = 0.0
+    failed = unknown = False
+    for criterion in case.criteria:
+        score = scores.get(criterion.id)
+        if not counts(criterion, score):
+            continue
+        if score is None or score.status is ScoreStatus.FAILED:
+            failed = True
+            if score is None or score.out_of is None:
+                unknown = True
+                continue
+            ends = sorted((0.0, criterion.weight * score.out_of))
+        else:
+            points = criterion.weight * (score.points or 0.0)
+            total += points
+            ends = [points, points]
+        low, high = low + ends[0], high + ends[1]
+        if criterion.weight > 0:
+            full += criterion.weight * (score.out_of or 0.0)
+    denominator = denominator_of(case, full)
+    if failed and (unknown or denominator <= 0):
+        worst = min(0.0, _scaled(case, low, denominator)) if denominator > 0 else 0.0
+        return Value(status=ValueStatus.UNSCORED, value=None, low=worst, high=case.full_score)
+    if failed:
+        return Value(
+            status=ValueStatus.UNSCORED,
+            value=None,
+            low=_scaled(case, low, denominator),
+            high=_scaled(case, high, denominator),
+            points=total,
+            out_of=denominator,
+        )
+    if denominator <= 0:
+        return Value(status=ValueStatus.UNSCORED, value=None, low=0.0, high=case.full_score)
+    value = _scaled(case, total, denominator)
+    return Value(
+        status=ValueStatus.SCORED,
+        value=value,
+        low=value,
+        high=value,
+        points=total,
+        out_of=denominator,
+    )
+
+
+def denominator_of(case: Case, full: float) -> float:
+    """Return what the points of a case are divided by, given the full marks of its criteria."""
+    if case.out_of is not None:
+        return case.out_of
+    return full if case.max_points is None else min(case.max_points, full)
+
+
+def null_value(case: Case) -> Value:
+    """Return what a case is worth when the candidate gave no answer."""
+    null = case.null_score
+    return Value(status=ValueStatus.UNANSWERED, value=null, low=null, high=null)
+
+
+def error_value(case: Case) -> Value:
+    """Return what a case is worth when the candidate could not be reached."""
+    return Value(status=ValueStatus.ERROR, value=None, low=0.0, high=case.full_score)
+
+
+def shares(case: Case, scores: Mapping[str, Score]) -> Sequence[tuple[Criterion, float, float]]:
+    """Return criterion, weighted points and weighted full marks of all that entered the sum."""
+    rows = []
+    for criterion in case.criteria:
+        score = scores.get(criterion.id)
+        if score is None or score.points is None or score.out_of is None or not criterion.weight:
+            continue
+        full = criterion.weight * score.out_of if criterion.weight > 0 else 0.0
+        rows.append((criterion, criterion.weight * score.points, full))
+    return rows
+
+
+def _scaled(case: Case, points: float, denominator: float) -> float:
+    if case.max_points is not None:
+        points = min(points, case.max_points)
+    if case.min_points is not None:
+        points = max(points, case.min_points)
+    return points / denominator * case.full_score

@@ -1,0 +1,85 @@
+"""What to examine with: suites, their cases and the criteria of a case."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+# A JSON value. Any, because mypy cannot narrow a recursive alias where plugins read parameters.
+Json = Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """Hold a storable call: the name of a plugin and its JSON parameters."""
+
+    name: str
+    params: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """Hold one message of a transcript."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """Hold one thing to judge in a case; a negative weight is a penalty, weight 0 is only shown."""
+
+    id: str
+    scorer: Spec
+    weight: float = 1.0
+    metric: str = ""
+    """The row of the breakdown by metric; empty means the scorer's name."""
+
+    @property
+    def label(self) -> str:
+        """Return the name of this criterion's row in the breakdown by metric."""
+        return self.metric or self.scorer.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Hold one thing to ask, and how its answer is judged."""
+
+    id: str
+    messages: tuple[Message, ...]
+    criteria: tuple[Criterion, ...]
+    references: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    hidden: Mapping[str, Json] = field(default_factory=dict)
+    """Facts for judges only; a candidate never sees them."""
+    dialogue: Spec = field(default_factory=lambda: Spec(name="single_turn"))
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weight: float = 1.0
+    full_score: float = 1.0
+    null_score: float = 0.0
+    min_points: float | None = None
+    max_points: float | None = None
+    out_of: float | None = None
+    """A fixed denominator, where a format prescribes one; else it follows from the criteria."""
+    source: str = ""
+    """Where the case was written, as its format names it; not part of its content."""
+
+    @property
+    def prompt(self) -> str:
+        """Return the text of the last user message, the question as such."""
+        return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Hold what to examine with: cases, how attempts fold into one value, and measures."""
+
+    name: str
+    cases: Sequence[Case]
+    version: str = ""
+    description: str = ""
+    language: str = "en"
+    reduce: str = "avg"
+    measures: tuple[Spec, ...] = ()
+    dialect: str = "native"
+    compat: str = ""
+    """``original`` where the format's own odd behaviour is kept, so that old numbers come out."""

@@ -1,0 +1,1 @@
+"""Formats that suites and answers are written in; each one stands alone."""

@@ -1,0 +1,209 @@
+"""What is found while reading an InfiBench file: problems, warnings, and the files it names."""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+from proctor.core.suite import Json
+from proctor.dialects.infibench_format import Answer, Node, keys_of
+from proctor.errors import Problem, SuiteError
+from proctor.source import Document, Loc, inside, read_text
+
+ORIGINAL = "original"
+# What changes its meaning when a pattern is written in small letters.
+_CASED = re.compile(r"\\[A-Z]|\(\?P|\[[^\]]*[A-Z]")
+
+Params = dict[str, Json]
+
+
+@dataclass(kw_only=True)
+class Notes:
+    """Collect all that is wrong or odd in one file, and read the files beside it."""
+
+    document: Document
+    root: Path
+    """No file outside this folder is read."""
+    home: Path
+    """The folder of the suite, where Python modules are looked for last."""
+    compat: str = ""
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    @property
+    def original(self) -> bool:
+        """Tell whether the original's behaviour is kept."""
+        return self.compat == ORIGINAL
+
+    def error(self, loc: Loc, message: str, *, hint: str = "") -> None:
+        """Note something that is wrong."""
+        self.problems.append(self.document.problem(loc, message, hint=hint))
+
+    def warn(self, loc: Loc, message: str, *, hint: str = "") -> None:
+        """Note something that is odd."""
+        self.warnings.append(self.document.problem(loc, message, hint=hint, severity="warning"))
+
+    def differs(
+        self, loc: Loc, what: str, original: str, ours: str, *, kept: bool = True, hint: str = ""
+    ) -> None:
+        """Note a construct that the original treats otherwise than Proctor does."""
+        end = "this is kept (compat original)" if kept and self.original else f"Proctor {ours}"
+        self.warn(loc, f"{what}: the original {original}; {end}", hint=hint)
+
+    def spelt(self, loc: Loc, value: Json) -> str:
+        """Return a value as the text its author wrote, warning where it is not a text."""
+        text = self.document.spelt(loc, value)
+        if not isinstance(value, str):
+            self.differs(
+                loc,
+                f"{text} is not a text but a {_type_name(value)}",
+                "loses the case with an error",
+                "takes it as it is spelt",
+                kept=False,
+                hint=f'put it in quotes: "{text}"',
+            )
+        return text
+
+    def condition(self, loc: Loc, value: Json) -> str:
+        """Return a condition, noting what is no Python expression."""
+        text = str(value) if isinstance(value, bool) else self.document.spelt(loc, value)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(text.strip(), mode="eval")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            reason = getattr(error, "msg", None) or str(error)
+            self.error(loc, f"the condition {text!r} is not a Python expression: {reason}")
+        return text
+
+    def ignored(self, loc: Loc, names: Sequence[str], why: str) -> None:
+        """Warn of keys that count for nothing, here as in the original."""
+        shown = ", ".join(repr(name) for name in names)
+        for name in names:
+            message = f"{shown} counts for nothing, here as in the original: {why}"
+            self.warn((*loc, name), message, hint="write one of them")
+
+    def beside_content(self, node: Node | Answer, loc: Loc, ours: str) -> None:
+        """Warn of settings at a rule or target itself, where the original does not look."""
+        for name in sorted({"regex", "cond"} & keys_of(node)):
+            self.differs(
+                (*loc, name),
+                f"{name!r} beside 'content'",
+                "ignores it",
+                ours,
+                hint=f"write {name!r} inside 'content'",
+            )
+
+    def nested_to_lower(self, loc: Loc) -> None:
+        """Warn of ``to_lower`` where the original does not look for it."""
+        self.differs(
+            loc,
+            "'to_lower' inside 'content'",
+            "ignores it",
+            "ignores case from here downward",
+            hint="write 'to_lower' beside 'content', where it holds for the whole rule",
+        )
+
+    def meaningless(self, node: Node | Answer, loc: Loc, names: Iterable[str]) -> None:
+        """Warn of keys that only mean something at a rule or target itself."""
+        for name in names:
+            if name in keys_of(node):
+                message = f"{name!r} inside 'content' has no meaning, here as in the original"
+                self.warn((*loc, name), message, hint=f"write {name!r} beside 'content'")
+
+    def keys_at(self, loc: Loc) -> Sequence[str]:
+        """Return the keys of a mapping in the order in which they are written."""
+        value = self.document.data
+        for part in loc:
+            value = value[part]
+        return tuple(value)
+
+    def pattern(self, loc: Loc, text: str, *, lowered: bool) -> None:
+        """Note a regular expression that does not compile, or that small letters would change."""
+        if lowered and _CASED.search(text):
+            self.differs(
+                loc,
+                f"'to_lower' with the regular expression {text!r}",
+                "writes the pattern itself in small letters, which changes its meaning",
+                "leaves the pattern alone and ignores case",
+            )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(text)
+        except (re.error, RecursionError, OverflowError) as error:
+            self.error(loc, f"the regular expression {text!r} does not compile: {error}")
+
+    def text_of(self, loc: Loc, name: str) -> str:
+        """Read a file that the case names, relative to the case."""
+        folder = self.document.path.parent
+        path = inside(self.root, folder, name) if _readable_name(name) else None
+        if path is None:
+            self.error(
+                loc,
+                f"the path {name!r} leaves the folder of the suite",
+                hint="keep files inside it",
+            )
+            return ""
+        if not path.is_file():
+            self.error(loc, f"there is no file {name!r} beside the case", hint=_near(path))
+            return ""
+        return self._text(path)
+
+    def module_source(self, loc: Loc, module: str) -> str:
+        """Find the file of a dotted module name beside the case or the suite, and read it.
+
+        The original imports from its working directory, so a name may begin with packages above
+        the folder at hand; the longest ending of the name that is a file counts.
+        """
+        parts = module.split(".")
+        if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
+            self.error(loc, f"{module!r} is not the dotted name of a module")
+            return ""
+        for base in dict.fromkeys((self.document.path.parent, self.home)):
+            for start in range(len(parts)):
+                path = inside(self.root, base, "/".join(parts[start:]) + ".py")
+                if path is not None and path.is_file():
+                    return self._text(path)
+        tried = dict.fromkeys(
+            str(base / ("/".join(parts) + ".py")) for base in (self.document.path.parent, self.home)
+        )
+        self.error(loc, f"there is no module {module!r}", hint=f"looked for {' and '.join(tried)}")
+        return ""
+
+    def _text(self, path: Path) -> str:
+        try:
+            return normal_newlines(read_text(path))
+        except SuiteError as error:
+            self.problems.extend(error.problems)
+            return ""
+
+
+def normal_newlines(text: str) -> str:
+    """End every line with a line feed, as reading in text mode does."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def shortest(made: Params) -> Json:
+    """Write a node that is nothing but a text as that text."""
+    return made["text"] if list(made) == ["text"] else made
+
+
+def _type_name(value: Json) -> str:
+    return "truth value" if isinstance(value, bool) else "number"
+
+
+def _readable_name(name: str) -> bool:
+    return bool(name) and "\0" not in name and len(name) < 1000
+
+
+def _near(path: Path) -> str:
+    """Name the file that was probably meant."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent.name!r} either"
+    names = [entry.name for entry in path.parent.iterdir()]
+    close = get_close_matches(path.name, names, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,273 @@
+"""A case as people write it in a native suite, and the defaults it falls back on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import Field
+
+from proctor.core.suite import Case, Json, Message, Spec
+from proctor.dialects.native_criteria import Judged, read_criteria, read_plugin
+from proctor.dialects.native_spot import Number, Share, Spot
+from proctor.validation import Strict, suggest
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+ASKING = ("ask", "ask_file", "messages")
+
+
+class DefaultKeys(Strict):
+    """Hold what a file may say once for all of its cases."""
+
+    full_score: Share | None = None
+    null_score: Number | None = None
+    weight: Share | None = None
+    system: str | None = None
+    dialogue: Any = None
+    tags: dict[str, list[str]] = Field(default_factory=dict)
+    criteria: Any = None
+
+
+class _Message(Strict):
+    role: str
+    content: str
+
+
+class _Passage(Strict):
+    text: str | None = None
+    file: str | None = None
+
+
+class CaseKeys(DefaultKeys):
+    """Hold the keys of one case."""
+
+    id: str | None = Field(default=None, min_length=1)
+    ask: str | None = None
+    ask_file: str | None = None
+    messages: list[_Message] | None = Field(default=None, min_length=1)
+    references: list[_Passage] = Field(default_factory=list)
+    context: list[_Passage] = Field(default_factory=list)
+    hidden: dict[str, Any] = Field(default_factory=dict)
+    min_points: Number | None = None
+    max_points: Number | None = None
+    out_of: Number | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """Hold what counts for a case that does not say otherwise."""
+
+    full_score: float = 1.0
+    null_score: float = 0.0
+    weight: float = 1.0
+    system: str = ""
+    dialogue: Spec = field(default_factory=lambda: Spec(name="single_turn"))
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    criteria: tuple[Judged, ...] | None = None
+
+
+def normal(spot: Spot) -> dict[str, Json]:
+    """Write out the shorthands of a header or a case, leaving out keys without a value."""
+    data: dict[str, Json] = {}
+    for key, value in spot.value.items():
+        if value is None:
+            continue
+        part = spot.at(key)
+        if key in ("references", "context"):
+            data[key] = [_passage(item) for item in part.items()]
+        elif key == "tags" and isinstance(value, dict):
+            data[key] = {name: [item.text() for item in part.at(name).items()] for name in value}
+        elif key == "messages" and isinstance(value, list):
+            data[key] = [_message(item) for item in part.items()]
+        elif key in _TEXT_KEYS:
+            data[key] = part.text()
+        else:
+            data[key] = value
+    return data
+
+
+def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
+    """Lay the defaults of a file over those of the file that includes it."""
+    changed: dict[str, Any] = {
+        key: value
+        for key in ("full_score", "null_score", "weight", "system")
+        if (value := getattr(keys, key)) is not None
+    }
+    if keys.tags:
+        changed["tags"] = {**outer.tags, **_tags(keys)}
+    if keys.criteria is not None:
+        changed["criteria"] = read_criteria(spot.at("criteria"))
+    if keys.dialogue is not None:
+        changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
+    return replace(outer, **changed)
+
+
+def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
+    """Read one case, or note all that is wrong with it."""
+    before = len(spot.findings.errors)
+    strange = spot.unknown_keys(CaseKeys.model_fields)
+    known = {key: value for key, value in spot.value.items() if key not in strange}
+    keys = spot.validated(CaseKeys, normal(replace(spot, value=known)))
+    if keys.id is not None and any(char < " " for char in keys.id):
+        spot.error("an id is one line of text", key="id")
+    own = defaults_of(spot, keys, defaults)
+    messages = _messages(spot, keys, own)
+    references = _passages(spot, keys.references, "references")
+    context = _passages(spot, keys.context, "context")
+    criteria = _criteria(spot, own, bool(references or strange or spot.value.get("references")))
+    _check_points(spot, keys, criteria)
+    if not references:
+        _warn_of_nothing_to_compare(spot, criteria)
+    if len(spot.findings.errors) > before:
+        return None
+    return Case(
+        id=keys.id or default_id,
+        messages=messages,
+        criteria=tuple(judged.criterion for judged in criteria),
+        references=references,
+        context=context,
+        hidden=keys.hidden,
+        dialogue=own.dialogue,
+        tags=own.tags,
+        weight=own.weight,
+        full_score=own.full_score,
+        null_score=own.null_score,
+        min_points=keys.min_points,
+        max_points=keys.max_points,
+        out_of=keys.out_of,
+        source=_place(spot) if keys.source is None else keys.source,
+    )
+
+
+_TEXT_KEYS = frozenset(
+    {"id", "ask", "ask_file", "system", "source", "name", "version", "description", "language",
+     "origin", "compat", "reduce"}
+)  # fmt: skip
+
+
+def _passage(spot: Spot) -> Json:
+    text = spot.text()
+    return {"text": text} if isinstance(text, str) else text
+
+
+def _message(spot: Spot) -> Json:
+    if not isinstance(spot.value, dict):
+        return spot.value
+    return {key: spot.at(key).text() for key in spot.value}
+
+
+def _tags(keys: DefaultKeys) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(values) for name, values in keys.tags.items()}
+
+
+def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, ...]:
+    given = [key for key in ASKING if getattr(keys, key) is not None]
+    if len(given) > 1:
+        message = f"{' and '.join(given)} say the same thing; one of them is wanted"
+        spot.error(message, key=given[1])
+        return ()
+    if not given:
+        written = [key for key, value in spot.value.items() if value is not None]
+        if all(key in CaseKeys.model_fields and key not in ASKING for key in written):
+            spot.error(
+                "the case asks nothing", hint="write the question under 'ask', or as 'messages'"
+            )
+        return ()
+    if keys.messages is not None:
+        asked = _written_messages(spot, keys.messages)
+        if any(message.role == "system" for message in asked):
+            if keys.system:
+                spot.error("there is a system message in 'messages' already", key="system")
+            return asked
+    else:
+        text = keys.ask if keys.ask is not None else spot.at("ask_file").file_text()
+        asked = (Message(role="user", content=text or ""),)
+    system = (Message(role="system", content=defaults.system),) if defaults.system else ()
+    return system + asked
+
+
+def _written_messages(spot: Spot, written: Sequence[_Message]) -> tuple[Message, ...]:
+    for place, message in enumerate(written):
+        if message.role not in ROLES:
+            at = spot.at("messages").at(place)
+            hint = suggest(message.role, ROLES)
+            at.error(f"there is no role {message.role!r}", hint=hint, key="role")
+    return tuple(Message(role=message.role, content=message.content) for message in written)
+
+
+def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, ...]:
+    found = []
+    for passage, at in zip(written, spot.at(key).items() if written else (), strict=True):
+        if (passage.text is None) == (passage.file is None):
+            at.error("a text, or a mapping with the key 'file', is wanted here")
+        elif passage.file is not None:
+            found.append(at.at("file").file_text() or "")
+        else:
+            found.append(passage.text or "")
+    return tuple(found)
+
+
+def _criteria(spot: Spot, defaults: Defaults, excused: bool) -> tuple[Judged, ...]:
+    """Return the criteria of a case: its own, the suite's, or equality with its references."""
+    criteria, own = defaults.criteria, spot.value.get("criteria")
+    if criteria is None:
+        if excused:
+            return read_criteria(replace(spot, value={"exact_match": True}))
+    elif criteria or own != []:
+        return criteria
+    if not excused:
+        hint = "write 'criteria', or 'references' to compare the answer with"
+        spot.error("nothing says how to judge the answer to this case", hint=hint)
+    else:
+        spot.warn("the list of criteria is empty: the case cannot be scored", key="criteria")
+    return ()
+
+
+def _warn_of_nothing_to_compare(spot: Spot, criteria: Sequence[Judged]) -> None:
+    for judged in criteria:
+        scorer = judged.criterion.scorer
+        if scorer.name == "exact_match" or (
+            scorer.name == "rouge" and not scorer.params.get("references")
+        ):
+            spot.warn(f"{scorer.name} compares with references, and the case has none")
+
+
+def _check_points(spot: Spot, keys: CaseKeys, criteria: Sequence[Judged]) -> None:
+    """Compare the limits of a case with what its criteria can give."""
+    low, high, out_of = keys.min_points, keys.max_points, keys.out_of
+    if low is not None and high is not None and low > high:
+        spot.error(f"min_points ({low:g}) is greater than max_points ({high:g})", key="min_points")
+        return
+    for name in ("max_points", "out_of"):
+        limit = getattr(keys, name)
+        if limit is not None and limit <= 0:
+            spot.warn(f"{name} is {limit:g}: no marks can be won", key=name)
+            return
+    counted = [judged for judged in criteria if judged.criterion.weight > 0]
+    marks = [judged.full_marks for judged in counted]
+    if not marks or None in marks:
+        return
+    best = sum(j.criterion.weight * (j.full_marks or 0.0) for j in counted)
+    _warn_of_limits(spot, best, high, out_of)
+
+
+def _warn_of_limits(spot: Spot, best: float, high: float | None, out_of: float | None) -> None:
+    if best <= 0:
+        spot.warn("the criteria give no points: the case cannot be scored")
+        return
+    if high is not None and high > best + 1e-9:
+        message = f"max_points is {high:g}, but the criteria give {best:g} at most"
+        spot.warn(message, hint=f"{best:g} will be taken as full marks", key="max_points")
+    reached = best if high is None else min(best, high)
+    if out_of is not None and out_of > reached + 1e-9:
+        message = f"full marks cannot be reached: {reached:g} of {out_of:g} points can be won"
+        spot.warn(message, key="out_of")
+
+
+def _place(spot: Spot) -> str:
+    path, place = spot.document.path, spot.document.place(spot.loc)
+    try:
+        name = path.resolve().relative_to(spot.root.resolve()).as_posix()
+    except ValueError:
+        name = path.name
+    return f"{name}:{place.line}" if place is not None else name

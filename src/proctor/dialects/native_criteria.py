@@ -1,0 +1,272 @@
+"""Criteria and other named plugins as people write them in native suites, checked on reading."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from proctor import registry
+from proctor.core.suite import Criterion, Json, Spec
+from proctor.dialects.native_spot import Number, Spot
+from proctor.errors import PluginError
+from proctor.validation import Strict, describe, suggest
+
+OWN_KEYS = ("id", "weight", "metric")
+LONG_KEYS = ("scorer", "with")
+
+# Where a scorer wants texts, a number keeps the spelling of its author.
+_TEXTS: Mapping[str, frozenset[str]] = {
+    "contains": frozenset({"texts"}),
+    "keywords": frozenset({"rules", "text", "any", "all"}),
+    "blanks": frozenset({"targets", "template", "blank", "prefix", "text", "any"}),
+    "matches": frozenset({"pattern"}),
+    "rouge": frozenset({"references"}),
+}
+_ONE_POINT = ("contains", "exact_match", "matches", "number", "rouge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Hold a criterion and the most points it can give, where that is known."""
+
+    criterion: Criterion
+    full_marks: float | None
+
+
+class Label(Strict):
+    """Hold what a criterion says besides its scorer."""
+
+    id: str | None = Field(default=None, min_length=1)
+    weight: Number = 1.0
+    metric: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """Hold a criterion whose id is not settled yet."""
+
+    spot: Spot
+    spec: Spec
+    label: Label
+    full_marks: float | None
+
+
+def read_criteria(spot: Spot) -> tuple[Judged, ...]:
+    """Read one criterion or a list of them, noting every problem."""
+    entries = spot.items()
+    drafts = [draft for entry in entries if (draft := _draft(entry)) is not None]
+    if drafts and len(drafts) == len(entries):
+        weights = [draft.label.weight for draft in drafts]
+        if not any(weights):
+            spot.warn("every criterion has weight 0: nothing counts, the case cannot be scored")
+        elif max(weights) <= 0:
+            spot.warn("no criterion has a positive weight: there is nothing to win")
+    return tuple(_named(drafts))
+
+
+def read_plugin(kind: str, spot: Spot) -> Spec | None:
+    """Read ``name`` or ``{name: parameters}``, and check it where the kind is known."""
+    value = spot.value
+    if isinstance(value, str) and value:
+        name, params, at = value, None, spot
+    elif isinstance(value, dict) and len(value) == 1:
+        name = next(iter(value))
+        at = spot.at(name)
+        params = at.value
+    else:
+        spot.error(f"the name of a {kind}, or one name with its parameters, is wanted here")
+        return None
+    if kind in registry.BUILT_IN and ":" not in name:
+        return _checked_plugin(kind, name, at, params)
+    if params is not None and not isinstance(params, dict):
+        at.error(f"a mapping of parameters is wanted here, not {describe(params)}")
+        return None
+    return Spec(name=name, params=params or {})
+
+
+def free_id(name: str, taken: set[str]) -> str:
+    """Return a scorer's name, or the name with the first number that makes it new."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    return found
+
+
+def _checked_plugin(kind: str, name: str, at: Spot, value: Json) -> Spec | None:
+    known = registry.names(kind)
+    if name not in known:
+        at.error(f"there is no {kind} {name!r}", hint=suggest(name, known))
+        return None
+    try:
+        spec = Spec(name=name, params=registry.params_from(kind, name, value))
+    except PluginError as error:
+        at.error(str(error))
+        return None
+    return spec if _built(kind, spec, at) is not None else None
+
+
+def _named(drafts: list[_Draft]) -> Iterator[Judged]:
+    """Give every criterion its id; ids that are written win over those that are made."""
+    taken: set[str] = set()
+    for draft in drafts:
+        if draft.label.id in taken:
+            message = f"the case has two criteria with the id {draft.label.id!r}"
+            draft.spot.error(message, key="id")
+        if draft.label.id is not None:
+            taken.add(draft.label.id)
+    for draft in drafts:
+        name = draft.label.id
+        if name is None:
+            name = free_id(draft.spec.name, taken)
+            taken.add(name)
+        criterion = Criterion(
+            id=name, scorer=draft.spec, weight=draft.label.weight, metric=draft.label.metric
+        )
+        yield Judged(criterion=criterion, full_marks=draft.full_marks)
+
+
+def _draft(spot: Spot) -> _Draft | None:
+    if isinstance(spot.value, str | int | float):
+        return _plain_text(spot)
+    if not isinstance(spot.value, dict):
+        spot.error(f"a criterion is a text or a mapping, not {describe(spot.value)}")
+        return None
+    found = _long(spot) if "scorer" in spot.value else _short(spot)
+    label = _label(spot)
+    if found is None:
+        return None
+    name, written = found
+    try:
+        spec = Spec(name=name, params=_params(name, written))
+    except PluginError as error:
+        written.error(str(error))
+        return None
+    if ":" in name:
+        return _Draft(spot=spot, spec=spec, label=label, full_marks=None)
+    return _finished(spot, spec, label, written)
+
+
+def _plain_text(spot: Spot) -> _Draft | None:
+    text = spot.text()
+    if text in registry.names("scorer"):
+        message = f"this asks for answers that contain the text {text!r}"
+        spot.warn(message, hint=f"write '{text}: true' to use the scorer")
+    spec = Spec(name="contains", params={"texts": text})
+    return _finished(spot, spec, Label(), spot)
+
+
+def _label(spot: Spot) -> Label:
+    given = {
+        key: spot.value[key] if key == "weight" else spot.at(key).text()
+        for key in OWN_KEYS
+        if spot.value.get(key) is not None
+    }
+    return spot.validated(Label, given)
+
+
+def _short(spot: Spot) -> tuple[str, Spot] | None:
+    """Find the one key of a criterion that names its scorer."""
+    known = registry.names("scorer")
+    rest = [key for key in spot.value if key not in OWN_KEYS]
+    named = [key for key in rest if key in known or ":" in key]
+    if not rest:
+        spot.error("the criterion names no scorer", hint=suggest("", known))
+    for key in rest:
+        if key not in named:
+            what = "unknown key" if named else "there is no scorer"
+            choices = OWN_KEYS if named else (*known, *OWN_KEYS, *LONG_KEYS)
+            spot.error(f"{what} {key!r}", hint=suggest(key, choices), key=key)
+    if len(named) > 1:
+        message = f"a criterion has one scorer, not {len(named)}: {', '.join(named)}"
+        spot.error(message, hint="write them as a list of criteria")
+    return (named[0], spot.at(named[0])) if len(named) == 1 else None
+
+
+def _long(spot: Spot) -> tuple[str, Spot] | None:
+    """Read a criterion that is written as ``scorer: name, with: parameters``."""
+    spot.unknown_keys((*LONG_KEYS, *OWN_KEYS))
+    name, params = spot.value["scorer"], spot.value.get("with")
+    known = registry.names("scorer")
+    if not isinstance(name, str):
+        message = f"the name of a scorer is wanted here, not {describe(name)}"
+        spot.error(message, key="scorer")
+        return None
+    if name not in known and ":" not in name:
+        spot.error(f"there is no scorer {name!r}", hint=suggest(name, known), key="scorer")
+        return None
+    if params is not None and not isinstance(params, dict):
+        spot.error(f"a mapping of parameters is wanted here, not {describe(params)}", key="with")
+        return None
+    written = spot.at("with") if "with" in spot.value else replace(spot.at("scorer"), value=None)
+    return name, written
+
+
+def _params(name: str, written: Spot) -> dict[str, Json]:
+    """Return a scorer's parameters, texts spelt as they are written."""
+    value = written.value
+    if value is None or value is True:
+        return {}
+    if ":" in name:
+        if isinstance(value, dict):
+            return dict(value)
+        raise PluginError(f"the parameters of {name!r} are written as a mapping")
+    texts = _TEXTS.get(name, frozenset())
+    main = registry.main_parameter("scorer", name) or ""
+    params = registry.params_from("scorer", name, _spelt(written, main, texts))
+    if name == "keywords" and isinstance(params.get("rules"), str | dict):
+        params["rules"] = [params["rules"]]
+    return params
+
+
+def _spelt(spot: Spot, key: str, texts: frozenset[str]) -> Json:
+    """Spell numbers and booleans where texts are wanted."""
+    if isinstance(spot.value, dict):
+        return {name: _spelt(spot.at(name), name, texts) for name in spot.value}
+    if isinstance(spot.value, list):
+        return [_spelt(item, key, texts) for item in spot.items()]
+    return spot.text() if key in texts else spot.value
+
+
+def _finished(spot: Spot, spec: Spec, label: Label, written: Spot) -> _Draft | None:
+    """Check the parameters of a criterion."""
+    scorer = _built("scorer", spec, written)
+    if scorer is None:
+        return None
+    wrong = list(scorer.problems())
+    for message in wrong:
+        written.error(f"{spec.name}: {message}")
+    if wrong:
+        return None
+    marks = _full_marks(spec.name, scorer)
+    return _Draft(spot=spot, spec=spec, label=label, full_marks=marks)
+
+
+def _built(kind: str, spec: Spec, written: Spot) -> Any:
+    """Build a plugin, or note each wrong parameter where it stands."""
+    try:
+        cls = registry.find(kind, spec.name)
+    except PluginError as error:
+        written.error(str(error))
+        return None
+    try:
+        return registry.build(kind, spec)
+    except PluginError as error:
+        known = [parameter.name for parameter in registry.parameters(kind, spec.name)]
+        strange = [key for key in spec.params if key not in known]
+        for key in strange:
+            message = f"the {kind} {spec.name!r} has no parameter {key!r}"
+            written.error(message, hint=suggest(key, known), key=key)
+        # The registry words all of pydantic's errors as one; here each has its own place.
+        if isinstance(error.__context__, ValidationError):
+            written.wrong(error.__context__, cls)
+        elif not strange:
+            written.error(str(error))
+    return None
+
+
+def _full_marks(name: str, scorer: Any) -> float | None:
+    if getattr(scorer, "post_handler", None) is not None:
+        return None
+    marks = getattr(scorer, "full_marks", 1.0 if name in _ONE_POINT else None)
+    return float(marks) if isinstance(marks, int | float) else None

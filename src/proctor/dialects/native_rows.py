@@ -1,0 +1,111 @@
+"""Cases as rows of JSONL, CSV and Parquet files."""
+
+import json
+from collections.abc import Iterator
+from math import isnan
+from pathlib import Path
+
+from proctor.core.suite import Json
+from proctor.dialects.native_case import CaseKeys
+from proctor.dialects.native_spot import Findings
+from proctor.source import Document, read_rows
+from proctor.validation import describe, suggest
+
+TAG_PREFIXES = ("tags.", "tag:")
+COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
+_STRUCTURED = frozenset({"references", "criteria", "messages", "hidden", "dialogue", "tags"})
+_MAYBE_JSON = frozenset({"context"})
+
+
+def case_rows(findings: Findings, path: Path) -> Iterator[Document]:
+    """Read the rows of a file as documents whose data have the keys of a case."""
+    if path.suffix.lower() == ".jsonl":
+        yield from _json_rows(findings, path)
+    else:
+        yield from _table_rows(findings, path)
+
+
+def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
+    for document in read_rows(path):
+        if not isinstance(document.data, dict):
+            message = f"a case is an object, not {describe(document.data)}"
+            findings.errors.append(document.problem((), message))
+        elif _is_encodable(document.data):
+            yield document
+        else:
+            message = "a text contains half of a surrogate pair, which is no character"
+            findings.errors.append(document.problem((), message))
+
+
+def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
+    strange: set[str] = set()
+    for document in read_rows(path):
+        for column in document.data:
+            if column in strange or column in COLUMNS or column.startswith(TAG_PREFIXES):
+                continue
+            strange.add(column)
+            top = Document(path=path, data=None, row=1 if path.suffix.lower() == ".csv" else None)
+            hint = suggest(column, COLUMNS)
+            if "did you mean" not in hint:
+                hint = f"for a tag, call the column 'tags.{column}'"
+            findings.errors.append(top.problem((), f"unknown column {column!r}", hint=hint))
+        if not strange:
+            document.data = _case_of(findings, document)
+            yield document
+
+
+def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
+    case: dict[str, Json] = {}
+    tags: dict[str, Json] = {}
+    for column, cell in document.data.items():
+        if cell is None or cell == "" or (isinstance(cell, float) and isnan(cell)):
+            continue
+        if column.startswith(TAG_PREFIXES):
+            name = next(column.removeprefix(p) for p in TAG_PREFIXES if column.startswith(p))
+            tags[name] = _maybe_list(cell)
+        elif column == "reference":
+            case.setdefault("references", [cell])
+        else:
+            case[column] = _cell(findings, document, column, cell)
+    if "reference" in document.data and "references" in document.data:
+        message = "the columns 'reference' and 'references' say the same thing; one is wanted"
+        findings.errors.append(document.problem((), message))
+    if tags:
+        case["tags"] = {**case.get("tags", {}), **tags}
+    return case
+
+
+def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Json:
+    """Read a cell; where a list or mapping may stand, it is written as JSON."""
+    if not isinstance(cell, str):
+        return cell
+    if column in _MAYBE_JSON:
+        return _maybe_list(cell)
+    if column not in _STRUCTURED or not cell.lstrip().startswith(("[", "{")):
+        return cell
+    try:
+        return json.loads(cell)
+    except (json.JSONDecodeError, RecursionError):
+        message = f"the column {column!r} starts like JSON and is not valid JSON"
+        hint = "for a text that starts with a bracket, write a JSON list with that text"
+        findings.errors.append(document.problem((column,), message, hint=hint))
+        return None
+
+
+def _maybe_list(cell: Json) -> Json:
+    if not isinstance(cell, str):
+        return cell if isinstance(cell, list | bool | int | float) else str(cell)
+    if not cell.startswith("["):
+        return cell
+    try:
+        return json.loads(cell)
+    except (json.JSONDecodeError, RecursionError):
+        return cell
+
+
+def _is_encodable(data: Json) -> bool:
+    text = json.dumps(data, ensure_ascii=False)
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,174 @@
+"""A value of a native file with its place, and the problems found on the way."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+
+from proctor.core.suite import Json
+from proctor.errors import Problem, SuiteError
+from proctor.source import Document, Loc, inside, read_text
+from proctor.validation import describe, problems_of, suggest
+
+MAX_SHOWN = 500
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _no_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"a number is wanted here, not {describe(value)}")
+    return value
+
+
+def _not_negative(value: float) -> float:
+    if value < 0:
+        raise ValueError(f"0 or more is wanted here, not {value:g}")
+    return value
+
+
+Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_no_bool)]
+Share = Annotated[Number, AfterValidator(_not_negative)]
+
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+
+# What people coming from elsewhere write.
+_MEANT: Mapping[str, str] = {
+    "prompt": "ask", "question": "ask", "input": "ask", "query": "ask", "instruction": "ask",
+    "prompt_path": "ask_file", "reference": "references", "answer": "references",
+    "answers": "references", "expected": "references", "target": "references",
+    "targets": "references", "ideal": "references", "grading": "criteria", "asserts": "criteria",
+    "assert": "criteria", "scorers": "criteria", "scorer": "criteria", "score": "full_score",
+    "metrics": "measures", "tests": "cases", "samples": "cases", "lang": "language",
+    "attempt_reduce_mode": "reduce", "system_prompt": "system", "min_score": "min_points",
+    "max_score": "max_points", "path": "cases", "file": "ask_file",
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class Findings:
+    """Collect what is wrong, and what a reader should be warned of."""
+
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise all errors there are."""
+        if not self.errors:
+            return
+        shown = self.errors[:MAX_SHOWN]
+        if more := len(self.errors) - len(shown):
+            shown.append(Problem(message=f"… and {more:,} more problems", file=shown[-1].file))
+        raise SuiteError(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Point at a value in a file; what is wrong with it is noted in the findings."""
+
+    findings: Findings
+    root: Path
+    document: Document
+    loc: Loc
+    value: Json
+
+    def at(self, key: str | int) -> "Spot":
+        """Point at a part of this value."""
+        return replace(self, loc=(*self.loc, key), value=self.value[key])
+
+    def items(self) -> "list[Spot]":
+        """Point at each item of a list, or at the one value that stands for a list."""
+        if isinstance(self.value, list):
+            return [self.at(place) for place in range(len(self.value))]
+        return [self]
+
+    def error(self, message: str, *, hint: str = "", key: str = "") -> None:
+        """Note something that makes the suite unreadable."""
+        loc = (*self.loc, key) if key else self.loc
+        self.findings.errors.append(self.document.problem(loc, message, hint=hint))
+
+    def warn(self, message: str, *, hint: str = "", key: str = "") -> None:
+        """Note something that is probably not meant."""
+        loc = (*self.loc, key) if key else self.loc
+        problem = self.document.problem(loc, message, hint=hint, severity="warning")
+        self.findings.warnings.append(problem)
+
+    def text(self) -> Json:
+        """Return a number or boolean as the text that its author wrote, all else as it is."""
+        if isinstance(self.value, bool | int | float):
+            return self.document.spelt(self.loc, self.value)
+        return self.value
+
+    def validated(self, model: type[Model], data: Mapping[str, Json]) -> Model:
+        """Check data made of this value, noting each problem where it stands.
+
+        What is wrong is then left out, so that the rest can be checked further.
+        """
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            self.wrong(error, model)
+            bad = {item["loc"][0] for item in error.errors(include_url=False)}
+            return model.model_validate({k: v for k, v in data.items() if k not in bad})
+
+    def wrong(self, error: ValidationError, model: Any) -> None:
+        """Note each of pydantic's errors where its value stands."""
+        found = problems_of(error, model, self.document, self.value, self.loc)
+        items = error.errors(include_url=False)
+        misspelt = {item["loc"][:-1] for item in items if item["type"] in _UNKNOWN_KEY}
+        self.findings.errors += [
+            problem
+            for problem, item in zip(found, items, strict=True)
+            if item["type"] != "missing" or item["loc"][:-1] not in misspelt
+        ]
+
+    def unknown_keys(self, known: Iterable[str]) -> list[str]:
+        """Note the keys of this mapping that mean nothing here, and return them."""
+        known = set(known)
+        strange = [key for key in self.value if key not in known]
+        for key in strange:
+            meant = _MEANT.get(key)
+            hint = f"did you mean {meant!r}?" if meant in known else suggest(key, known)
+            self.error(f"unknown key {key!r}", hint=hint, key=key)
+        return strange
+
+    def path(self) -> Path | None:
+        """Resolve the path that this value names, or note why it cannot be."""
+        name = self.value
+        if not isinstance(name, str) or not name:
+            self.error(f"a path is wanted here, not {describe(name)}")
+            return None
+        if "\0" in name:
+            self.error("a path cannot contain a NUL character")
+            return None
+        found = inside(self.root, self.document.path.parent, name)
+        if found is None:
+            self.error(
+                f"the path {name!r} leads out of the suite's folder",
+                hint="keep the files of a suite in its folder",
+            )
+        return found
+
+    def file_text(self) -> str | None:
+        """Read the text file that this value names, or note why it cannot be."""
+        path = self.path()
+        if path is None:
+            return None
+        if not path.exists():
+            self.error(f"there is no file {self.value!r}", hint=neighbours(path))
+            return None
+        try:
+            return read_text(path)
+        except SuiteError as error:
+            self.findings.errors += error.problems
+            return None
+
+
+def neighbours(path: Path) -> str:
+    """Return a hint at the files that are where a missing one was looked for."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent.name!r} either"
+    names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    return suggest(path.name, names[:1000])

@@ -1,0 +1,96 @@
+"""Collecting: get the attempts of a candidate into the store, linked to the run."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.fingerprint import answer_key
+from proctor.core.suite import Case, Suite
+from proctor.engine import load
+from proctor.engine.scoring import Scorers
+from proctor.store.rows import RunAttempt
+from proctor.store.store import Store
+
+Item = TypeVar("Item")
+
+BATCH = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collector:
+    """Get the answers on file into the store, linked to one run."""
+
+    store: Store
+    run_id: str
+    whole: Suite
+    """All cases that the answers may name."""
+    suite: Suite
+    """The cases that were asked for."""
+    scorers: Scorers
+
+    def collect(self, answers: Path, attempts: int | None, progress: Callable[[int], None]) -> int:
+        """Store and link every answer, and return how many there are.
+
+        A case without an answer gets an attempt that says so.
+        """
+        places = {case.id: (position, case) for position, case in enumerate(self.suite.cases)}
+        answered: set[int] = set()
+        done = 0
+        self.store.unlink(self.run_id)
+        found = wanted(load.answers(answers, self.whole), places.keys(), attempts)
+        for batch in batched(found, BATCH):
+            rows = [(*places[attempt.case_id], attempt) for attempt in batch]
+            answered.update(position for position, _, _ in rows)
+            self._put(rows)
+            done += len(rows)
+            progress(done)
+        silent = (
+            (position, case, Attempt.of(case.id, None))
+            for position, case in places.values()
+            if position not in answered
+        )
+        for rest in batched(silent, BATCH):
+            self._put(rest)
+            done += len(rest)
+        return done
+
+    def _put(self, rows: Sequence[tuple[int, Case, Attempt]]) -> None:
+        keys = [answer_key(case, attempt) for _, case, attempt in rows]
+        with self.store.batch():
+            self.store.put_attempts(
+                (key, attempt) for key, (_, _, attempt) in zip(keys, rows, strict=True)
+            )
+            self.store.link(
+                self.run_id,
+                [
+                    RunAttempt(
+                        position=position,
+                        index=attempt.index,
+                        attempt_key=key,
+                        score_keys=self._score_keys(case, attempt),
+                    )
+                    for key, (position, case, attempt) in zip(keys, rows, strict=True)
+                ],
+            )
+
+    def _score_keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
+        answered = attempt.status is AttemptStatus.ANSWERED
+        return self.scorers.keys(case, attempt) if answered else {}
+
+
+def wanted(found: Iterable[Attempt], ids: Iterable[str], attempts: int | None) -> Iterator[Attempt]:
+    """Leave out attempts at other cases, and those beyond the number asked for."""
+    known = set(ids)
+    for attempt in found:
+        if attempt.case_id in known and (attempts is None or attempt.index < attempts):
+            yield attempt
+
+
+def batched(things: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Cut a stream into lists of at most size."""
+    source = iter(things)
+    while batch := list(islice(source, size)):
+        yield batch

@@ -1,0 +1,209 @@
+"""Examining: one candidate on one suite, from reading to the stored run."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from proctor import registry
+from proctor.core.contracts import Executor, Measure
+from proctor.core.fingerprint import case_key, digest, suite_key
+from proctor.core.run import CaseResult, Measured, Run, RunStatus, Summary
+from proctor.core.score import ValueStatus
+from proctor.core.suite import Json, Spec, Suite
+from proctor.engine.aggregate import Summer, case_result, fold_of
+from proctor.engine.collect import Collector
+from proctor.engine.grade import Graded, Grader
+from proctor.engine.plan import prepare
+from proctor.engine.scoring import Scorers
+from proctor.engine.settings import RunSettings
+from proctor.engine.summary_json import summary_from, summary_json
+from proctor.errors import Problem, StoreError
+from proctor.reports.view import RunView
+from proctor.store.rows import ResultRow
+from proctor.store.store import Store
+from proctor.version import __version__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Say how far a run has come."""
+
+    phase: str
+    done: int
+    total: int | None
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Hold a finished run with what was said on the way."""
+
+    view: RunView
+    warnings: tuple[Problem, ...]
+    graded: Graded
+
+
+async def evaluate(
+    settings: RunSettings, store: Store, progress: Callable[[Progress], None] = lambda _: None
+) -> Outcome:
+    """Examine a candidate; what is in the store already is not done again."""
+    scorers = Scorers(allow_import=settings.suite.allow_import)
+    reading, suite = prepare(settings, scorers)
+    keyed = [(case_key(case), case) for case in suite.cases]
+    key = suite_key(suite, [found for found, _ in keyed])
+    run = _run(settings, suite, key)
+    store.put_suite(suite, key, keyed)
+    store.save_run(run)
+    collector = Collector(
+        store=store, run_id=run.id, whole=reading.suite, suite=suite, scorers=scorers
+    )
+    collector.collect(
+        settings.answers,
+        settings.attempts,
+        lambda done: progress(Progress(phase="collect", done=done, total=None)),
+    )
+    graded = await _grade(settings, store, run, scorers, progress)
+    view = finish(store, run, suite, scorers)
+    return Outcome(view=view, warnings=reading.warnings, graded=graded)
+
+
+def finish(store: Store, run: Run, suite: Suite, scorers: Scorers) -> RunView:
+    """Sum up a run whose scores are in the store, and store the numbers."""
+    header = replace(suite, cases=())
+    summer = Summer(compat=suite.compat, interval=str(run.settings.get("interval", "t")))
+    rows = _result_rows(_placed(store, run.id, header), summer)
+    store.put_results(run.id, rows)
+    summary = replace(summer.summary(), measures=_measures(store, run.id, header))
+    done = replace(
+        run,
+        status=RunStatus.INCOMPLETE if summary.totals.errors else RunStatus.COMPLETE,
+        finished=time.time(),
+        signature=_signature(run, suite, summary, scorers),
+    )
+    with store.batch():
+        store.save_summary(run.id, summary_json(summary))
+        store.save_run(done)
+    return RunView(
+        run=done, summary=summary, suite=header, results=lambda: _results(store, run.id, header)
+    )
+
+
+def view_of(store: Store, reference: str) -> RunView:
+    """Return a stored run as reports see it."""
+    run = store.run(reference)
+    stored = store.summary(run.id)
+    if stored is None:
+        raise StoreError(
+            f"the run {run.name!r} was interrupted before it had numbers"
+            " (fix: start it again with the same command)"
+        )
+    header = store.suite_header(run.suite_key)
+    return RunView(
+        run=run,
+        summary=summary_from(stored),
+        suite=header,
+        results=lambda: _results(store, run.id, header),
+    )
+
+
+def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
+    """Return one case of a run with all its attempts and scores."""
+    found = store.one_case(view.run.id, case_id)
+    return case_result(fold_of(view.suite), found.case, found.attempts)
+
+
+def _run(settings: RunSettings, suite: Suite, key: str) -> Run:
+    kept: Mapping[str, Json] = settings.stored()
+    name = settings.name or f"{suite.name}-{settings.candidate_name}"
+    return Run(
+        id=digest("run", key, settings.candidate, kept, name)[:12],
+        name=name,
+        suite=suite.name,
+        suite_key=key,
+        candidate=settings.candidate,
+        settings=kept,
+        started=time.time(),
+    )
+
+
+async def _grade(
+    settings: RunSettings,
+    store: Store,
+    run: Run,
+    scorers: Scorers,
+    progress: Callable[[Progress], None],
+) -> Graded:
+    params = {**settings.executor.params, "allow_import": settings.suite.allow_import}
+    executor: Executor = registry.build(
+        "executor", Spec(name=settings.executor.name, params=params)
+    )
+    total = store.count_scores(run.id)
+
+    def report(graded: Graded) -> None:
+        done = graded.judged + graded.stored
+        progress(Progress(phase="grade", done=done, total=total, failed=graded.failed))
+
+    try:
+        return await Grader(store, run.id, scorers, executor, report).grade()
+    finally:
+        await executor.close()
+
+
+def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:
+    return (result for _, result in _placed(store, run_id, suite))
+
+
+def _placed(store: Store, run_id: str, suite: Suite) -> Iterator[tuple[int, CaseResult]]:
+    how = fold_of(suite)
+    for position, case, attempts in store.linked(run_id):
+        yield position, case_result(how, case, attempts)
+
+
+def _result_rows(placed: Iterator[tuple[int, CaseResult]], summer: Summer) -> Iterator[ResultRow]:
+    for position, result in placed:
+        summer.add(result)
+        case, folded = result.case, result.folded
+        yield ResultRow(
+            position=position,
+            case_id=case.id,
+            status=folded.status if folded.value is not None else _why_not(folded.status),
+            value=folded.value,
+            full=case.full_score,
+            weight=case.weight,
+            low=folded.low,
+            high=folded.high,
+            spread=folded.spread,
+            tags=case.tags,
+        )
+
+
+def _why_not(status: ValueStatus) -> ValueStatus:
+    return status if status is ValueStatus.ERROR else ValueStatus.UNSCORED
+
+
+def _measures(store: Store, run_id: str, suite: Suite) -> dict[str, Measured]:
+    found = {}
+    for spec in suite.measures:
+        measure: Measure = registry.build("measure", spec)
+        found[spec.name] = measure.measure(_results(store, run_id, suite))
+    return found
+
+
+def _signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str:
+    """Write down every choice that could move the number."""
+    specs = {c.scorer.name: c.scorer for case in suite.cases for c in case.criteria}
+    totals = summary.totals
+    parts = {
+        "suite": f"{suite.name}@{run.suite_key[:8]}",
+        "dialect": suite.dialect,
+        "compat": suite.compat,
+        "scorers": ",".join(f"{name}-{scorers.version(specs[name])}" for name in sorted(specs)),
+        "reduce": suite.reduce,
+        "attempts": totals.attempts,
+        "n": totals.cases,
+        "unanswered": totals.unanswered or "",
+        "unscored": totals.unscored or "",
+        "ci": f"{run.settings.get('interval', 't')}95",
+        "version": __version__,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")

@@ -1,0 +1,102 @@
+"""Reading a suite: find its dialect, read it, and keep the cases that were asked for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from proctor import registry
+from proctor.core.attempt import Attempt
+from proctor.core.contracts import Dialect, Reading
+from proctor.core.expression import Expression, Several
+from proctor.core.suite import Case, Spec, Suite
+from proctor.engine.settings import SuiteSettings
+from proctor.errors import DialectError, Problem, UsageError
+
+FALLBACK = "native"
+
+
+def read(settings: SuiteSettings) -> Reading:
+    """Read the whole suite that the settings name."""
+    dialect = find_dialect(settings.path, settings.dialect)
+    return dialect.read(settings.path, compat=settings.compat, root=settings.root)
+
+
+def find_dialect(path: Path, name: str = "") -> Dialect:
+    """Return the dialect of that name, or else the one that recognises the path."""
+    if name:
+        return _dialect(name)
+    if not path.exists():
+        raise DialectError([_missing(path)])
+    names = sorted(registry.names("dialect"), key=lambda known: known == FALLBACK)
+    for known in names:
+        if (dialect := _dialect(known)).recognises(path):
+            return dialect
+    return _dialect(FALLBACK)
+
+
+def chosen(suite: Suite, settings: SuiteSettings) -> Suite:
+    """Keep the cases that were selected, fulfil the filter, and lie within the limit."""
+    cases: list[Case] = list(suite.cases)
+    if settings.select:
+        cases = _selected(cases, settings.select)
+    if settings.where:
+        wanted = Expression(settings.where)
+        tags = {name for case in cases for name in case.tags}
+        cases = [case for case in cases if wanted.holds(case_names(case, tags))]
+        if not cases:
+            raise UsageError(f"no case of {suite.name!r} fulfils --where {settings.where!r}")
+    return replace(suite, cases=tuple(cases[: settings.limit]))
+
+
+def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
+    """Return what a filter may name of a case: its id, weight and tags."""
+    names: dict[str, Any] = dict.fromkeys(tags)
+    names.update({name: _tag(values) for name, values in case.tags.items()})
+    scorers = Several(criterion.scorer.name for criterion in case.criteria)
+    return {**names, "id": case.id, "weight": case.weight, "scorer": scorers}
+
+
+def answers(path: Path, suite: Suite) -> Iterator[Attempt]:
+    """Read answers on file: as the suite's own format has them, or else in the native one."""
+    if not path.exists():
+        raise DialectError([_missing(path)])
+    own = _dialect(suite.dialect).answers(path, suite)
+    try:
+        first = next(own, None)
+    except DialectError:
+        if suite.dialect == FALLBACK:
+            raise
+        own = _dialect(FALLBACK).answers(path, suite)
+        first = next(own, None)
+    if first is not None:
+        yield first
+        yield from own
+
+
+def _tag(values: tuple[str, ...]) -> str | Several:
+    return values[0] if len(values) == 1 else Several(values)
+
+
+def _selected(cases: list[Case], wanted: tuple[str, ...]) -> list[Case]:
+    found = [case for case in cases if case.id in wanted or case.source in wanted]
+    known = {case.id for case in cases} | {case.source for case in cases}
+    if missing := [name for name in wanted if name not in known]:
+        close = get_close_matches(missing[0], sorted(known), n=1, cutoff=0.5)
+        meant = f" (did you mean {close[0]!r}?)" if close else ""
+        raise UsageError(f"the suite has no case {missing[0]!r}{meant}")
+    return found
+
+
+def _missing(path: Path) -> Problem:
+    folder = path.parent if path.parent.is_dir() else Path()
+    near = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    close = get_close_matches(path.name, near, n=1, cutoff=0.6)
+    hint = f"did you mean {folder / close[0]}?" if close else ""
+    return Problem(message="there is no such file or folder", file=str(path), hint=hint)
+
+
+def _dialect(name: str) -> Dialect:
+    dialect: Dialect = registry.build("dialect", Spec(name=name))
+    return dialect

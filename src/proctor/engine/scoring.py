@@ -1,0 +1,77 @@
+"""The scorers of a suite: built and checked once, with the keys their scores are stored under."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from proctor import registry
+from proctor.core.attempt import Attempt
+from proctor.core.contracts import Scorer
+from proctor.core.fingerprint import digest, judged_key, score_key
+from proctor.core.suite import Case, Criterion, Spec, Suite
+from proctor.errors import PluginError, Problem
+
+
+@dataclass
+class Scorers:
+    """Hold the scorers that criteria name, each built once."""
+
+    allow_import: bool = False
+    _built: dict[str, Scorer] = field(default_factory=dict)
+
+    def of(self, criterion: Criterion) -> Scorer:
+        """Return the scorer of a criterion, or raise a PluginError."""
+        key = digest(criterion.scorer)
+        if (scorer := self._built.get(key)) is None:
+            scorer = registry.build("scorer", criterion.scorer, allow_import=self.allow_import)
+            self._built[key] = scorer
+        return scorer
+
+    def problems(self, suite: Suite) -> list[Problem]:
+        """Return everything that keeps the criteria of a suite from being judged."""
+        found: dict[str, Problem] = {}
+        for case in suite.cases:
+            for criterion in case.criteria:
+                for message in self._wrong(criterion):
+                    text = f"case {case.id!r}, criterion {criterion.id!r}: {message}"
+                    found.setdefault(message, Problem(message=text, file=case.source or None))
+        return list(found.values())
+
+    def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
+        """Return the key of each criterion's score on an attempt."""
+        return {
+            criterion.id: score_key(self._judged(case, criterion), attempt)
+            for criterion in case.criteria
+        }
+
+    def version(self, spec: Spec) -> str:
+        """Return the version of a scorer, as it enters keys and signatures."""
+        return str(registry.find("scorer", spec.name, allow_import=self.allow_import).version)
+
+    def _wrong(self, criterion: Criterion) -> Iterable[str]:
+        try:
+            return list(self.of(criterion).problems())
+        except PluginError as error:
+            return [str(error)]
+
+    def _judged(self, case: Case, criterion: Criterion) -> str:
+        return _judged(_Same(case), criterion.id, self.version(criterion.scorer))
+
+
+class _Same:
+    """Hold a case that is compared by identity, which is cheap, instead of content."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    def __hash__(self) -> int:
+        return id(self.case)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.case is self.case
+
+
+@lru_cache(maxsize=1024)
+def _judged(same: _Same, criterion_id: str, version: str) -> str:
+    criterion = next(item for item in same.case.criteria if item.id == criterion_id)
+    return judged_key(same.case, criterion, version)

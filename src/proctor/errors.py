@@ -1,0 +1,84 @@
+"""Every exception of the product.
+
+ProctorError
+├── SuiteError          the suite is wrong (file, line, field, every problem)
+│   └── DialectError    not readable in that dialect
+├── PluginError         no such name (did you mean…), or wrong parameters
+├── MissingResource     a judge, sandbox, language or reference nobody configured
+├── UsageError          a command or an expression was written wrongly
+└── StoreError          the store cannot be read or written, or has no such run
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+
+class ProctorError(Exception):
+    """Be the base of everything a user may be shown without a traceback."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Say one thing that is wrong with a file people wrote, and where."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    field: str = ""
+    hint: str = ""
+    excerpt: str = ""
+    severity: Literal["error", "warning", "note"] = "error"
+
+    @property
+    def place(self) -> str:
+        """Return ``file:line:col`` as far as it is known."""
+        parts = [self.file or "", *(str(n) for n in (self.line, self.column) if n is not None)]
+        return ":".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        head = f"{self.place}: " if self.place else ""
+        field = f" (at {self.field})" if self.field else ""
+        hint = f"\n  fix: {self.hint}" if self.hint else ""
+        caret = ""
+        if self.excerpt and self.column is not None:
+            shown, offset = _window(self.excerpt, self.column - 1)
+            caret = f"\n  | {shown}\n  | {' ' * offset}^"
+        return f"{head}{self.severity}: {self.message}{field}{caret}{hint}"
+
+
+class SuiteError(ProctorError):
+    """Report every problem found in a suite or an answers file at once."""
+
+    def __init__(self, problems: Iterable[Problem] | str) -> None:
+        self.problems = [Problem(message=problems)] if isinstance(problems, str) else list(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class DialectError(SuiteError):
+    """Say that a path is not readable in the dialect asked for, or in any."""
+
+
+class PluginError(ProctorError):
+    """Say that a plugin name is unknown or its parameters are wrong."""
+
+
+class MissingResource(ProctorError):
+    """Name a judge, sandbox, language or file that nobody configured."""
+
+
+class UsageError(ProctorError):
+    """Say that an option or expression was written wrongly."""
+
+
+class StoreError(ProctorError):
+    """Say that the store cannot be read or written, or has no such run."""
+
+
+def _window(text: str, offset: int, width: int = 100) -> tuple[str, int]:
+    """Cut a long line around an offset, and return the cut with the offset inside it."""
+    text = text.rstrip("\r\n").expandtabs(1)
+    start = max(0, min(offset - width // 2, len(text) - width))
+    cut = text[start : start + width]
+    return cut, max(0, min(offset - start, len(cut)))

@@ -1,0 +1,228 @@
+"""Grading on this machine: one process per core, each replaceable."""
+
+import asyncio
+import mmap
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from proctor import bounded, wire
+from proctor.core.contracts import Executor, GradeTask
+from proctor.core.encoding import score_from
+from proctor.core.fingerprint import plain
+from proctor.core.score import Score
+from proctor.core.suite import Json
+from proctor.errors import ProctorError
+from proctor.executors.worker import HEADER, PROGRESS
+
+JOB_SIZE = 64
+START_LIMIT = 60.0
+
+
+@dataclass
+class LocalExecutor(Executor):
+    """Run scorers in processes of this machine, and kill those that take too long."""
+
+    workers: int = 0
+    """How many processes; 0 means one per core."""
+    allow_import: bool = False
+
+    def __post_init__(self) -> None:
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+
+    async def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
+        """Judge all tasks in jobs of a few dozen attempts."""
+        limit = self.workers or available_cores()
+        async for scores in bounded.each(jobs(tasks), self._run, limit=limit):
+            for key, score in scores:
+                yield key, score
+
+    async def close(self) -> None:
+        """Kill every worker and wait for its end."""
+        while self._all:
+            await self._discard(self._all.pop())
+        self._idle.clear()
+
+    async def _run(self, job: "_Job") -> list[tuple[str, Score]]:
+        """Judge one job; whatever an attempt does to its worker costs only that attempt."""
+        done: list[tuple[str, Score]] = []
+        left: _Job | None = job
+        while left is not None:
+            worker = self._idle.pop() if self._idle else await self._start()
+            try:
+                scores = await worker.judge(left)
+            except _Lost as lost:
+                await self._discard(worker)
+                failed = Score.failed(lost.reason)
+                done.append((left.keys[lost.number], failed))
+                left = left.without(lost.number)
+                continue
+            except BaseException:
+                await self._discard(worker)
+                raise
+            self._idle.append(worker)
+            done += zip(left.keys, scores, strict=True)
+            left = None
+        return done
+
+    async def _start(self) -> "_Worker":
+        worker = await _Worker.start(self.allow_import)
+        self._all.add(worker)
+        return worker
+
+    async def _discard(self, worker: "_Worker") -> None:
+        self._all.discard(worker)
+        await worker.kill()
+
+
+class _Lost(ProctorError):
+    """Say which attempt of a job cost the worker its life."""
+
+    def __init__(self, number: int, reason: str) -> None:
+        super().__init__(reason)
+        self.number, self.reason = number, reason
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Hold as many attempts as are sent to a worker at once."""
+
+    groups: tuple[tuple[GradeTask, tuple[int, ...]], ...]
+    """Tasks, and which of their attempts."""
+
+    @property
+    def keys(self) -> list[str]:
+        return [task.keys[i] for task, places in self.groups for i in places]
+
+    @property
+    def limits(self) -> list[float]:
+        return [task.time_limit for task, places in self.groups for _ in places]
+
+    def message(self) -> Json:
+        return {
+            "groups": [
+                {
+                    "case": {**plain(task.case), "criteria": []},
+                    "criterion": plain(task.criterion),
+                    "attempts": [plain(task.attempts[i]) for i in places],
+                }
+                for task, places in self.groups
+            ]
+        }
+
+    def without(self, number: int) -> "_Job | None":
+        groups = []
+        for task, places in self.groups:
+            kept = tuple(i for at, i in enumerate(places) if at != number)
+            number -= len(places)
+            if kept:
+                groups.append((task, kept))
+        return _Job(tuple(groups)) if groups else None
+
+
+def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[_Job]:
+    """Pack tasks into jobs of about the same number of attempts."""
+    groups: list[tuple[GradeTask, tuple[int, ...]]] = []
+    room = size
+    for task in tasks:
+        places = list(range(len(task.attempts)))
+        while places:
+            taken, places = places[:room], places[room:]
+            groups.append((task, tuple(taken)))
+            room -= len(taken)
+            if room == 0:
+                yield _Job(tuple(groups))
+                groups, room = [], size
+    if groups:
+        yield _Job(tuple(groups))
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+@dataclass(eq=False)
+class _Worker:
+    """Hold one grading process with the page on which it notes its progress."""
+
+    process: asyncio.subprocess.Process
+    progress: mmap.mmap
+
+    @classmethod
+    async def start(cls, allow_import: bool) -> "_Worker":
+        with tempfile.TemporaryFile() as file:
+            file.write(bytes(PROGRESS.size))
+            file.flush()
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "proctor.executors.worker",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                pass_fds=(file.fileno(),),
+                env={**os.environ, "PROCTOR_PROGRESS_FD": str(file.fileno())},
+            )
+            worker = cls(process, mmap.mmap(file.fileno(), PROGRESS.size))
+        path = [entry or os.getcwd() for entry in sys.path]
+        await worker._send({"path": path, "allow_import": allow_import})
+        try:
+            await asyncio.wait_for(worker._receive(), START_LIMIT)
+        except (TimeoutError, asyncio.IncompleteReadError):
+            await worker.kill()
+            raise ProctorError("a grading process did not start; see its message above") from None
+        return worker
+
+    async def judge(self, job: _Job) -> list[Score]:
+        """Send a job and wait for its scores, watching the time of each attempt."""
+        limits = job.limits
+        receiving = asyncio.ensure_future(self._exchange(job.message()))
+        try:
+            while True:
+                number, since = PROGRESS.unpack_from(self.progress, 0)
+                limit = limits[number] if 0 <= number < len(limits) else min(limits)
+                left = since + limit - time.monotonic() if number >= 0 else limit
+                if left <= 0:
+                    raise _Lost(number, f"took longer than the {limit:g} s allowed and was stopped")
+                done, _ = await asyncio.wait({receiving}, timeout=min(left + 0.01, limit))
+                if done:
+                    return [score_from(data) for data in receiving.result()]
+        except (asyncio.IncompleteReadError, ConnectionError):
+            await self.process.wait()
+            number = max(PROGRESS.unpack_from(self.progress, 0)[0], 0)
+            code = self.process.returncode
+            raise _Lost(number, f"its grading process ended unexpectedly ({code})") from None
+        finally:
+            receiving.cancel()
+
+    async def kill(self) -> None:
+        """End the process at once and reap it."""
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+        await self.process.wait()
+        # Closing the transport here keeps its finaliser from running after the loop is closed.
+        self.process._transport.close()  # type: ignore[attr-defined]
+        self.progress.close()
+
+    async def _exchange(self, message: Json) -> Json:
+        await self._send(message)
+        return await self._receive()
+
+    async def _send(self, message: Json) -> None:
+        assert self.process.stdin is not None
+        data = wire.dumps(message)
+        self.process.stdin.write(HEADER.pack(len(data)) + data)
+        await self.process.stdin.drain()
+
+    async def _receive(self) -> Json:
+        assert self.process.stdout is not None
+        (size,) = HEADER.unpack(await self.process.stdout.readexactly(HEADER.size))
+        return wire.loads(await self.process.stdout.readexactly(size))

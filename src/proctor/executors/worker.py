@@ -1,0 +1,100 @@
+"""A grading process: takes jobs from its standard input, returns scores, and may be killed.
+
+What suites bring along (regular expressions, conditions) runs here and nowhere else, so that a
+pattern that never ends costs one process, which the parent kills and replaces.
+"""
+
+import mmap
+import os
+import signal
+import struct
+import sys
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import BinaryIO
+
+from proctor import wire
+from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.encoding import attempt_from, case_from, criterion_from
+from proctor.core.fingerprint import plain
+from proctor.core.judging import judge
+from proctor.core.suite import Json, Spec
+from proctor.registry import build
+
+HEADER = struct.Struct("<I")
+PROGRESS = struct.Struct("<qd")
+"""Which attempt of the job is being judged (-1: none), and since when on the monotonic clock."""
+
+
+def send(stream: BinaryIO, message: Json) -> None:
+    """Write one message with its length before it."""
+    data = wire.dumps(message)
+    stream.write(HEADER.pack(len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Json:
+    """Read one message; none at the end of the stream."""
+    header = stream.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    (size,) = HEADER.unpack(header)
+    return wire.loads(stream.read(size))
+
+
+def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
+    """Judge jobs until the input ends."""
+    settings = receive(stdin)
+    if settings is None:
+        return
+    sys.path[:0] = [entry for entry in settings["path"] if entry not in sys.path]
+    allow_import = bool(settings["allow_import"])
+    send(stdout, {"ready": os.getpid()})
+    while (job := receive(stdin)) is not None:
+        scores, number = [], 0
+        for group in job["groups"]:
+            case = case_from(group["case"])
+            scorer = _scorer(wire.dumps(group["criterion"]), allow_import)
+            for data in group["attempts"]:
+                PROGRESS.pack_into(progress, 0, number, time.monotonic())
+                ctx = ScoreContext(case=case, attempt=attempt_from(data))
+                scores.append(plain(judge(scorer, ctx)))
+                number += 1
+        PROGRESS.pack_into(progress, 0, -1, 0.0)
+        send(stdout, scores)
+
+
+@lru_cache(maxsize=512)
+def _scorer(criterion: bytes, allow_import: bool) -> Scorer:
+    spec: Spec = criterion_from(wire.loads(criterion)).scorer
+    scorer: Scorer = build("scorer", spec, allow_import=allow_import)
+    return scorer
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to end this process when its parent ends, however that happens."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    set_parent_death_signal = 1
+    ctypes.CDLL(None, use_errno=True).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
+def main(environ: Mapping[str, str] = os.environ) -> None:
+    """Serve on the standard streams; what scorers print goes to standard error."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stdin = os.fdopen(os.dup(0), "rb")
+    stdout = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    with mmap.mmap(int(environ["PROCTOR_PROGRESS_FD"]), PROGRESS.size) as progress:
+        PROGRESS.pack_into(progress, 0, -1, 0.0)
+        serve(stdin, stdout, progress)
+
+
+if __name__ == "__main__":
+    main()

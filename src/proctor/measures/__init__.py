@@ -1,0 +1,1 @@
+"""Measures: one number, with its interval, over all cases of a run."""

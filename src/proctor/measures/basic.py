@@ -1,0 +1,73 @@
+"""Measures that fit every suite: shares of cases, and the mean of one criterion's points."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from proctor.core.contracts import Measure
+from proctor.core.run import CaseResult, Measured
+from proctor.core.score import ScoreStatus, ValueStatus
+from proctor.stats.intervals import RatioSums, wilson_interval
+
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True)
+class Accuracy(Measure):
+    """Share of cases that reach full marks, with Wilson's interval."""
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Count the cases with full marks among those that count."""
+        return _share(results, lambda value, full: value >= full - _NEAR)
+
+
+@dataclass(frozen=True)
+class PassRate(Measure):
+    """Share of cases worth at least a threshold of their full marks, with Wilson's interval."""
+
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError("the threshold lies between 0 and 1")
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Count the cases at or above the threshold among those that count."""
+        return _share(results, lambda value, full: value >= self.threshold * full - _NEAR)
+
+
+@dataclass(frozen=True)
+class MeanPoints(Measure):
+    """Mean of one criterion's raw points over all attempts it was scored on.
+
+    A case need not have a value of its own: a rating that is only shown has a mean, too. The
+    interval treats the attempts at one case as one draw; n counts the cases.
+    """
+
+    criterion: str
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Average the points, and cluster by case."""
+        sums = RatioSums()
+        for result in results:
+            points = [
+                score.points
+                for attempt in result.attempts
+                if (score := attempt.scores.get(self.criterion)) is not None
+                and score.status is ScoreStatus.SCORED
+                and score.points is not None
+            ]
+            if points:
+                sums.add(sum(points), len(points))
+        return Measured(value=sums.rate, interval=sums.interval(), n=sums.n)
+
+
+def _share(results: Iterable[CaseResult], hit: Callable[[float, float], bool]) -> Measured:
+    n = hits = 0
+    for result in results:
+        folded = result.folded
+        counted = folded.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
+        if not counted or folded.value is None:
+            continue
+        n += 1
+        hits += hit(folded.value, result.case.full_score)
+    return Measured(value=hits / n if n else None, interval=wilson_interval(hits, n), n=n)

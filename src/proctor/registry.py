@@ -1,0 +1,174 @@
+"""One table from plugin names to classes; built-ins and strangers come through the same door."""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from proctor.core.suite import Json, Spec
+from proctor.errors import PluginError
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "scorer": {
+        "blanks": "proctor.scorers.blanks:Blanks",
+        "contains": "proctor.scorers.text:Contains",
+        "exact_match": "proctor.scorers.text:ExactMatch",
+        "keywords": "proctor.scorers.keywords:Keywords",
+        "matches": "proctor.scorers.text:Matches",
+        "number": "proctor.scorers.text:Number",
+        "python_check": "proctor.scorers.python_check:PythonCheck",
+        "rouge": "proctor.scorers.overlap:Rouge",
+        "unit_tests": "proctor.scorers.unit_tests:UnitTests",
+    },
+    "dialect": {
+        "infibench": "proctor.dialects.infibench:InfiBench",
+        "native": "proctor.dialects.native:Native",
+    },
+    "executor": {
+        "local": "proctor.executors.local:LocalExecutor",
+    },
+    "measure": {
+        "accuracy": "proctor.measures.basic:Accuracy",
+        "mean_points": "proctor.measures.basic:MeanPoints",
+        "pass_rate": "proctor.measures.basic:PassRate",
+    },
+    "report": {
+        "csv": "proctor.reports.tabular:CsvReport",
+        "json": "proctor.reports.structured:JsonReport",
+        "junit": "proctor.reports.junit:JunitReport",
+        "md": "proctor.reports.tabular:MarkdownReport",
+        "table": "proctor.reports.tabular:TableReport",
+    },
+    "writer": {
+        "native": "proctor.dialects.native_writer:NativeWriter",
+    },
+    "layout": {
+        "infibench": "proctor.reports.infibench:InfiBenchLayout",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """Describe one parameter of a plugin."""
+
+    name: str
+    type: str
+    default: Any
+    required: bool
+
+
+def names(kind: str) -> list[str]:
+    """List the names known for a kind of plugin, installed ones included."""
+    return sorted({*BUILT_IN[kind], *_installed(kind)})
+
+
+def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
+    """Return the class behind a name, or say which name was probably meant."""
+    if (target := BUILT_IN[kind].get(name)) is not None:
+        return _load(kind, target)
+    if (entry := _installed(kind).get(name)) is not None:
+        return _checked(kind, name, entry.load())
+    if ":" in name:
+        if not allow_import:
+            raise PluginError(
+                f"the {kind} {name!r} would import code of the suite's choice"
+                " (fix: pass --allow-import if you trust this suite)"
+            )
+        return _load(kind, name)
+    known = names(kind)
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
+    raise PluginError(f"there is no {kind} {name!r} ({meant})")
+
+
+def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
+    """Make a plugin of its spec, checking every parameter."""
+    cls: Any = find(kind, spec.name, allow_import=allow_import)
+    known = {f.name for f in fields(cls)}
+    wrong = [_unknown(name, known) for name in spec.params if name not in known]
+    if wrong:
+        raise PluginError(f"{kind} {spec.name!r}: {'; '.join(wrong)}")
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(cls).validate_python(dict(spec.params))
+    except ValidationError as error:
+        from proctor.validation import words_of
+
+        raise PluginError(f"{kind} {spec.name!r}: {'; '.join(words_of(error))}") from None
+
+
+def parameters(kind: str, name: str) -> list[Parameter]:
+    """Describe the parameters of a plugin, the main one first."""
+    return [
+        Parameter(
+            name=f.name,
+            type=f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type)),
+            default=f.default_factory() if f.default_factory is not MISSING else f.default,
+            required=f.default is MISSING and f.default_factory is MISSING,
+        )
+        for f in fields(find(kind, name))
+    ]
+
+
+def main_parameter(kind: str, name: str) -> str | None:
+    """Return the parameter that ``name: value`` stands for; a class without fields has none."""
+    return next((f.name for f in fields(find(kind, name))), None)
+
+
+def params_from(kind: str, name: str, value: Json) -> dict[str, Json]:
+    """Read ``name: value`` as people write it: a mapping of parameters, or the main one alone."""
+    if value is None or value is True:
+        return {}
+    if isinstance(value, dict):
+        return dict(value)
+    main = main_parameter(kind, name)
+    if main is None:
+        raise PluginError(f"the {kind} {name!r} takes no parameter")
+    return {main: value}
+
+
+def describe(kind: str) -> Iterator[tuple[str, str]]:
+    """Yield each name of a kind with the first line of its class's description."""
+    for name in names(kind):
+        text = (find(kind, name).__doc__ or "").strip()
+        yield name, text.splitlines()[0] if text else ""
+
+
+@cache
+def _installed(kind: str) -> Mapping[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"proctor.{kind}s")}
+
+
+@cache
+def _adapter(cls: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(cls)
+
+
+def _load(kind: str, target: str) -> type[Any]:
+    module, _, attribute = target.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise PluginError(f"the {kind} {target!r} cannot be imported: {error}") from None
+    except AttributeError:
+        raise PluginError(f"the module {module!r} has no {attribute!r}") from None
+    return _checked(kind, target, found)
+
+
+def _checked(kind: str, name: str, found: Any) -> type[Any]:
+    if not isinstance(found, type):
+        raise PluginError(f"the {kind} {name!r} is not a class")
+    return found
+
+
+def _unknown(name: str, known: set[str]) -> str:
+    close = get_close_matches(name, known, n=1, cutoff=0.5)
+    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(sorted(known))}"
+    return f"unknown parameter {name!r} ({meant})"

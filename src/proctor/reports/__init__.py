@@ -1,0 +1,1 @@
+"""Reports: a finished run as text for people and files for programs."""

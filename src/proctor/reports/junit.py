@@ -1,0 +1,76 @@
+"""A run as JUnit XML, for the pages of a build server."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from proctor.core.run import CaseResult
+from proctor.core.score import ValueStatus
+from proctor.reports.reasons import full_marks, reasons
+from proctor.reports.view import Report, RunView
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINES = 50
+
+
+@dataclass(frozen=True)
+class JunitReport(Report):
+    """Write a run as JUnit XML: a test per case, passed where it gets full marks."""
+
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return the XML; the cases are always there, breakdowns never."""
+        outcomes: Counter[str] = Counter()
+        suite = ElementTree.Element("testsuite", name=_safe(view.run.suite))
+        seconds = 0.0
+        for result in view.results():
+            made = _testcase(view.run.suite, result)
+            outcomes.update(["tests", *(child.tag for child in made)])
+            seconds += float(made.get("time", 0.0))
+            suite.append(made)
+        counts = {
+            "tests": outcomes["tests"],
+            "failures": outcomes["failure"],
+            "errors": outcomes["error"],
+            "skipped": outcomes["skipped"],
+        }
+        root = ElementTree.Element("testsuites", name=_safe(view.run.name))
+        for element in (root, suite):
+            for name, count in counts.items():
+                element.set(name, str(count))
+            element.set("time", f"{seconds:.3f}")
+        root.append(suite)
+        ElementTree.indent(root)
+        text = ElementTree.tostring(root, encoding="unicode")
+        return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:
+    seconds = sum(attempt.attempt.seconds or 0.0 for attempt in result.attempts)
+    made = ElementTree.Element(
+        "testcase", classname=_safe(suite), name=_safe(result.case.id), time=f"{seconds:.3f}"
+    )
+    status, lines = result.folded.status, reasons(result)
+    if status is ValueStatus.ERROR:
+        _outcome(made, "error", "the candidate could not be reached", lines)
+    elif status is ValueStatus.UNSCORED:
+        _outcome(made, "skipped", "unscored", lines)
+    elif not full_marks(result):
+        message = f"worth {result.folded.value:g} of {result.case.full_score:g}"
+        _outcome(made, "failure", message, lines)
+    return made
+
+
+def _outcome(parent: ElementTree.Element, tag: str, message: str, lines: Sequence[str]) -> None:
+    child = ElementTree.SubElement(parent, tag)
+    if tag == "skipped":  # many readers show only the message of a skipped test
+        message = "; ".join([message, *lines[:3]])
+    child.set("message", _safe(message))
+    more = [f"… and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
+    child.text = _safe("\n".join([*lines[:_LINES], *more]))
+
+
+def _safe(text: str) -> str:
+    """Remove the characters that XML cannot hold."""
+    return _NOT_XML.sub("", text)

@@ -1,0 +1,85 @@
+"""Why a case is worth what it is, in lines short enough for a report."""
+
+import re
+from collections.abc import Iterator
+
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.score import Score, ScoreStatus, ValueStatus
+from proctor.core.suite import Criterion
+
+_NEAR = 1e-9
+# Control and formatting characters, which could move a terminal's cursor or reverse its text.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
+
+
+def one_line(text: str) -> str:
+    """Return a text as one line that is safe to show, whoever wrote it."""
+    return _UNPRINTABLE.sub(" ", text).strip()
+
+
+def full_marks(result: CaseResult) -> bool:
+    """Tell whether a case is worth all it can be."""
+    value = result.folded.value
+    return value is not None and value >= result.case.full_score - _NEAR
+
+
+def reasons(result: CaseResult) -> list[str]:
+    """Say why a case is unscored, in error, or short of full marks; nothing where it is not."""
+    if result.folded.status in (ValueStatus.UNSCORED, ValueStatus.ERROR):
+        return unscored_reasons(result)
+    return [] if full_marks(result) else lost_reasons(result)
+
+
+def unscored_reasons(result: CaseResult) -> list[str]:
+    """Say what broke in each attempt that could not be scored, each reason once."""
+    found: dict[str, None] = {}
+    for attempt in result.attempts:
+        if attempt.value.status is ValueStatus.ERROR:
+            found[attempt.attempt.error or "the candidate could not be reached"] = None
+        elif attempt.value.status is ValueStatus.UNSCORED:
+            found.update(dict.fromkeys(_failures(result, attempt)))
+    return list(found)
+
+
+def lost_reasons(result: CaseResult) -> list[str]:
+    """Say which criteria lost points in the attempts that the case's value comes from."""
+    chosen = [place for bucket in result.folded.chosen for place in bucket]
+    attempts = [result.attempts[place] for place in chosen] or result.attempts
+    found: dict[str, None] = {}
+    for attempt in attempts:
+        if attempt.value.status is ValueStatus.UNANSWERED:
+            found["no answer"] = None
+        else:
+            found.update(dict.fromkeys(_losses(result, attempt)))
+    value = result.folded.value
+    if not found and value is not None:
+        return [f"worth {value:g} of {result.case.full_score:g}"]
+    return list(found)
+
+
+def _failures(result: CaseResult, attempt: AttemptResult) -> Iterator[str]:
+    broken = False
+    for criterion in result.case.criteria:
+        score = attempt.scores.get(criterion.id)
+        if criterion.weight and (score is None or score.status is ScoreStatus.FAILED):
+            broken = True
+            yield f"{criterion.id}: {score.reason if score is not None else 'not graded'}"
+    if not broken:
+        yield "no criterion gives points"
+
+
+def _losses(result: CaseResult, attempt: AttemptResult) -> Iterator[str]:
+    for criterion in result.case.criteria:
+        score = attempt.scores.get(criterion.id)
+        if score is not None and (lost := _lost(criterion, score)):
+            yield f"{lost}: {score.reason}" if score.reason else lost
+
+
+def _lost(criterion: Criterion, score: Score) -> str:
+    if score.points is None or score.out_of is None:
+        return ""
+    if criterion.weight < 0 and score.points > _NEAR:
+        return f"{criterion.id} took off {-criterion.weight * score.points:g}"
+    if criterion.weight > 0 and score.points < score.out_of - _NEAR:
+        return f"{criterion.id} {score.points:g} of {score.out_of:g}"
+    return ""

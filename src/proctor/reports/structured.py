@@ -1,0 +1,184 @@
+"""A run as one JSON object."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import IO, Any
+
+from proctor.core.attempt import AttemptStatus
+from proctor.core.fingerprint import plain
+from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
+from proctor.core.score import Score
+from proctor.core.suite import Case, Json
+from proctor.reports.reasons import unscored_reasons
+from proctor.reports.view import Report, RunView
+
+_USAGE: Mapping[str, Json] = {
+    "calls": 0,
+    "prompt_tokens": 0,
+    "completion_tokens": 0,
+    "cost": None,
+}
+
+
+@dataclass(frozen=True)
+class JsonReport(Report):
+    """Write a run as one indented JSON object."""
+
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return the whole object as text."""
+        return "".join(_pieces(view, by, cases))
+
+    def write(
+        self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
+    ) -> None:
+        """Write the same text case by case, never holding more than one."""
+        file.writelines(_pieces(view, by, cases))
+
+
+def to_object(view: RunView, by: Sequence[str] = (), cases: bool = False) -> dict[str, Json]:
+    """Make the object that ``run --json`` and ``report --format json`` print."""
+    made = _head(view, by)
+    if cases:
+        made["cases"] = [case_object(result) for result in view.results()]
+    return made
+
+
+def case_object(result: CaseResult) -> dict[str, Json]:
+    """Make the object of one case with all its attempts and scores."""
+    folded = result.folded
+    made: dict[str, Json] = clean(
+        {
+            "id": result.case.id,
+            "value": folded.value,
+            "full": result.case.full_score,
+            "weight": result.case.weight,
+            "status": folded.status.value,
+            "low": folded.low,
+            "high": folded.high,
+            "tags": {name: tag_object(values) for name, values in result.case.tags.items()},
+            "unscored_reasons": unscored_reasons(result),
+            "attempts": [_attempt(result.case, attempt) for attempt in result.attempts],
+        }
+    )
+    return made
+
+
+def tag_object(values: Sequence[str]) -> Json:
+    """Return a tag's value: a text where there is one, a list where there are several."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
+    run, summary = view.run, view.summary
+    made: dict[str, Json] = clean(
+        {
+            "run": {
+                "id": run.id,
+                "name": run.name,
+                "suite": run.suite,
+                "candidate": view.candidate,
+                "status": run.status.value,
+                "signature": run.signature,
+            },
+            "totals": _totals(summary.totals),
+            "measures": {name: _measured(found) for name, found in summary.measures.items()},
+            "groups": {
+                tag: {name: _group(group) for name, group in rows.items()}
+                for tag, rows in view.groups(by).items()
+            },
+            "usage": {**_USAGE, **summary.usage},
+        }
+    )
+    return made
+
+
+def _group(group: Group) -> dict[str, Json]:
+    return {
+        "score": group.score,
+        "full": group.full,
+        "rate": group.rate,
+        "spread": group.spread,
+        "score_spread": group.score_spread,
+        "interval": group.interval,
+        "cases": group.cases,
+    }
+
+
+def _totals(totals: Totals) -> dict[str, Json]:
+    return {
+        **_group(totals),
+        "bounds": totals.bounds,
+        "cases_unscored": totals.cases_unscored,
+        "attempts": totals.attempts,
+        "unanswered": totals.unanswered,
+        "unscored": totals.unscored,
+        "errors": totals.errors,
+    }
+
+
+def _measured(found: Measured) -> dict[str, Json]:
+    return {"value": found.value, "interval": found.interval, "n": found.n}
+
+
+def _attempt(case: Case, attempt: AttemptResult) -> dict[str, Json]:
+    order = {criterion.id: place for place, criterion in enumerate(case.criteria)}
+    scores = sorted(attempt.scores.items(), key=lambda pair: order.get(pair[0], len(order)))
+    made: dict[str, Json] = {
+        "index": attempt.attempt.index,
+        "value": attempt.value.value,
+        "status": attempt.value.status.value,
+        "scores": [_score(name, score) for name, score in scores],
+    }
+    if attempt.attempt.status is AttemptStatus.ERROR:
+        made["error"] = attempt.attempt.error
+    return made
+
+
+def _score(criterion: str, score: Score) -> dict[str, Json]:
+    return {
+        "criterion": criterion,
+        "points": score.points,
+        "out_of": score.out_of,
+        "status": score.status.value,
+        "reason": score.reason,
+        "detail": plain(score.detail),
+    }
+
+
+def _pieces(view: RunView, by: Sequence[str], cases: bool) -> Iterator[str]:
+    """Yield the text of the object, its cases one at a time."""
+    head = _dumps(_head(view, by))
+    if not cases:
+        yield head + "\n"
+        return
+    yield head.removesuffix("\n}") + ',\n  "cases": ['
+    empty = True
+    for result in view.results():
+        yield "\n    " if empty else ",\n    "
+        yield _dumps(case_object(result)).replace("\n", "\n    ")
+        empty = False
+    yield "]\n}\n" if empty else "\n  ]\n}\n"
+
+
+def _dumps(value: Json) -> str:
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which model output may hold
+        return json.dumps(value, indent=2, allow_nan=False)
+    return text
+
+
+def clean(value: Any, text: Callable[[str], str] = str) -> Any:
+    """Return a JSON value in which every number is finite and every text has been put right."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {text(str(key)): clean(inner, text) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(inner, text) for inner in value]
+    return value

@@ -1,0 +1,291 @@
+"""A run as rows: a table for terminals, Markdown, and CSV."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from proctor.core.run import CaseResult, Group, Measured
+from proctor.reports.reasons import one_line, reasons
+from proctor.reports.view import Report, RunView
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HEADER = ("Group", "Score", "±", "Full", "Rate", "±", "Interval 95%", "Share", "Cases")
+CASE_HEADER = ("Case", "Value", "Full", "Status", "Why")
+CSV_HEADER = (
+    *("section", "name", "score", "score_spread", "full", "rate", "spread"),
+    *("interval_low", "interval_high", "share", "cases"),
+)
+CSV_CASE_HEADER = ("id", "status", "value", "full", "rate", "low", "high")
+
+_UNKNOWN = "–"
+_NARROWEST = 12
+_MARKDOWN = re.compile(r"([\\|`*<\[\]])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Hold one line of a breakdown."""
+
+    section: str
+    name: str
+    group: Group
+    share: float | None
+    """This row's full marks as a part of all."""
+
+    @property
+    def label(self) -> str:
+        """Return the row's name with the breakdown it belongs to."""
+        return self.name if self.section == "overall" else f"{self.section}: {self.name}"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as it is shown under the header."""
+        group = self.group
+        return (
+            one_line(self.label),
+            f"{group.score:.2f}",
+            f"{group.score_spread:.2f}",
+            f"{group.full:.2f}",
+            _percent(group.rate),
+            _percent(group.spread),
+            _range(group.interval),
+            _percent(self.share),
+            str(group.cases),
+        )
+
+
+def rows_of(view: RunView, by: Sequence[str] = ()) -> list[Row]:
+    """Return the overall row, then each breakdown by full marks, in order of appearance."""
+    totals = view.summary.totals
+    rows = [Row(section="overall", name="Overall", group=totals, share=_part(totals, totals))]
+    for tag, groups in view.groups(by).items():
+        ordered = sorted(groups.items(), key=lambda pair: -pair[1].full)
+        rows += [
+            Row(section=tag, name=name, group=group, share=_part(group, totals))
+            for name, group in ordered
+        ]
+    return rows
+
+
+def notes_of(view: RunView) -> list[str]:
+    """Say what did not enter the sums, and the measures, one line each."""
+    totals = view.summary.totals
+    notes = []
+    if totals.unanswered:
+        notes.append(f"Unanswered: {totals.unanswered} of {totals.attempts} attempts")
+    if totals.unscored:
+        cases = f"{totals.cases_unscored} case{'' if totals.cases_unscored == 1 else 's'}"
+        bounds = f"; the rate lies within {_range(totals.bounds)}" if totals.bounds else ""
+        notes.append(
+            f"Unscored: {totals.unscored} of {totals.attempts} attempts,"
+            f" {cases} without a value{bounds}"
+        )
+    if totals.errors:
+        notes.append(
+            f"Errors: {totals.errors} of {totals.attempts} attempts could not be made;"
+            " the same command tries them again"
+        )
+    measures = view.summary.measures.items()
+    return notes + [_measure_line(one_line(name), found) for name, found in measures]
+
+
+@dataclass(frozen=True)
+class TableReport(Report):
+    """Write a run as a table for terminals."""
+
+    width: int = 100
+    color: bool = False
+
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return the headline, the table, the notes and the signature."""
+        parts: list[RenderableType] = [
+            _headline(view),
+            "",
+            _rich_table(HEADER, _sections(rows_of(view, by))),
+        ]
+        if cases:
+            listed = [_case_cells(result) for result in view.results()]
+            parts += ["", _rich_table(CASE_HEADER, [listed], cut_last=True)]
+        parts += ["", *notes_of(view), f"Signature: {one_line(view.run.signature) or _UNKNOWN}"]
+        return self._printed(parts, narrowest=_width_of(rows_of(view, by)))
+
+    def _printed(self, parts: Sequence["RenderableType"], narrowest: int) -> str:
+        """Print to a text; numbers are never cut, so a table may be wider than asked for."""
+        from rich.console import Console
+
+        file = io.StringIO()
+        console = Console(
+            file=file,
+            width=max(self.width, narrowest),
+            force_terminal=self.color,
+            color_system="standard" if self.color else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        for part in parts:
+            console.print(part, soft_wrap=isinstance(part, str))
+        return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+
+
+@dataclass(frozen=True)
+class MarkdownReport(Report):
+    """Write a run as a Markdown table."""
+
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return the headline, the table, the notes and the signature."""
+        lines = [f"**{_md(_headline(view))}**", ""]
+        lines += _md_table(HEADER, (row.cells for row in rows_of(view, by)))
+        if notes := notes_of(view):
+            lines += ["", *(f"- {_md(note)}" for note in notes)]
+        lines += ["", f"Signature: `{one_line(view.run.signature).replace('`', ' ') or _UNKNOWN}`"]
+        if cases:
+            lines += ["", *_md_table(CASE_HEADER, map(_case_cells, view.results()))]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class CsvReport(Report):
+    """Write the rows of a run, or its cases, as CSV with numbers in full."""
+
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return a row per group, or one per case where cases are asked for."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        if cases:
+            writer.writerows(_csv_cases(view))
+        else:
+            writer.writerow(CSV_HEADER)
+            writer.writerows(_csv_row(row) for row in rows_of(view, by))
+        return file.getvalue()
+
+
+def _csv_row(row: Row) -> list[str | float | None]:
+    group = row.group
+    low, high = group.interval or (None, None)
+    name = row.section if row.section == "overall" else row.name
+    return [
+        *(_csv_text(row.section), _csv_text(name), group.score, group.score_spread, group.full),
+        *(group.rate, group.spread, low, high, row.share, group.cases),
+    ]
+
+
+def _csv_cases(view: RunView) -> Iterator[Sequence[str | float | None]]:
+    """Yield the header and a row per case; the tags are known once every case was seen."""
+    tags: dict[str, None] = {}
+    listed = []
+    for result in view.results():
+        case, folded = result.case, result.folded
+        tags.update(dict.fromkeys(case.tags))
+        rate = None
+        if folded.value is not None and case.full_score:
+            rate = folded.value / case.full_score
+        values = [folded.value, case.full_score, rate, folded.low, folded.high]
+        listed.append((case, folded.status.value, values))
+    named = [f"tag:{tag}" if tag in CSV_CASE_HEADER else tag for tag in tags]
+    yield [*CSV_CASE_HEADER, *map(_csv_text, named)]
+    for case, status, values in listed:
+        texts = [_csv_text("; ".join(case.tags.get(tag, ()))) for tag in tags]
+        yield [_csv_text(case.id), status, *values, *texts]
+
+
+def _csv_text(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula, and any file can hold."""
+    text = text.encode("utf-8", "replace").decode().replace("\0", "")
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _headline(view: RunView) -> str:
+    run = view.run
+    return one_line(
+        f"{run.name} · suite {run.suite} · candidate {view.candidate} · {run.status.value}"
+    )
+
+
+def _case_cells(result: CaseResult) -> tuple[str, ...]:
+    value = result.folded.value
+    why = reasons(result)
+    more = f" (and {len(why) - 1} more)" if len(why) > 1 else ""
+    return (
+        one_line(result.case.id),
+        _UNKNOWN if value is None else f"{value:.4g}",
+        f"{result.case.full_score:g}",
+        result.folded.status.value,
+        _short(one_line(why[0])) + more if why else "",
+    )
+
+
+def _short(text: str, limit: int = 120) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _sections(rows: Sequence[Row]) -> list[list[tuple[str, ...]]]:
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for row in rows:
+        sections.setdefault(row.section, []).append(row.cells)
+    return list(sections.values())
+
+
+def _rich_table(
+    header: Sequence[str], sections: Sequence[Sequence[Sequence[str]]], *, cut_last: bool = False
+) -> "RenderableType":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, name in enumerate(header):
+        if place == 0:
+            table.add_column(name, overflow="fold")
+        elif cut_last and place == len(header) - 1:
+            table.add_column(name, no_wrap=True, overflow="ellipsis")
+        else:
+            table.add_column(name, no_wrap=True, justify="right")
+    for section in sections:
+        for cells in section:
+            table.add_row(*(Text(cell) for cell in cells))
+        table.add_section()
+    return table
+
+
+def _width_of(rows: Sequence[Row]) -> int:
+    """Return the width that the numbers need, beside a narrow first column."""
+    columns = list(zip(HEADER, *(row.cells for row in rows), strict=True))[1:]
+    return _NARROWEST + sum(max(map(len, column)) + 2 for column in columns)
+
+
+def _md_table(header: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"| --- |{' ---: |' * (len(header) - 1)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_md, row))} |"
+
+
+def _md(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _measure_line(name: str, found: Measured) -> str:
+    value = _UNKNOWN if found.value is None else f"{found.value:.4f}"
+    ends = found.interval
+    interval = f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else ""
+    return f"{name}: {value}{interval} (n = {found.n})"
+
+
+def _part(group: Group, totals: Group) -> float | None:
+    return group.full / totals.full if totals.full else None
+
+
+def _percent(rate: float | None) -> str:
+    return _UNKNOWN if rate is None else f"{rate * 100:.2f}%"
+
+
+def _range(interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return _UNKNOWN
+    return f"{interval[0] * 100:.1f}–{interval[1] * 100:.1f}%"

@@ -1,0 +1,65 @@
+"""What a report is made of, and what a report must be able to do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from proctor.core.run import CaseResult, Group, Run, Summary
+from proctor.core.suite import Spec, Suite
+from proctor.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """Hold a run as reports see it: its numbers at once, its cases one by one."""
+
+    run: Run
+    summary: Summary
+    suite: Suite
+    """The suite without its cases."""
+    results: Callable[[], Iterator[CaseResult]]
+    """Makes a fresh iterator over all cases each time, so that none need be held."""
+
+    @property
+    def candidate(self) -> str:
+        """Return the candidate's name as people know it."""
+        return candidate_label(self.run.candidate)
+
+    def groups(self, by: Sequence[str] = ()) -> Mapping[str, Mapping[str, Group]]:
+        """Return the breakdowns asked for, or all of them."""
+        known = self.summary.groups
+        if missing := [name for name in by if name not in known]:
+            there = f"there are: {', '.join(known)}" if known else "this run has none"
+            raise UsageError(f"no breakdown by {missing[0]!r} ({there})")
+        return {name: known[name] for name in by} if by else known
+
+
+class Report(ABC):
+    """Write a run as one text; a dataclass whose fields, all optional, are its settings."""
+
+    @abstractmethod
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return the text: breakdowns by the tags named (else all), and every case if asked for."""
+
+
+class Layout(ABC):
+    """Write a run as the files that the tools of its format's origin expect."""
+
+    @abstractmethod
+    def write(self, view: RunView, folder: Path) -> list[Path]:
+        """Write the files into a folder, and return them."""
+
+
+def candidate_label(candidate: Spec) -> str:
+    """Name a candidate: a model with its provider, or the last part of the answers' path."""
+    params = candidate.params
+    if model := params.get("model"):
+        return f"{candidate.name}:{model}"
+    for key in ("label", "name"):
+        if params.get(key):
+            return str(params[key])
+    for key in ("path", "answers", "file"):
+        if params.get(key):
+            return PurePath(str(params[key])).name or candidate.name
+    return candidate.name

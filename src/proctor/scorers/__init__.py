@@ -1,0 +1,1 @@
+"""Scorers: one attempt and one criterion make one score."""

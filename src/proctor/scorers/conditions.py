@@ -1,0 +1,77 @@
+"""Expressions that suites carry (``cond``), run in an interpreter that can reach nothing."""
+
+import ast
+import atexit
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from proctor.core.suite import Json
+from proctor.errors import ProctorError
+
+LIMITS = {"max_feed_duration_secs": 1.0, "max_memory": 64 * 1024 * 1024, "max_recursion_depth": 100}
+MAX_LENGTH = 4000
+
+
+class ConditionError(ProctorError):
+    """Say why an expression of a suite gave no answer."""
+
+
+def condition_problem(text: str) -> str | None:
+    """Return what is wrong with an expression before it is ever run."""
+    if len(text) > MAX_LENGTH:
+        return f"the condition has more than {MAX_LENGTH} characters"
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return f"the condition {text!r} is not a Python expression: {getattr(error, 'msg', error)}"
+    if any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield) for node in ast.walk(tree)):
+        return f"the condition {text!r} may only compute a value"
+    return None
+
+
+def holds(text: str, names: Mapping[str, Json]) -> bool:
+    """Evaluate an expression and return whether it is true."""
+    if (problem := condition_problem(text)) is not None:
+        raise ConditionError(problem)
+    import pydantic_monty
+
+    try:
+        return bool(_session().run(text.strip(), names))
+    except pydantic_monty.MontyError as error:
+        _session().renew()
+        raise ConditionError(f"the condition {text!r} failed: {error}") from None
+
+
+class _Session:
+    """Keep one interpreter process for all expressions; they cannot leave anything behind in it."""
+
+    def __init__(self) -> None:
+        import pydantic_monty
+
+        self.pool = pydantic_monty.Monty(request_timeout=5.0)
+        self.pool.__enter__()
+        self.session: Any = None
+
+    def run(self, text: str, names: Mapping[str, Json]) -> Any:
+        if self.session is None:
+            self.session = self.pool.checkout(limits=LIMITS)  # type: ignore[arg-type]
+            self.session.__enter__()
+        return self.session.feed_run(text, inputs=dict(names))
+
+    def renew(self) -> None:
+        """Give the interpreter back, since a limit may have stopped it anywhere."""
+        if self.session is not None:
+            self.session.__exit__(None, None, None)
+            self.session = None
+
+    def close(self) -> None:
+        self.renew()
+        self.pool.__exit__(None, None, None)
+
+
+@lru_cache(maxsize=1)
+def _session() -> _Session:
+    session = _Session()
+    atexit.register(session.close)
+    return session

@@ -1,0 +1,51 @@
+"""Texts and regular expressions to look for, with one meaning of "ignore case" for all scorers."""
+
+import re
+from functools import lru_cache
+from random import Random
+
+ORIGINAL = "original"
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """Return why a regular expression does not compile."""
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"the regular expression {pattern!r} does not compile: {error}"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    """Compile a pattern once."""
+    return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+
+
+def find_text(text: str, wanted: str, *, ignore_case: bool) -> tuple[int, int] | None:
+    """Return where a text first occurs in another."""
+    if not ignore_case:
+        start = text.find(wanted)
+        return (start, start + len(wanted)) if start >= 0 else None
+    found = compiled(re.escape(wanted), True).search(text)
+    if found is not None:
+        return found.span()
+    # Folding case may change lengths (ß, İ), which re does not do; the span is then the whole text.
+    return (0, len(text)) if wanted.casefold() in text.casefold() else None
+
+
+def find_pattern(text: str, pattern: str, *, ignore_case: bool) -> tuple[int, int] | None:
+    """Return where a regular expression first matches."""
+    found = compiled(pattern, ignore_case).search(text)
+    return found.span() if found is not None else None
+
+
+def example_of(pattern: str) -> str:
+    """Return a text that a regular expression matches, as far as one is easily made."""
+    import rstr
+
+    try:
+        made = rstr.Rstr(Random(0)).xeger(pattern)  # noqa: S311 - the same example every time
+    except Exception as error:  # noqa: BLE001 - a generator of strings may fail in its own ways
+        raise ValueError(f"no example for {pattern!r}: {error}") from None
+    return str(made)

@@ -1,0 +1,154 @@
+"""Plain comparisons of the answer with a text, a pattern or a number."""
+
+import re
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isclose
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator
+
+from proctor.core.contracts import Probe, ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.core.suite import Case
+from proctor.scorers.patterns import example_of, find_pattern, find_text, pattern_problem
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class ExactMatch(Scorer):
+    """Pass when the answer equals one of the case's references."""
+
+    ignore_case: bool = False
+    strip: bool = True
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Compare the whole answer."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        wanted = [self._normal(reference) for reference in ctx.references]
+        hit = self._normal(ctx.output) in wanted
+        reason = "equals a reference" if hit else f"is not {_or(ctx.references)}"
+        return Score(points=float(hit), out_of=1.0, reason=reason)
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer each reference."""
+        return [Probe(kind="reference", answer=reference) for reference in case.references]
+
+    def _normal(self, text: str) -> str:
+        text = text.strip() if self.strip else text
+        return text.casefold() if self.ignore_case else text
+
+
+@dataclass(frozen=True)
+class Contains(Scorer):
+    """Pass when the answer contains all of the texts, or any of them."""
+
+    texts: Annotated[tuple[str, ...], BeforeValidator(_listed)]
+    all: bool = True
+    ignore_case: bool = False
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Look for each text."""
+        spans = [find_text(ctx.output, text, ignore_case=self.ignore_case) for text in self._texts]
+        found = [span is not None for span in spans]
+        hit = all(found) if self.all else any(found)
+        missing = [text for text, ok in zip(self._texts, found, strict=True) if not ok]
+        reason = "contains what is wanted" if hit else f"does not contain {_or(missing)}"
+        rows = [
+            {"text": text, "span": None if span is None else list(span)}
+            for text, span in zip(self._texts, spans, strict=True)
+        ]
+        return Score(points=float(hit), out_of=1.0, reason=reason, detail={"texts": rows})
+
+    def problems(self) -> Iterable[str]:
+        """Report texts that say nothing."""
+        if not self._texts:
+            yield "no text is given"
+        if "" in self._texts:
+            yield "an empty text is contained in every answer"
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Paste the texts together."""
+        return [Probe(kind="stuffing", answer="\n".join(self._texts))]
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        return (self.texts,) if isinstance(self.texts, str) else self.texts
+
+
+@dataclass(frozen=True)
+class Matches(Scorer):
+    """Pass when a regular expression matches somewhere in the answer, or all of it."""
+
+    time_limit: ClassVar[float] = 3.0
+
+    pattern: str
+    ignore_case: bool = False
+    full: bool = False
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Search the answer."""
+        pattern = rf"\A(?:{self.pattern})\Z" if self.full else self.pattern
+        span = find_pattern(ctx.output, pattern, ignore_case=self.ignore_case)
+        reason = f"/{self.pattern}/ {'matches' if span else 'does not match'}"
+        detail = {"span": None if span is None else list(span)}
+        return Score(points=float(span is not None), out_of=1.0, reason=reason, detail=detail)
+
+    def problems(self) -> Iterable[str]:
+        """Report a pattern that does not compile."""
+        if (problem := pattern_problem(self.pattern)) is not None:
+            yield problem
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Make a text that matches."""
+        try:
+            return [Probe(kind="stuffing", answer=example_of(self.pattern))]
+        except ValueError:
+            return []
+
+
+_NUMBER = re.compile(
+    r"[-+−]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class Number(Scorer):
+    """Pass when the last number in the answer equals a value."""
+
+    value: float
+    tolerance: float = 1e-9
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Compare the last number, relative to its size."""
+        found = last_number(ctx.output)
+        if found is None:
+            return Score(points=0.0, out_of=1.0, reason="the answer contains no number")
+        number, span = found
+        hit = isclose(number, self.value, rel_tol=self.tolerance, abs_tol=self.tolerance)
+        wanted = "as wanted" if hit else f"not {self.value:g}"
+        reason = f"the last number is {number:g}, {wanted}"
+        return Score(points=float(hit), out_of=1.0, reason=reason, detail={"span": list(span)})
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer the number itself."""
+        return [Probe(kind="reference", answer=repr(self.value))]
+
+
+def last_number(text: str) -> tuple[float, tuple[int, int]] | None:
+    """Return the last number of a text with its place; thousands may be grouped by commas."""
+    found = deque(_NUMBER.finditer(text), maxlen=1)
+    if not found:
+        return None
+    last = found[0]
+    return float(last[0].replace(",", "").replace("−", "-")), last.span()
+
+
+def _or(texts: Iterable[str]) -> str:
+    shown = [repr(text if len(text) <= 40 else text[:39] + "…") for text in texts]
+    return " or ".join(shown[:5]) + (" …" if len(shown) > 5 else "")

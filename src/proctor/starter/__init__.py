@@ -1,0 +1,1 @@
+"""The starter suite that comes with the package, and answers of two candidates to it."""

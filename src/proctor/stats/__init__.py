@@ -1,0 +1,1 @@
+"""Arithmetic on many numbers: how sure a rate is."""

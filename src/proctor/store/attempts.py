@@ -1,0 +1,70 @@
+"""Attempts and scores in the store, by the key of their content."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import select
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.encoding import attempt_from, score_from
+from proctor.core.score import Score, ScoreStatus
+from proctor.store.database import Database
+from proctor.store.document import decode, encode
+from proctor.store.schema import attempts as attempt_table
+from proctor.store.schema import scores as score_table
+
+
+class Attempts(Database):
+    """Keep attempts and scores; what failed is replaced by the next try."""
+
+    def known_attempts(self, keys: Iterable[str]) -> set[str]:
+        """Return those keys whose attempt need not be made again."""
+        table = attempt_table.c
+        query = select(table.key).where(table.status != AttemptStatus.ERROR.value)
+        return {key for (key,) in self._among(query, table.key, keys)}
+
+    def put_attempts(self, rows: Iterable[tuple[str, Attempt]]) -> None:
+        """Store attempts by key; one that is there stays, unless it ended in an error."""
+        failed = attempt_table.c.status == AttemptStatus.ERROR.value
+        statement = self._upsert(attempt_table, replace=("status", "document"), where=failed)
+        self._put(
+            statement,
+            (
+                {"key": key, "status": attempt.status.value, "document": encode(attempt)}
+                for key, attempt in rows
+            ),
+        )
+
+    def attempts(self, keys: Iterable[str]) -> dict[str, Attempt]:
+        """Return the stored attempts by key, those in error too."""
+        table = attempt_table.c
+        found = self._among(select(table.key, table.document), table.key, keys)
+        return {key: attempt_from(decode(document)) for key, document in found}
+
+    def known_scores(self, keys: Iterable[str]) -> set[str]:
+        """Return those keys whose score need not be made again."""
+        table = score_table.c
+        query = select(table.key).where(table.status != ScoreStatus.FAILED.value)
+        return {key for (key,) in self._among(query, table.key, keys)}
+
+    def put_scores(self, rows: Iterable[tuple[str, str, Score]]) -> None:
+        """Store scores with key and scorer; one that is there stays, unless it had failed."""
+        failed = score_table.c.status == ScoreStatus.FAILED.value
+        columns = ("scorer", "status", "document")
+        self._put(
+            self._upsert(score_table, replace=columns, where=failed),
+            (
+                {
+                    "key": key,
+                    "scorer": scorer,
+                    "status": score.status.value,
+                    "document": encode(score),
+                }
+                for key, scorer, score in rows
+            ),
+        )
+
+    def scores(self, keys: Iterable[str]) -> dict[str, Score]:
+        """Return the stored scores by key, failed ones too."""
+        table = score_table.c
+        found = self._among(select(table.key, table.document), table.key, keys)
+        return {key: score_from(decode(document)) for key, document in found}

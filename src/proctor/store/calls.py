@@ -1,0 +1,52 @@
+"""Calls of models, so that none is bought twice, and what people said of attempts."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from proctor.store.database import Database
+from proctor.store.document import decode, encode
+from proctor.store.rows import CallRow, Label
+from proctor.store.schema import calls as call_table
+from proctor.store.schema import labels as label_table
+
+_DOCUMENTS = ("request", "response", "usage")
+
+
+class Calls(Database):
+    """Keep calls and labels."""
+
+    def put_call(self, call: CallRow) -> None:
+        """Store a call; one that is there stays, unless it ended in an error."""
+        row: dict[str, Any] = {column.name: getattr(call, column.name) for column in call_table.c}
+        row |= {name: encode(row[name]) for name in _DOCUMENTS}
+        replace = [name for name in row if name != "key"]
+        failed = call_table.c.status == "error"
+        self._put(self._upsert(call_table, replace=replace, where=failed), [row])
+
+    def call(self, key: str) -> CallRow | None:
+        """Return a stored call, none where there is no such key."""
+        row = self._first(select(call_table).where(call_table.c.key == key))
+        if row is None:
+            return None
+        values: dict[str, Any] = dict(row._mapping)
+        return CallRow(**values | {name: decode(values[name]) for name in _DOCUMENTS})
+
+    def put_label(self, label: Label) -> int:
+        """Store a label and return the id it got."""
+        row = asdict(label)
+        row["number"] = row.pop("index")
+        del row["id"]
+        with self._write() as connection:
+            given = connection.execute(insert(label_table).values(row)).inserted_primary_key
+        return int(given[0]) if given is not None else 0
+
+    def labels(self, run_id: str) -> list[Label]:
+        """Return the labels of a run, the oldest first."""
+        query = select(label_table).where(label_table.c.run_id == run_id)
+        found = []
+        for row in self._all(query.order_by(label_table.c.id)):
+            values: dict[str, Any] = dict(row._mapping)
+            found.append(Label(index=values.pop("number"), **values))
+        return found

@@ -1,0 +1,181 @@
+"""One database: transactions, inserts that keep what is there, and its errors in our words."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, TypeVar
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Executable,
+    Select,
+    Table,
+    bindparam,
+)
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from proctor.errors import StoreError
+
+CHUNK = 500
+"""How many rows go into one statement, and how many keys are asked for at once."""
+
+Item = TypeVar("Item")
+
+
+class Database:
+    """Hold the engine of a store and the transaction that is open on it, if one is."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self.place = place
+        """The file or address, as messages name it."""
+        self._engine = engine
+        self._writer = engine.execution_options(write=True)
+        self._open: Connection | None = None
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Make all that is put inside one transaction: it is stored whole or not at all."""
+        with self._write():
+            yield
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        """Open a transaction for writing, or join the one of the batch around."""
+        if self._open is not None:
+            yield self._open
+            return
+        with translated(self.place), self._writer.begin() as connection:
+            self._open = connection
+            try:
+                yield connection
+            finally:
+                self._open = None
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        """Open a connection for reading; inside a batch its own rows are seen."""
+        if self._open is not None:
+            yield self._open
+            return
+        with translated(self.place), self._engine.connect() as connection:
+            yield connection
+
+    def _put(self, statement: Executable, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Run a statement for all rows in one transaction."""
+        with self._write() as connection:
+            for chunk in chunks(rows):
+                connection.execute(statement, chunk)
+
+    def _all(self, query: Select[Any]) -> Sequence[Any]:
+        with self._read() as connection:
+            return connection.execute(query).all()
+
+    def _first(self, query: Select[Any]) -> Any | None:
+        with self._read() as connection:
+            return connection.execute(query).first()
+
+    def _among(self, query: Select[Any], column: Column[Any], keys: Iterable[str]) -> Iterator[Any]:
+        """Yield the rows whose column is one of many keys."""
+        query = query.where(column.in_(bindparam("keys", expanding=True)))
+        for chunk in chunks(dict.fromkeys(keys)):
+            with self._read() as connection:
+                found = connection.execute(query, {"keys": chunk}).all()
+            yield from found
+
+    def _pages(
+        self, query: Select[Any], column: Column[int], after: int, limit: int | None
+    ) -> Iterator[Any]:
+        """Yield rows in the order of a column, never holding more than a page of them.
+
+        The column comes first in the query and is different in each row.
+        """
+        while limit is None or limit > 0:
+            size = CHUNK if limit is None else min(CHUNK, limit)
+            page = self._all(query.where(column > after).order_by(column).limit(size))
+            yield from page
+            if len(page) < size:
+                return
+            after = page[-1][0]
+            limit = None if limit is None else limit - len(page)
+
+    def _upsert(
+        self,
+        table: Table,
+        *,
+        replace: Iterable[str] = (),
+        where: ColumnElement[bool] | None = None,
+    ) -> Executable:
+        """Make the insert that keeps a row already there, or replaces the named columns of it.
+
+        Standard SQL has no word for this; both databases spell it the same way.
+        """
+        statement = self._insert()(table)
+        columns = [column.name for column in table.primary_key]
+        names = list(replace)
+        new = {name: statement.excluded[name] for name in names}
+        upsert: Executable = (
+            statement.on_conflict_do_update(index_elements=columns, set_=new, where=where)
+            if names
+            else statement.on_conflict_do_nothing(index_elements=columns)
+        )
+        return upsert
+
+    def _insert(self) -> Callable[[Table], Any]:
+        if self._engine.dialect.name == "postgresql":
+            from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+
+            return postgresql_insert
+        from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+        return sqlite_insert
+
+
+def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
+    """Cut a stream into lists of at most so many."""
+    stream = iter(items)
+    while chunk := list(islice(stream, size)):
+        yield chunk
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Turn the database's exceptions into StoreErrors that name the place and a fix."""
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise StoreError(_message(place, error)) from error
+
+
+_SQLITE: Mapping[str, str] = {
+    "SQLITE_BUSY": "{place} is locked by another process (fix: wait until it is done, or name"
+    " another store with --store)",
+    "SQLITE_LOCKED": "{place} is locked by another process (fix: wait until it is done, or name"
+    " another store with --store)",
+    "SQLITE_READONLY": "{place} cannot be written: it is read-only (fix: make the file and its"
+    " folder writable, or name another store with --store)",
+    "SQLITE_PERM": "{place} cannot be opened: permission denied (fix: make the file and its folder"
+    " readable and writable, or name another store with --store)",
+    "SQLITE_CANTOPEN": "{place} cannot be opened (fix: check that its folder exists and that you"
+    " may write there, or name another store with --store)",
+    "SQLITE_NOTADB": "{place} is not a store: the file is not a database (fix: name another file"
+    " with --store)",
+    "SQLITE_CORRUPT": "{place} is damaged (fix: restore it from a copy, or move it away and run"
+    " again)",
+    "SQLITE_FULL": "{place} cannot grow: the disk is full (fix: free some space)",
+    "SQLITE_IOERR": "{place} cannot be read or written: the disk reports an error (fix: check the"
+    " disk and its free space)",
+}
+
+
+def _message(place: str, error: Exception) -> str:
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    name = getattr(cause, "sqlite_errorname", None) or ""
+    for known, words in _SQLITE.items():
+        if name == known or name.startswith(f"{known}_"):
+            return words.format(place=place)
+    reason = next(iter(str(cause).splitlines()), type(cause).__name__)
+    return f"the store at {place} failed: {reason}"

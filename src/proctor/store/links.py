@@ -1,0 +1,151 @@
+"""What a run consists of: which attempts with which scores, streamed case by case."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, select
+
+from proctor.core.attempt import Attempt
+from proctor.core.encoding import attempt_from, score_from
+from proctor.core.score import Score
+from proctor.core.suite import Case
+from proctor.errors import StoreError
+from proctor.store.database import chunks
+from proctor.store.document import decode
+from proctor.store.rows import LinkedCase, RunAttempt
+from proctor.store.runs import Runs
+from proctor.store.schema import attempts, cases, run_attempts, run_scores, scores, suite_cases
+from proctor.store.suites import read_case
+
+Place = tuple[int, int]
+
+
+class Links(Runs):
+    """Keep which attempts and scores belong to which run."""
+
+    def link(self, run_id: str, rows: Iterable[RunAttempt]) -> None:
+        """Give attempts and scores to a run; what is linked at the same place is replaced."""
+        to_attempts = self._upsert(run_attempts, replace=("attempt_key",))
+        to_scores = self._upsert(run_scores, replace=("score_key",))
+        with self._write() as connection:
+            for chunk in chunks(rows):
+                places = [{**_place(run_id, row), "attempt_key": row.attempt_key} for row in chunk]
+                connection.execute(to_attempts, places)
+                judged = [
+                    {**_place(run_id, row), "criterion": criterion, "score_key": key}
+                    for row in chunk
+                    for criterion, key in row.score_keys.items()
+                ]
+                if judged:
+                    connection.execute(to_scores, judged)
+
+    def unlink(self, run_id: str) -> None:
+        """Take all attempts and scores from a run; they stay in the store."""
+        with self._write() as connection:
+            for table in (run_attempts, run_scores):
+                connection.execute(delete(table).where(table.c.run_id == run_id))
+
+    def linked(self, run_id: str, *, after: int = -1, positions: int = 200) -> Iterator[LinkedCase]:
+        """Yield all that a run has, case by case in order, reading so many cases at a time."""
+        suite_key = self._suite_of(run_id)
+        while (last := self._end_of_page(run_id, after, positions)) is not None:
+            yield from self._between(run_id, suite_key, after + 1, last)
+            after = last
+
+    def count_scores(self, run_id: str) -> int:
+        """Return how many scores a run has or still needs."""
+        query = select(func.count()).where(run_scores.c.run_id == run_id)
+        row = self._first(query)
+        return 0 if row is None else int(row[0])
+
+    def one_case(self, run_id: str, case_id: str) -> LinkedCase:
+        """Return all that a run has for one case."""
+        suite_key = self._suite_of(run_id)
+        table = suite_cases.c
+        where = (table.suite_key == suite_key, table.case_id == case_id)
+        places = self._all(select(table.position).where(*where).order_by(table.position))
+        for row in places:
+            for found in self._between(run_id, suite_key, row.position, row.position):
+                return found
+        known = "" if places else ", nor has its suite"
+        raise StoreError(f"the run {run_id} has no case {case_id!r}{known}")
+
+    def _suite_of(self, run_id: str) -> str:
+        row = self._by_id(run_id)
+        if row is None:
+            raise self._no_run(run_id)
+        return str(row.suite_key)
+
+    def _end_of_page(self, run_id: str, after: int, positions: int) -> int | None:
+        table = run_attempts.c
+        page = (
+            select(table.position)
+            .where(table.run_id == run_id, table.position > after)
+            .distinct()
+            .order_by(table.position)
+            .limit(positions)
+            .subquery()
+        )
+        row = self._first(select(func.max(page.c.position)))
+        return None if row is None else row[0]
+
+    def _between(self, run_id: str, suite_key: str, first: int, last: int) -> Iterator[LinkedCase]:
+        by_position: dict[int, list[tuple[Attempt, dict[str, Score]]]] = {}
+        judged = self._scores(run_id, first, last)
+        for (position, number), attempt in self._attempts(run_id, first, last):
+            pairs = by_position.setdefault(position, [])
+            pairs.append((attempt, judged.get((position, number), {})))
+        known = self._cases(suite_key, first, last)
+        for position, pairs in by_position.items():
+            if position not in known:
+                raise StoreError(
+                    f"the store at {self.place} has lost case {position} of the run {run_id}"
+                    " (fix: run it again)"
+                )
+            yield LinkedCase(position, known[position], pairs)
+
+    def _attempts(self, run_id: str, first: int, last: int) -> Iterator[tuple[Place, Attempt]]:
+        table = run_attempts.c
+        query = (
+            select(table.position, table.number, attempts.c.document)
+            .select_from(run_attempts)
+            .outerjoin(attempts, attempts.c.key == table.attempt_key)
+            .where(*_in_page(run_attempts, run_id, first, last))
+            .order_by(table.position, table.number)
+        )
+        for position, number, document in self._all(query):
+            if document is None:
+                raise StoreError(
+                    f"the store at {self.place} has lost an attempt of the run {run_id}"
+                    " (fix: run it again)"
+                )
+            yield (position, number), attempt_from(decode(document))
+
+    def _scores(self, run_id: str, first: int, last: int) -> dict[Place, dict[str, Score]]:
+        table = run_scores.c
+        query = (
+            select(table.position, table.number, table.criterion, scores.c.document)
+            .join(scores, scores.c.key == table.score_key)
+            .where(*_in_page(run_scores, run_id, first, last))
+        )
+        found: dict[Place, dict[str, Score]] = {}
+        for position, number, criterion, document in self._all(query):
+            found.setdefault((position, number), {})[criterion] = score_from(decode(document))
+        return found
+
+    def _cases(self, suite_key: str, first: int, last: int) -> dict[int, Case]:
+        table = suite_cases.c
+        query = (
+            select(table.position, table.source, cases.c.document)
+            .join(cases, cases.c.key == table.case_key)
+            .where(table.suite_key == suite_key, table.position.between(first, last))
+        )
+        return {place: read_case(text, source) for place, source, text in self._all(query)}
+
+
+def _place(run_id: str, row: RunAttempt) -> dict[str, Any]:
+    return {"run_id": run_id, "position": row.position, "number": row.index}
+
+
+def _in_page(table: Any, run_id: str, first: int, last: int) -> tuple[ColumnElement[bool], ...]:
+    return table.c.run_id == run_id, table.c.position.between(first, last)

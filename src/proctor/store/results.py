@@ -1,0 +1,84 @@
+"""What the cases of a run came to, and the numbers of the whole run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import delete, insert, select
+
+from proctor.core.score import ValueStatus
+from proctor.core.suite import Json
+from proctor.store.database import Database, chunks
+from proctor.store.document import decode, encode
+from proctor.store.rows import ResultRow
+from proctor.store.schema import run_results, run_tags, summaries
+
+
+class Results(Database):
+    """Keep a row per case and run, with its tags to look it up by, and a summary per run."""
+
+    def put_results(self, run_id: str, rows: Iterable[ResultRow]) -> None:
+        """Replace all rows of a run by these."""
+        with self._write() as connection:
+            for table in (run_results, run_tags):
+                connection.execute(delete(table).where(table.c.run_id == run_id))
+            for chunk in chunks(rows):
+                connection.execute(insert(run_results), [_columns(run_id, row) for row in chunk])
+                tags = [
+                    {"run_id": run_id, "tag": tag, "value": value, "position": row.position}
+                    for row in chunk
+                    for tag, values in row.tags.items()
+                    for value in dict.fromkeys(values)
+                ]
+                if tags:
+                    connection.execute(insert(run_tags), tags)
+
+    def results(
+        self,
+        run_id: str,
+        *,
+        after: int = -1,
+        limit: int | None = None,
+        tag: tuple[str, str] | None = None,
+    ) -> Iterator[ResultRow]:
+        """Yield the rows of a run in order, all or those with a tag's value, a page at a time."""
+        table = run_results.c
+        query = select(*(column for column in table if column.name != "run_id"))
+        query = query.where(table.run_id == run_id)
+        if tag is not None:
+            query = query.join(
+                run_tags,
+                (run_tags.c.run_id == table.run_id) & (run_tags.c.position == table.position),
+            ).where(run_tags.c.tag == tag[0], run_tags.c.value == tag[1])
+        for row in self._pages(query, table.position, after, limit):
+            yield _row_of(row)
+
+    def save_summary(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
+        """Store the numbers of a run, or replace them."""
+        row = {"run_id": run_id, "document": encode(summary_json)}
+        self._put(self._upsert(summaries, replace=("document",)), [row])
+
+    def summary(self, run_id: str) -> dict[str, Json] | None:
+        """Return the numbers of a run, none where it has not come so far."""
+        row = self._first(select(summaries.c.document).where(summaries.c.run_id == run_id))
+        return None if row is None else decode(row.document)
+
+
+def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
+    return {
+        "run_id": run_id,
+        "position": row.position,
+        "case_id": row.case_id,
+        "status": row.status.value,
+        "value": row.value,
+        "full": row.full,
+        "weight": row.weight,
+        "low": row.low,
+        "high": row.high,
+        "spread": row.spread,
+        "tags": encode(row.tags),
+    }
+
+
+def _row_of(row: Any) -> ResultRow:
+    tags = {name: tuple(values) for name, values in decode(row.tags).items()}
+    return ResultRow(**{**row._mapping, "status": ValueStatus(row.status), "tags": tags})

@@ -1,0 +1,91 @@
+"""What goes into the store and comes out of it, where core has no noun for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from proctor.core.attempt import Attempt
+from proctor.core.score import Score, ValueStatus
+from proctor.core.suite import Case, Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRow:
+    """Describe a stored suite without its cases."""
+
+    key: str
+    name: str
+    version: str
+    dialect: str
+    cases: int
+    """How many cases it has."""
+    created: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAttempt:
+    """Say which attempt, with which scores, a run has at one place."""
+
+    position: int
+    """The place of the case in the run's suite."""
+    index: int
+    attempt_key: str
+    score_keys: Mapping[str, str] = field(default_factory=dict)
+    """The key of the score by the id of its criterion."""
+
+
+class LinkedCase(NamedTuple):
+    """Hold all that a run has for one case."""
+
+    position: int
+    case: Case
+    attempts: list[tuple[Attempt, dict[str, Score]]]
+    """Attempts in their order, each with its scores by criterion id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """Hold what one case came to in a run, for tables that never open the details."""
+
+    position: int
+    case_id: str
+    status: ValueStatus
+    value: float | None
+    full: float
+    weight: float
+    low: float
+    high: float
+    spread: float
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRow:
+    """Hold one call of a model: what was asked, what came back, what it cost."""
+
+    key: str
+    model: str
+    request: Json
+    response: Json = None
+    usage: Mapping[str, Json] = field(default_factory=dict)
+    cost: float | None = None
+    seconds: float | None = None
+    created: float = 0.0
+    status: str = "ok"
+    """``ok``, or ``error`` for a call that may be tried again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """Hold what a person said of an attempt, or of one criterion on it."""
+
+    run_id: str
+    case_id: str
+    index: int = 0
+    criterion: str = ""
+    points: float | None = None
+    note: str = ""
+    author: str = ""
+    created: float = 0.0
+    id: int | None = None
+    """Given by the store."""

@@ -1,0 +1,159 @@
+"""Runs in the store: saved, found by the ways people refer to them, deleted."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from sqlalchemy import Column, Connection, Table, delete, exists, select
+
+from proctor.core.encoding import spec_from
+from proctor.core.run import Run, RunStatus
+from proctor.errors import StoreError
+from proctor.store.database import Database
+from proctor.store.document import decode, encode
+from proctor.store.schema import (
+    attempts,
+    cases,
+    labels,
+    run_attempts,
+    run_results,
+    run_scores,
+    run_tags,
+    scores,
+    suite_cases,
+    suites,
+    summaries,
+)
+from proctor.store.schema import runs as run_table
+
+SHORTEST_PREFIX = 4
+_REMEMBERED = 1000
+_LAST = re.compile(r"@last(?:~(\d{1,9}))?")
+
+
+class Runs(Database):
+    """Keep runs."""
+
+    def save_run(self, run: Run) -> None:
+        """Store a run, or what has become of it."""
+        row = {
+            "id": run.id,
+            "name": run.name,
+            "suite": run.suite,
+            "suite_key": run.suite_key,
+            "candidate": encode(run.candidate),
+            "settings": encode(run.settings),
+            "status": run.status.value,
+            "started": run.started,
+            "finished": run.finished,
+            "signature": run.signature,
+        }
+        self._put(self._upsert(run_table, replace=[name for name in row if name != "id"]), [row])
+
+    def run(self, ref: str) -> Run:
+        """Return a run by id, name, beginning of its id, ``@last`` or ``@last~N``."""
+        if ref.startswith("@"):
+            return self._last(ref)
+        named = select(run_table).where(run_table.c.name == ref).order_by(*_NEWEST)
+        row = self._by_id(ref) or self._first(named.limit(1))
+        if row is not None:
+            return _run_of(row)
+        found = self._by_prefix(ref)
+        if len(found) == 1:
+            return _run_of(found[0])
+        if found:
+            shown = ", ".join(f"{row.id} ({row.name})" for row in found[:5])
+            raise StoreError(
+                f"{ref!r} may be any of {len(found)} runs: {shown} (fix: write more of the id)"
+            )
+        raise self._no_run(ref)
+
+    def runs(self, *, suite_key: str | None = None, limit: int | None = 100) -> list[Run]:
+        """List runs, the newest first."""
+        query = select(run_table).order_by(*_NEWEST).limit(limit)
+        if suite_key is not None:
+            query = query.where(run_table.c.suite_key == suite_key)
+        return [_run_of(row) for row in self._all(query)]
+
+    def delete_run(self, run_id: str) -> None:
+        """Remove a run, and whatever no other run uses."""
+        with self._write() as connection:
+            row = self._by_id(run_id)
+            if row is None:
+                raise self._no_run(run_id)
+            _delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
+            _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
+            for table in (run_attempts, run_scores, run_results, run_tags, summaries, labels):
+                connection.execute(delete(table).where(table.c.run_id == run_id))
+            connection.execute(delete(run_table).where(run_table.c.id == run_id))
+            key = row.suite_key
+            if self._first(select(run_table.c.id).where(run_table.c.suite_key == key)) is None:
+                _delete_unshared(connection, cases, suite_cases.c.case_key, key)
+                connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
+                connection.execute(delete(suites).where(suites.c.key == key))
+
+    def _by_id(self, run_id: str) -> Any:
+        return self._first(select(run_table).where(run_table.c.id == run_id))
+
+    def _by_prefix(self, ref: str) -> Sequence[Any]:
+        if len(ref) < SHORTEST_PREFIX or not ref.isascii():
+            return ()
+        query = select(run_table).where(run_table.c.id.startswith(ref, autoescape=True))
+        found = self._all(query.order_by(*_NEWEST))
+        return [row for row in found if row.id.startswith(ref)]
+
+    def _last(self, ref: str) -> Run:
+        matched = _LAST.fullmatch(ref)
+        if matched is None:
+            raise StoreError(f"there is no run {ref!r} (use @last, @last~1, @last~2, …)")
+        back = int(matched[1] or 0)
+        row = self._first(select(run_table).order_by(*_NEWEST).offset(back).limit(1))
+        if row is None:
+            raise self._no_run(ref)
+        return _run_of(row)
+
+    def _no_run(self, ref: str) -> StoreError:
+        query = select(run_table.c.id, run_table.c.name).order_by(*_NEWEST).limit(_REMEMBERED)
+        known = self._all(query)
+        if not known:
+            return StoreError(f"the store at {self.place} has no runs; run `proctor run` first")
+        names = list(dict.fromkeys(row.name for row in known))
+        close = get_close_matches(ref, [*names, *(row.id for row in known)], n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(map(repr, close))}?" if close else _newest(names)
+        return StoreError(f"there is no run {ref!r} in {self.place} ({hint})")
+
+
+_NEWEST = (run_table.c.started.desc(), run_table.c.id.desc())
+
+
+def _newest(names: Sequence[str]) -> str:
+    return f"the newest are: {', '.join(map(repr, names[:5]))}"
+
+
+def _run_of(row: Any) -> Run:
+    return Run(
+        id=row.id,
+        name=row.name,
+        suite=row.suite,
+        suite_key=row.suite_key,
+        candidate=spec_from(decode(row.candidate)),
+        settings=decode(row.settings),
+        status=RunStatus(row.status),
+        started=row.started,
+        finished=row.finished,
+        signature=row.signature,
+    )
+
+
+def _delete_unshared(connection: Connection, content: Table, link: Column[Any], owner: str) -> None:
+    """Delete the content that an owner links to and nobody else does.
+
+    The owner of a link is named by the first column of the table of links.
+    """
+    table = link.table
+    owned = next(iter(table.primary_key)).name
+    other = table.alias()
+    mine = select(link).where(table.c[owned] == owner)
+    shared = exists().where(other.c[link.name] == content.c.key, other.c[owned] != owner)
+    connection.execute(delete(content).where(content.c.key.in_(mine), ~shared))

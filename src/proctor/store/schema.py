@@ -1,0 +1,164 @@
+"""The one definition of the tables; migrations bring a database to it."""
+
+from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text
+
+from proctor.store.document import AnyText
+
+VERSIONS = ("0001",)
+"""The migrations in their order; a store at the last one needs none."""
+VERSION_TABLE = "proctor_version"
+
+metadata = MetaData()
+
+suites = Table(
+    "suites",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("name", AnyText, nullable=False),
+    Column("version", AnyText, nullable=False),
+    Column("dialect", AnyText, nullable=False),
+    Column("cases", Integer, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+cases = Table(
+    "cases",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("document", Text, nullable=False),
+)
+
+suite_cases = Table(
+    "suite_cases",
+    metadata,
+    Column("suite_key", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("case_key", Text, nullable=False),
+    Column("case_id", AnyText, nullable=False),
+    Column("source", AnyText, nullable=False),
+    Index("ix_suite_cases_case_id", "suite_key", "case_id"),
+    Index("ix_suite_cases_case_key", "case_key"),
+    sqlite_with_rowid=False,
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("status", Text, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("scorer", AnyText, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", AnyText, primary_key=True),
+    Column("name", AnyText, nullable=False),
+    Column("suite", AnyText, nullable=False),
+    Column("suite_key", Text, nullable=False),
+    Column("candidate", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("started", Float, nullable=False),
+    Column("finished", Float),
+    Column("signature", AnyText, nullable=False),
+    Index("ix_runs_started", "started"),
+    Index("ix_runs_name", "name", "started"),
+    Index("ix_runs_suite_key", "suite_key", "started"),
+)
+
+run_attempts = Table(
+    "run_attempts",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("attempt_key", Text, nullable=False),
+    Index("ix_run_attempts_attempt_key", "attempt_key"),
+    sqlite_with_rowid=False,
+)
+
+run_scores = Table(
+    "run_scores",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("criterion", AnyText, primary_key=True),
+    Column("score_key", Text, nullable=False),
+    Index("ix_run_scores_score_key", "score_key"),
+    sqlite_with_rowid=False,
+)
+
+run_results = Table(
+    "run_results",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("case_id", AnyText, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("value", Float),
+    Column("full", Float, nullable=False),
+    Column("weight", Float, nullable=False),
+    Column("low", Float, nullable=False),
+    Column("high", Float, nullable=False),
+    Column("spread", Float, nullable=False),
+    Column("tags", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+run_tags = Table(
+    "run_tags",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("tag", AnyText, primary_key=True),
+    Column("value", AnyText, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+summaries = Table(
+    "summaries",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("document", Text, nullable=False),
+)
+
+calls = Table(
+    "calls",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("model", AnyText, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("response", Text, nullable=False),
+    Column("usage", Text, nullable=False),
+    Column("cost", Float),
+    Column("seconds", Float),
+    Column("created", Float, nullable=False),
+    Column("status", Text, nullable=False),
+)
+
+labels = Table(
+    "labels",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", Text, nullable=False),
+    Column("case_id", AnyText, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("criterion", AnyText, nullable=False),
+    Column("points", Float),
+    Column("note", AnyText, nullable=False),
+    Column("author", AnyText, nullable=False),
+    Column("created", Float, nullable=False),
+    Index("ix_labels_run_id", "run_id", "case_id"),
+)

@@ -1,0 +1,108 @@
+"""Suites in the store: each case is kept once, and linked to its places."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sqlalchemy import select, update
+
+from proctor.core.encoding import case_from, suite_from
+from proctor.core.suite import Case, Suite
+from proctor.errors import StoreError
+from proctor.store.database import Database, chunks
+from proctor.store.document import decode, encode
+from proctor.store.rows import SuiteRow
+from proctor.store.schema import cases as case_table
+from proctor.store.schema import suite_cases
+from proctor.store.schema import suites as suite_table
+
+
+class Suites(Database):
+    """Keep suites and their cases."""
+
+    def put_suite(self, suite: Suite, key: str, cases: Sequence[tuple[str, Case]]) -> None:
+        """Store a suite with its cases, each after its key, in order.
+
+        A suite that is there already only gets its present description: its key vouches for the
+        cases.
+        """
+        row = {
+            "key": key,
+            "name": suite.name,
+            "version": suite.version,
+            "dialect": suite.dialect,
+            "cases": len(cases),
+            "created": time.time(),
+            "document": encode(replace(suite, cases=())),
+        }
+        with self._write() as connection:
+            query = select(suite_table.c.document).where(suite_table.c.key == key)
+            known = connection.scalar(query)
+            if known is None:
+                self._put_cases(key, cases)
+                connection.execute(self._upsert(suite_table), [row])
+            elif known != row["document"]:
+                new = {name: row[name] for name in ("dialect", "document")}
+                connection.execute(update(suite_table).where(suite_table.c.key == key).values(new))
+
+    def suite(self, key: str) -> Suite:
+        """Return a suite with all its cases."""
+        return replace(self.suite_header(key), cases=tuple(c for _, _, c in self.cases(key)))
+
+    def suite_header(self, key: str) -> Suite:
+        """Return a suite without its cases."""
+        row = self._first(select(suite_table.c.document).where(suite_table.c.key == key))
+        if row is None:
+            raise StoreError(f"the store at {self.place} has no suite {key!r}")
+        return suite_from(decode(row.document), ())
+
+    def suites(self) -> list[SuiteRow]:
+        """List all suites, the newest first."""
+        table = suite_table.c
+        query = select(
+            table.key, table.name, table.version, table.dialect, table.cases, table.created
+        ).order_by(table.created.desc(), table.key)
+        return [SuiteRow(**row._mapping) for row in self._all(query)]
+
+    def cases(
+        self, suite_key: str, *, after: int = -1, limit: int | None = None
+    ) -> Iterator[tuple[int, str, Case]]:
+        """Yield position, key and case in order, reading a page at a time."""
+        query = (
+            select(
+                suite_cases.c.position,
+                suite_cases.c.case_key,
+                suite_cases.c.source,
+                case_table.c.document,
+            )
+            .join(case_table, case_table.c.key == suite_cases.c.case_key)
+            .where(suite_cases.c.suite_key == suite_key)
+        )
+        for row in self._pages(query, suite_cases.c.position, after, limit):
+            yield row.position, row.case_key, read_case(row.document, row.source)
+
+    def _put_cases(self, suite_key: str, cases: Iterable[tuple[str, Case]]) -> None:
+        content, places = self._upsert(case_table), self._upsert(suite_cases)
+        with self._write() as connection:
+            for chunk in chunks(enumerate(cases)):
+                documents = [
+                    {"key": key, "document": encode(replace(case, source=""))}
+                    for _, (key, case) in chunk
+                ]
+                links = [
+                    {
+                        "suite_key": suite_key,
+                        "position": position,
+                        "case_key": key,
+                        "case_id": case.id,
+                        "source": case.source,
+                    }
+                    for position, (key, case) in chunk
+                ]
+                connection.execute(content, documents)
+                connection.execute(places, links)
+
+
+def read_case(document: str, source: str) -> Case:
+    """Make a case of its document and of its source in this suite."""
+    return case_from(decode(document) | {"source": source})

@@ -1,0 +1,144 @@
+"""Data from outside against a pydantic model: every error as a problem with its place."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from proctor.errors import Problem, SuiteError
+from proctor.source import Document, Loc
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """Be the base of what is read from files: unknown keys are errors, nothing changes later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
+
+
+def validate(model: type[Model], document: Document, data: Any = None, at: Loc = ()) -> Model:
+    """Check a document, or the part of it at a location, and raise every problem at once."""
+    value = document.data if data is None else data
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise SuiteError(problems_of(error, model, document, value, at)) from None
+
+
+def problems_of(
+    error: ValidationError, model: type[BaseModel], document: Document, value: Any, at: Loc = ()
+) -> list[Problem]:
+    """Turn pydantic's errors into problems, each where the value stands."""
+    problems = []
+    for item in error.errors(include_url=False):
+        loc = _real_loc(value, item["loc"])
+        known = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
+        message, hint = _words(item, known)
+        problems.append(document.problem((*at, *loc), message, hint=hint))
+    return problems
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return ``did you mean 'x'?`` where something similar is known, else the first choices."""
+    known = sorted(known)
+    if close := get_close_matches(str(name), known, n=1, cutoff=0.6):
+        return f"did you mean {close[0]!r}?"
+    shown = ", ".join(known[:20])
+    return f"known are: {shown}{', …' if len(known) > 20 else ''}" if known else ""
+
+
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+_WORDS: Mapping[str, str] = {
+    "missing": "the key {key!r} is missing",
+    "extra_forbidden": "unknown key {key!r}",
+    "unexpected_keyword_argument": "unknown key {key!r}",
+    "string_type": "a text is wanted here, not {got}",
+    "bool_parsing": "true or false is wanted here, not {got}",
+    "bool_type": "true or false is wanted here, not {got}",
+    "float_parsing": "a number is wanted here, not {got}",
+    "float_type": "a number is wanted here, not {got}",
+    "int_parsing": "a whole number is wanted here, not {got}",
+    "int_type": "a whole number is wanted here, not {got}",
+    "int_from_float": "a whole number is wanted here, not {got}",
+    "list_type": "a list is wanted here, not {got}",
+    "tuple_type": "a list is wanted here, not {got}",
+    "dict_type": "a mapping is wanted here, not {got}",
+    "model_type": "a mapping is wanted here, not {got}",
+    "model_attributes_type": "a mapping is wanted here, not {got}",
+    "dataclass_type": "a mapping is wanted here, not {got}",
+    "finite_number": "a finite number is wanted here, not {got}",
+}
+
+
+def _words(item: Any, known: Iterable[str]) -> tuple[str, str]:
+    key = item["loc"][-1] if item["loc"] else ""
+    hint = suggest(str(key), known) if item["type"] in _UNKNOWN_KEY else ""
+    template = _WORDS.get(item["type"])
+    if template is None:
+        message = str(item["msg"]).removeprefix("Value error, ")
+        return message[:1].lower() + message[1:], hint
+    return template.format(key=key, got=describe(item.get("input"))), hint
+
+
+def describe(value: Any) -> str:
+    """Name a value shortly: what kind of thing it is, and its beginning."""
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}{'…' if len(value) > 40 else ''}"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list | tuple) else "a mapping"
+
+
+def _real_loc(value: Any, loc: Iterable[Any]) -> Loc:
+    """Leave out the parts of pydantic's location that are not in the data (union branches)."""
+    kept: list[str | int] = []
+    for part in loc:
+        inside = isinstance(value, dict) and part in value
+        if inside or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
+            kept.append(part)
+            value = value[part]
+    return tuple(kept)
+
+
+def _keys_at(model: Any, loc: Iterable[Any]) -> set[str]:
+    """Return the keys a nested model or dataclass knows, walking to it by field names."""
+    for part in loc:
+        annotation = _fields_of(model).get(part)
+        if annotation is not None:
+            model = _model_in(annotation) or model
+    return set(_fields_of(model))
+
+
+def _fields_of(model: Any) -> Mapping[Any, Any]:
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        return {f.alias or name: f.annotation for name, f in model.model_fields.items()}
+    if not is_dataclass(model):
+        return {}
+    hints = get_type_hints(model)
+    return {f.name: hints[f.name] for f in fields(model)}
+
+
+def _model_in(annotation: Any) -> Any:
+    """Find the model class inside list[Model], Model | None, Annotated[Model, …] and the like."""
+    if isinstance(annotation, type) and (
+        issubclass(annotation, BaseModel) or is_dataclass(annotation)
+    ):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _model_in(arg))), None)
+
+
+def words_of(error: ValidationError) -> list[str]:
+    """Say pydantic's errors in our words, each with its field."""
+    lines = []
+    for item in error.errors(include_url=False):
+        message, _ = _words(item, ())
+        field = ".".join(str(part) for part in item["loc"])
+        lines.append(f"{field}: {message}" if field else message)
+    return lines

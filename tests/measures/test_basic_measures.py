@@ -1,0 +1,117 @@
+"""The basic measures over hand-made case results."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from proctor.core.attempt import Attempt
+from proctor.core.fold import fold, parse_fold
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.score import Score, error_value, null_value, value_of
+from proctor.core.suite import Case, Criterion, Spec
+from proctor.errors import PluginError
+from proctor.registry import build
+from proctor.stats.intervals import t_quantile, wilson_interval
+
+NO_ANSWER = "no answer"
+ERROR = "error"
+BROKEN = Score.failed("broke", out_of=1.0)
+
+
+def points(got: float, out_of: float | None = 1.0) -> Score:
+    """Make a score."""
+    return Score(points=got, out_of=out_of)
+
+
+def result(case_id: str, attempts: Sequence[Any], **fields: Any) -> CaseResult:
+    """Make a case result of what its one criterion gave to each attempt."""
+    criterion = Criterion(id="c", scorer=Spec(name="contains"))
+    case = Case(id=case_id, messages=(), criteria=(criterion,), **fields)
+    done = []
+    for index, found in enumerate(attempts):
+        scores: Mapping[str, Score] = {"c": found} if isinstance(found, Score) else {}
+        value = {NO_ANSWER: null_value, ERROR: error_value}.get(str(found))
+        done.append(
+            AttemptResult(
+                attempt=Attempt.of(case_id, None, index=index),
+                scores=scores,
+                value=value(case) if value else value_of(case, scores),
+            )
+        )
+    folded = fold(parse_fold("avg"), [attempt.value for attempt in done])
+    return CaseResult(case=case, attempts=tuple(done), folded=folded)
+
+
+MIXED = [
+    result("full", [points(1.0)]),
+    result("nearly", [points(1 - 1e-12)]),
+    result("half", [points(0.5)]),
+    result("two attempts", [points(1.0), points(0.0)]),
+    result("low", [points(0.2)], full_score=5.0),
+    result("silent", [NO_ANSWER]),
+    result("broken", [BROKEN]),
+    result("away", [ERROR]),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "hits", "n"),
+    [
+        ("accuracy", {}, 2, 6),
+        ("pass_rate", {}, 4, 6),
+        ("pass_rate", {"threshold": 0.2}, 5, 6),
+        ("pass_rate", {"threshold": 0.0}, 6, 6),
+        ("pass_rate", {"threshold": 1}, 2, 6),
+    ],
+)
+def test_shares_of_cases(name: str, params: dict[str, Any], hits: int, n: int) -> None:
+    found = build("measure", Spec(name=name, params=params)).measure(iter(MIXED))
+    assert found.n == n
+    assert found.value == pytest.approx(hits / n)
+    assert found.interval == wilson_interval(hits, n)
+
+
+def test_a_null_score_can_be_full_marks() -> None:
+    generous = result("generous", [NO_ANSWER], full_score=2.0, null_score=2.0)
+    assert build("measure", Spec(name="accuracy")).measure([generous]).value == 1.0
+
+
+@pytest.mark.parametrize("name", ["accuracy", "pass_rate"])
+def test_nothing_counted_is_no_number(name: str) -> None:
+    found = build("measure", Spec(name=name)).measure([result("broken", [BROKEN])])
+    assert (found.value, found.interval, found.n) == (None, None, 0)
+
+
+def test_mean_points_clusters_by_case() -> None:
+    cases = [
+        result("a", [points(4.0, None), points(2.0, None)]),
+        result("b", [points(3.0, None), BROKEN, NO_ANSWER]),
+        result("c", [points(1.0, None)]),
+        result("d", [BROKEN]),
+    ]
+    mean = build("measure", Spec(name="mean_points", params={"criterion": "c"}))
+    found = mean.measure(iter(cases))
+    # 10 points over 4 attempts: residuals 1, 0.5 and -1.5
+    half = t_quantile(0.975, 2) * (1.5 * (1 + 0.25 + 2.25)) ** 0.5 / 4
+    assert found.value == pytest.approx(2.5)
+    assert found.interval == pytest.approx((2.5 - half, 2.5 + half))
+    assert found.n == 3
+
+
+def test_mean_points_of_a_criterion_nobody_has() -> None:
+    found = build("measure", Spec(name="mean_points", params={"criterion": "x"})).measure(MIXED)
+    assert (found.value, found.interval, found.n) == (None, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        ("pass_rate", {"threshold": 1.5}, "between 0 and 1"),
+        ("pass_rate", {"treshold": 0.5}, "did you mean 'threshold'"),
+        ("mean_points", {}, "criterion"),
+    ],
+)
+def test_wrong_parameters(name: str, params: dict[str, Any], message: str) -> None:
+    with pytest.raises(PluginError, match=message):
+        build("measure", Spec(name=name, params=params))
