@@ -19,7 +19,7 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 
 docs: $(STAMP)
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/text_criteria.py

@@ -2,10 +2,11 @@
 
 import importlib
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from math import isfinite
 from typing import Any
 
 from proctor.core.suite import Json, Spec
@@ -95,11 +96,14 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     from pydantic import ValidationError
 
     try:
-        return _adapter(cls).validate_python(dict(spec.params))
+        built = _adapter(cls).validate_python(dict(spec.params))
     except ValidationError as error:
         from proctor.validation import words_of
 
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(words_of(error))}") from None
+    if (endless := next(_endless(built, ()), None)) is not None:
+        raise PluginError(f"{kind} {spec.name!r}: {endless}: a finite number is wanted")
+    return built
 
 
 def parameters(kind: str, name: str) -> list[Parameter]:
@@ -166,6 +170,19 @@ def _checked(kind: str, name: str, found: Any) -> type[Any]:
     if not isinstance(found, type):
         raise PluginError(f"the {kind} {name!r} is not a class")
     return found
+
+
+def _endless(value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    """Yield the parameters that are infinite or not a number, however deep they lie."""
+    if isinstance(value, float):
+        if not isfinite(value):
+            yield ".".join(path)
+    elif is_dataclass(value):
+        for f in fields(value):
+            yield from _endless(getattr(value, f.name, None), (*path, f.name))
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from _endless(part, (*path, str(number)))
 
 
 def _unknown(name: str, known: set[str]) -> str:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +20,9 @@ MAX_LINE = 1_000_000
 MAX_ROW = 128 * 1024 * 1024
 MAX_DEPTH = 60
 MAX_VALUES = 2_000_000
+MAX_ALIASED = 100_000
+MAX_ALIASED_TEXT = 32 * 1024 * 1024
+MAX_NAME = 255
 
 Loc = tuple[str | int, ...]
 
@@ -97,9 +102,12 @@ def show_loc(loc: Loc) -> str:
 def read_text(path: Path, *, limit: int = MAX_FILE) -> str:
     """Read a UTF-8 text file, or say what is wrong with it and where."""
     try:
-        size = path.stat().st_size
-        if size > limit:
-            raise _wrong(path, f"the file has {size:,} bytes; no more than {limit:,} are read")
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+            raise _wrong(path, "this is a pipe or a device, not a file")
+        if found.st_size > limit:
+            message = f"the file has {found.st_size:,} bytes; no more than {limit:,} are read"
+            raise _wrong(path, message)
         data = path.read_bytes()
     except FileNotFoundError:
         raise _wrong(path, "there is no such file") from None
@@ -149,7 +157,7 @@ def read_jsonl(path: Path) -> Iterator[Document]:
                     raise _wrong(path, f"a line of more than {MAX_ROW:,} bytes", number, 1)
                 if not line.strip():
                     continue
-                text = decode(path, line, row=number)
+                text = decode(path, line.rstrip(b"\r\n"), row=number)
                 yield Document(path=path, data=_parse_json(path, text, number), row=number)
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -160,6 +168,7 @@ def read_csv(path: Path) -> Iterator[Document]:
     text = read_text(path, limit=MAX_ROW * 8)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     csv.field_size_limit(MAX_ROW)
+    started = 1
     try:
         header = next(reader, None)
         if not header:
@@ -174,10 +183,12 @@ def read_csv(path: Path) -> Iterator[Document]:
                 continue
             if len(row) != len(header):
                 message = f"a row of {len(row)} fields under a header of {len(header)}"
-                raise _wrong(path, message, line, 1)
+                hint = "put fields that contain commas or line breaks in double quotes"
+                raise _wrong(path, message, line, 1, hint=hint)
             yield Document(path=path, data=dict(zip(header, row, strict=True)), row=line)
     except csv.Error as error:
-        raise _wrong(path, f"not readable as CSV: {error}", reader.line_num, 1) from None
+        hint = "a field in double quotes ends with one; inside it, a double quote is written twice"
+        raise _wrong(path, f"not readable as CSV: {error}", started, 1, hint=hint) from None
 
 
 def read_parquet(path: Path) -> Iterator[Document]:
@@ -215,8 +226,23 @@ def read_rows(path: Path) -> Iterator[Document]:
 
 def inside(root: Path, base: Path, name: str) -> Path | None:
     """Resolve a path that a suite names, relative to base; none if it leaves the root."""
-    resolved = (base / name).resolve()
-    return resolved if resolved.is_relative_to(root.resolve()) else None
+    written = os.path.join(base, name)
+    resolved = Path(os.path.realpath(written))
+    if not resolved.is_relative_to(os.path.realpath(root)):
+        return None
+    short = Path(os.path.normpath(written))
+    return short if os.path.realpath(short) == str(resolved) else resolved
+
+
+def unusable_name(name: str) -> str:
+    """Say why a text cannot be the path of a file; nothing if it can."""
+    if not name:
+        return "an empty text is not a path"
+    if "\0" in name:
+        return "a path cannot contain a NUL character"
+    if max(len(part.encode(errors="replace")) for part in name.split("/")) > MAX_NAME:
+        return f"a name in this path has more than {MAX_NAME} bytes"
+    return "" if len(name) <= MAX_NAME * 8 else "the path is too long"
 
 
 class _YamlBuilder:
@@ -226,9 +252,11 @@ class _YamlBuilder:
         self.path, self.text = path, text
         self.places: dict[Loc, Place] = {}
         self.spelling: dict[Loc, str] = {}
-        self.anchors: dict[str, tuple[Json, int]] = {}
+        self.anchors: dict[str, tuple[Json, int, int]] = {}
+        """What an anchor stands for, how many values that is, and how many characters."""
         self.warnings: list[Problem] = []
-        self.count = 0
+        self.count = self.length = 0
+        self.aliased = self.aliased_length = 0
         self.stack: list[_Open] = []
         self.root: Json = None
 
@@ -274,14 +302,27 @@ class _YamlBuilder:
         elif kind == "AliasEvent":
             if event.anchor not in self.anchors:
                 raise self._wrong(event, f"the alias *{event.anchor} points to nothing before it")
-            value, size = self.anchors[event.anchor]
+            value, size, length = self.anchors[event.anchor]
             if size == 0:
                 raise self._wrong(event, f"the alias *{event.anchor} contains itself")
+            self._repeat(event, size, length)
             self._add(value, event, size)
+
+    def _repeat(self, event: Any, size: int, length: int) -> None:
+        """Count what an alias stands for: a small file may be huge when it is written out."""
+        self.length += length
+        self.aliased += size
+        self.aliased_length += length
+        if self.aliased > MAX_ALIASED:
+            raise self._wrong(event, f"more than {MAX_ALIASED:,} values, aliases counted")
+        if self.aliased_length > MAX_ALIASED_TEXT:
+            message = f"more than {MAX_ALIASED_TEXT:,} characters, aliases counted"
+            raise self._wrong(event, message)
 
     def _scalar(self, event: Any) -> None:
         value: Json = event.value
-        tag = event.tag or (event.ctag and str(event.ctag)) if hasattr(event, "ctag") else event.tag
+        tag = _tag(event)
+        self.length += len(event.value)
         if tag in (None, "", "!"):
             if event.style in (None, "") and tag != "!":
                 value = _plain_scalar(event.value)
@@ -294,13 +335,13 @@ class _YamlBuilder:
         if not isinstance(value, str) and value is not None:
             self.spelling[loc] = event.value
         if event.anchor:
-            self.anchors[event.anchor] = (value, 1)
+            self.anchors[event.anchor] = (value, 1, len(event.value))
         self._add(value, event, 1)
 
     def _tagged(self, tag: str, event: Any) -> Json:
         short = tag.removeprefix("tag:yaml.org,2002:").removeprefix("!!")
         if short not in ("int", "float", "bool", "null"):
-            raise self._wrong(event, f"the tag {tag} is not allowed", "write plain values")
+            raise self._wrong(event, f"the tag {_short(tag)} is not allowed", "write plain values")
         value = _plain_scalar(event.value)
         if isinstance(value, str):
             raise self._wrong(event, f"{event.value!r} is not a {short}")
@@ -311,9 +352,11 @@ class _YamlBuilder:
             raise self._wrong(event, f"nested more than {MAX_DEPTH} deep")
         if self._is_key():
             raise self._wrong(event, "a key must be a plain text")
+        if (tag := _tag(event)) not in _PLAIN_TAGS:
+            raise self._wrong(event, f"the tag {_short(tag)} is not allowed", "write plain values")
         if event.anchor:
-            self.anchors[event.anchor] = (value, 0)
-        before = self.count
+            self.anchors[event.anchor] = (value, 0, 0)
+        before = self.count, self.length
         self._add(value, event, 1)
         loc = self.stack[-1].last if self.stack else ()
         self.stack.append(_Open(value=value, loc=loc, anchor=event.anchor, before=before))
@@ -321,7 +364,8 @@ class _YamlBuilder:
     def _close(self, event: Any) -> None:
         done = self.stack.pop()
         if done.anchor:
-            self.anchors[done.anchor] = (done.value, self.count - done.before)
+            count, length = done.before
+            self.anchors[done.anchor] = (done.value, self.count - count, self.length - length)
 
     def _is_key(self) -> bool:
         return bool(
@@ -367,7 +411,7 @@ class _YamlBuilder:
     def _add(self, value: Json, event: Any, size: int) -> None:
         self.count += size
         if self.count > MAX_VALUES:
-            raise self._wrong(event, f"more than {MAX_VALUES:,} values, aliases counted")
+            raise self._wrong(event, f"more than {MAX_VALUES:,} values")
         loc = self._loc()
         self.places.setdefault(loc, Place(event.start_mark.line + 1, event.start_mark.column + 1))
         if not self.stack:
@@ -391,15 +435,23 @@ class _YamlBuilder:
         message = getattr(error, "problem", None) or str(error).splitlines()[0]
         if mark is None:
             return _wrong(self.path, f"not valid YAML: {message}", 1, 1)
+        opened = getattr(error, "context_mark", None)
+        if "end of stream" in message and opened is not None:
+            mark, message = opened, "what begins here has no end"
         lines = self.text.split("\n")
         number = min(mark.line, len(lines) - 1)
+        line, column, hint = lines[number], mark.column, "check indentation, quotes and colons here"
+        if (line[:column].isspace() and "\t" in line[:column]) or line[column : column + 1] == "\t":
+            message, hint = "a tab stands where only spaces may", "indent with spaces"
+        elif "',' or" in message:
+            hint = "inside [ ] and { }, put texts that contain , ? : [ ] { or } in quotes"
         return _wrong(
             self.path,
             f"not valid YAML: {message}",
             number + 1,
-            mark.column + 1,
-            hint="check indentation, quotes and colons around here",
-            excerpt=lines[number],
+            column + 1,
+            hint=hint,
+            excerpt=line,
         )
 
 
@@ -410,7 +462,7 @@ class _Open:
     value: Any
     loc: Loc
     anchor: str | None
-    before: int
+    before: tuple[int, int]
     key: str = ""
     keyed: bool = False
     last: Loc = ()
@@ -422,6 +474,17 @@ _WORDS: Mapping[str, Json] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
+
+
+_PLAIN_TAGS = ("", "!", "tag:yaml.org,2002:map", "!!map", "tag:yaml.org,2002:seq", "!!seq")
+
+
+def _tag(event: Any) -> str:
+    return str(event.tag or getattr(event, "ctag", None) or "")
+
+
+def _short(tag: str) -> str:
+    return tag.replace("tag:yaml.org,2002:", "!!")
 
 
 def _plain_scalar(text: str) -> Json:
@@ -439,14 +502,29 @@ def _plain_scalar(text: str) -> Json:
 
 def _parse_json(path: Path, text: str, row: int | None = None) -> Json:
     try:
-        return json.loads(text)
+        data = json.loads(text)
+        if text.count("[") + text.count("{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+            raise _wrong(path, f"nested more than {MAX_DEPTH} deep", row or 1, 1)
+        return data
     except json.JSONDecodeError as error:
         line = error.lineno if row is None else row
         excerpt = error.doc.split("\n")[error.lineno - 1]
         message = f"not valid JSON: {error.msg}"
         raise _wrong(path, message, line, error.colno, excerpt=excerpt) from None
     except RecursionError:
-        raise _wrong(path, "nested too deep", row or 1, 1) from None
+        raise _wrong(path, f"nested more than {MAX_DEPTH} deep", row or 1, 1) from None
+    except ValueError:
+        raise _wrong(path, "a number has too many digits", row or 1, 1) from None
+
+
+def _depth(data: Json) -> int:
+    depth, level = 0, [data]
+    while level := [value for value in level if isinstance(value, dict | list) and value]:
+        depth += 1
+        level = [
+            v for value in level for v in (value.values() if isinstance(value, dict) else value)
+        ]
+    return depth
 
 
 def _as_text(value: Json) -> str:

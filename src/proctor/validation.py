@@ -70,6 +70,11 @@ _WORDS: Mapping[str, str] = {
     "model_attributes_type": "a mapping is wanted here, not {got}",
     "dataclass_type": "a mapping is wanted here, not {got}",
     "finite_number": "a finite number is wanted here, not {got}",
+    "greater_than": "more than {gt:g} is wanted here, not {got}",
+    "greater_than_equal": "{ge:g} or more is wanted here, not {got}",
+    "less_than": "less than {lt:g} is wanted here, not {got}",
+    "less_than_equal": "{le:g} or less is wanted here, not {got}",
+    "literal_error": "one of {expected} is wanted here, not {got}",
 }
 
 
@@ -80,7 +85,8 @@ def _words(item: Any, known: Iterable[str]) -> tuple[str, str]:
     if template is None:
         message = str(item["msg"]).removeprefix("Value error, ")
         return message[:1].lower() + message[1:], hint
-    return template.format(key=key, got=describe(item.get("input"))), hint
+    words = {**item.get("ctx", {}), "key": key, "got": describe(item.get("input"))}
+    return template.format(**words), hint
 
 
 def describe(value: Any) -> str:
@@ -92,8 +98,14 @@ def describe(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        text = f"{value:g}" if isinstance(value, float) else _short_number(value)
+        return f"the number {text}"
     return "a list" if isinstance(value, list | tuple) else "a mapping"
+
+
+def _short_number(value: int) -> str:
+    digits = value.bit_length() * 0.30103
+    return str(value) if digits < 40 else f"of about {digits:,.0f} digits"
 
 
 def _real_loc(value: Any, loc: Iterable[Any]) -> Loc:

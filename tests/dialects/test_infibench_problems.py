@@ -233,12 +233,13 @@ def test_suites(tmp_path: Path, text: str, expected: list[str]) -> None:
         assert line.startswith(f"suite.yaml:{start}")
 
 
-def test_problems_of_all_files_come_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", ["attempt_reduce_mode: best", "attempt_reduce: avg"])
+def test_problems_of_all_files_come_at_once(tmp_path: Path, line: str) -> None:
     write(tmp_path, "a.yaml", HEAD + "  keywords: []\n")
     write(tmp_path, "b.yaml", HEAD + "  keywords: [\n")
     (tmp_path / "c.yaml").write_bytes(b"id: \xff\n")
     write(tmp_path, "d.yaml", "just text\n")
-    text = "attempt_reduce_mode: best\ncases: [a.yaml, b.yaml, c.yaml, gone.yaml, d.yaml]\n"
+    text = f"{line}\ncases: [a.yaml, b.yaml, c.yaml, gone.yaml, d.yaml]\n"
     lines = [said(p) for p in problems_of(write(tmp_path, "suite.yaml", text))]
     assert [line.split(":")[0] for line in lines] == [
         "suite.yaml",

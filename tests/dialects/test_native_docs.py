@@ -14,7 +14,9 @@ from proctor.source import read_yaml
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "suite-format.md"
-BLOCK = re.compile(r"(?:^`(?P<name>[\w./-]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"(?:^`(?P<name>[\w./-]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
 
 
 def blocks() -> list[tuple[str | None, str, str]]:
@@ -32,7 +34,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def yaml_names() -> list[str]:
-    found = [name or f"block-{i}.yaml" for i, (name, kind, _) in enumerate(blocks()) if kind == "yaml"]
+    found = [
+        name or f"block-{i}.yaml" for i, (name, kind, _) in enumerate(blocks()) if kind == "yaml"
+    ]
     assert len(found) >= 8
     return found
 
@@ -70,7 +74,9 @@ def test_the_example_of_several_files_has_all_of_them(folder: Path) -> None:
 
 @pytest.mark.parametrize("key", sorted({*HeaderKeys.model_fields, *CaseKeys.model_fields}))
 def test_the_page_explains_every_key(key: str) -> None:
-    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    rows = [
+        line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")
+    ]
     assert any(f"`{key}`" in row.split("|")[1] for row in rows)
 
 

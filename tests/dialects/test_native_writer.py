@@ -12,6 +12,7 @@ from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.dialects.native import Native
 from proctor.dialects.native_writer import MAX_INLINE, write_native
 from proctor.errors import SuiteError
+from proctor.registry import build
 
 TRICKY = [
     "", " ", "  x  ", "yes", "no", "~", "null", "true", "1.0", "0x1F", "1e5", ".5e3", "-", "- a",
@@ -26,10 +27,10 @@ texts = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30),
     st.lists(st.sampled_from(TRICKY), max_size=4).map("\n".join),
 )
-names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=9)
-numbers = st.one_of(
-    st.floats(allow_nan=False, allow_infinity=False), st.integers(-5, 5).map(float)
+names = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=9
 )
+numbers = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-5, 5).map(float))
 some = st.floats(0, 1e9)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | numbers | texts,
@@ -89,7 +90,9 @@ cases = st.builds(
     references=st.lists(texts, max_size=2).map(tuple),
     context=st.lists(texts, max_size=2).map(tuple),
     hidden=st.dictionaries(texts, json_values, max_size=2),
-    dialogue=st.sampled_from([Spec(name="single_turn"), Spec(name="x"), Spec(name="y", params={"n": 1})]),
+    dialogue=st.sampled_from(
+        [Spec(name="single_turn"), Spec(name="x"), Spec(name="y", params={"n": 1})]
+    ),
     tags=st.dictionaries(texts, st.lists(texts, max_size=3).map(tuple), max_size=2),
     weight=some,
     full_score=some,
@@ -128,6 +131,11 @@ def test_what_is_written_reads_back_as_the_same_suite(tmp_path: Path, suite: Sui
     if suite.dialect != "native":
         kept = [case.source for case in suite.cases if case.source]
         assert [c.source for c, o in zip(again.cases, suite.cases, strict=True) if o.source] == kept
+
+
+def test_the_writer_is_found_by_its_name(tmp_path: Path) -> None:
+    path = build("writer", Spec(name="native")).write(one_case(), tmp_path / "new" / "folder")
+    assert keys(Native().read(path).suite) == keys(one_case())
 
 
 def one_case(**changes: object) -> Suite:

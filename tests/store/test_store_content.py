@@ -107,7 +107,8 @@ def test_a_suite_comes_back(store: Store) -> None:
     assert [position for position, _, _ in store.cases(key)] == [0, 1, 2]
     row = store.suites()[0]
     assert (row.key, row.name, row.version, row.dialect) == (key, "first", "2", "infibench")
-    assert row.cases == 3 and row.created > 0
+    assert row.cases == 3
+    assert row.created > 0
 
 
 def test_a_suite_put_twice_is_there_once_with_its_new_description(store: Store) -> None:
@@ -249,11 +250,15 @@ def test_the_same_key_twice_in_one_put_is_there_once(store: Store) -> None:
 
 
 def test_a_batch_is_stored_whole_or_not_at_all(store: Store) -> None:
-    with pytest.raises(RuntimeError, match="stop"), store.batch():
-        store.put_attempts(ATTEMPTS.items())
-        assert store.known_attempts(["answered"]) == {"answered"}
-        store.put_scores([("key", "a", SCORES["scored"])])
-        raise RuntimeError("stop")
+    def broken_batch() -> None:
+        with store.batch():
+            store.put_attempts(ATTEMPTS.items())
+            assert store.known_attempts(["answered"]) == {"answered"}
+            store.put_scores([("key", "a", SCORES["scored"])])
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        broken_batch()
     assert store.attempts(ATTEMPTS) == {}
     assert store.scores(["key"]) == {}
     with store.batch(), store.batch():

@@ -225,7 +225,7 @@ def test_one_case_of_a_run(store: Store) -> None:
     with pytest.raises(StoreError, match="no case"):
         store.one_case("r1", AWKWARD)
     store.unlink("r1")
-    with pytest.raises(StoreError, match="the run r1 has no case 'b'$"):
+    with pytest.raises(StoreError, match=r"the run r1 has no case 'b'$"):
         store.one_case("r1", "b")
 
 
@@ -256,20 +256,25 @@ def test_deleting_a_run_keeps_what_others_share(store: Store) -> None:
         store.save_summary(run_id, {"of": run_id})
         store.put_label(Label(run_id=run_id, case_id="b"))
     store.delete_run("r1")
-    assert store.attempts(["a-0", "a-1"]) == {} and store.scores(["a-0-0", "a-0-1"]) == {}
+    assert store.attempts(["a-0", "a-1"]) == {}
+    assert store.scores(["a-0-0", "a-0-1"]) == {}
     assert [row.key for row in store.suites()] == ["s2"]
-    assert list(store.results("r1")) == [] and store.summary("r1") is None
+    assert list(store.results("r1")) == []
+    assert store.summary("r1") is None
     assert store.labels("r1") == []
     for run_id in ("r2", "r3"):
         assert list(store.linked(run_id)) == expected("bcd")
         assert len(list(store.results(run_id, tag=("lang", "c")))) == 1
-        assert store.summary(run_id) == {"of": run_id} and len(store.labels(run_id)) == 1
+        assert store.summary(run_id) == {"of": run_id}
+        assert len(store.labels(run_id)) == 1
     store.delete_run("r3")
     assert list(store.linked("r2")) == expected("bcd")
     store.delete_run("r2")
-    assert store.runs() == [] and store.suites() == []
+    assert store.runs() == []
+    assert store.suites() == []
     keys = [f"{name}-{index}" for name in "abcd" for index in range(TRIES)]
-    assert store.attempts(keys) == {} and store.scores(f"{k}-{n}" for k in keys for n in "01") == {}
+    assert store.attempts(keys) == {}
+    assert store.scores(f"{k}-{n}" for k in keys for n in "01") == {}
     assert list(store.cases("s2")) == []
 
 

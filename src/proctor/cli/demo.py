@@ -49,7 +49,7 @@ def demo(store: str | None, as_json: bool) -> int:
         print_json({"runs": shown})
         return 0
     click.echo("The answers were recorded; grading them was real. Next:")
-    click.echo("  proctor show demo-hasty en-python-list-copy    why a mark is what it is")
+    click.echo("  proctor show demo-hasty en-python-aliasing     why a mark is what it is")
     click.echo("  proctor report demo-careful --by lang --cases  every case")
     click.echo("  proctor init my-suite                          a suite of your own")
     return 0

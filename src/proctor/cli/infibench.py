@@ -54,6 +54,7 @@ def infibench(**options: Any) -> int:
             print_report(view, form, by=(), cases=False)
         else:
             options["out"].write_text(build("report", Spec(name=form)).render(view))
-        layout = build("layout", Spec(name="infibench"))
-        layout.write_files(view, options["result_detail_path"], options["result_summary_path"])
+        detail, table = options["result_detail_path"], options["result_summary_path"]
+        if detail is not None or table is not None:
+            build("layout", Spec(name="infibench")).write_files(view, detail, table)
         return exit_code(view.summary, [])

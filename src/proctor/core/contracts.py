@@ -158,6 +158,9 @@ class GradeTask:
 class Executor(ABC):
     """Run grading where there are cores for it."""
 
+    async def warm(self) -> None:  # noqa: B027 - most executors have nothing to do here
+        """Start what takes time to start, while the caller does something else."""
+
     @abstractmethod
     def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
         """Judge all tasks, yielding each score with its key as soon as it is there."""

@@ -58,7 +58,10 @@ class Expression:
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """Compute the expression over names; dots lead into mappings."""
-        return _value(self._tree, names, self.text)
+        try:
+            return _value(self._tree, names, self.text)
+        except RecursionError:
+            raise UsageError("the expression is nested too deep") from None
 
     def holds(self, names: Mapping[str, Any]) -> bool:
         """Tell whether the expression is true; comparing with what is unknown is false."""
@@ -111,17 +114,21 @@ def _unary(node: ast.UnaryOp, names: Mapping[str, Any], text: str) -> Any:
     inner = _value(node.operand, names, text)
     if isinstance(node.op, ast.Not):
         return not inner
-    if isinstance(inner, int | float) and isinstance(node.op, ast.USub):
-        return -inner
+    inner = _number(inner)
+    if isinstance(inner, int | float | None) and isinstance(node.op, ast.USub):
+        return None if inner is None else -inner
     raise UsageError(f"cannot compute the expression {text!r}")
 
 
 def _binary(node: ast.BinOp, names: Mapping[str, Any], text: str) -> Any:
-    left, right = _value(node.left, names, text), _value(node.right, names, text)
+    left = _number(_value(node.left, names, text))
+    right = _number(_value(node.right, names, text))
     compute = _COMPUTE.get(type(node.op))
-    numbers = isinstance(left, int | float) and isinstance(right, int | float)
+    numbers = all(isinstance(side, int | float | None) for side in (left, right))
     if compute is None or not numbers:
         raise UsageError(f"only numbers can be added or multiplied in the expression {text!r}")
+    if left is None or right is None:
+        return None
     try:
         return compute(left, right)
     except (ArithmeticError, OverflowError) as error:

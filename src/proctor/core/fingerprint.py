@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from proctor.core.attempt import Attempt
-from proctor.core.suite import Case, Criterion, Json, Suite
+from proctor.core.suite import Case, Criterion, Json, Message, Suite
 
 
 def plain(thing: Any) -> Json:
@@ -53,7 +53,8 @@ def suite_key(suite: Suite, case_keys: Sequence[str]) -> str:
 
 def answer_key(case: Case, attempt: Attempt) -> str:
     """Address an attempt found on file by what the file says, wherever the file lies."""
-    return digest("answer", case.messages, attempt)
+    said = (attempt.index, attempt.status.value, attempt.error, attempt.meta, attempt.usage)
+    return digest("answer", _said(case.messages), _said(attempt.messages), said, attempt.seconds)
 
 
 def judged_key(case: Case, criterion: Criterion, version: str) -> str:
@@ -71,7 +72,12 @@ def judged_key(case: Case, criterion: Criterion, version: str) -> str:
 
 def score_key(judged: str, attempt: Attempt) -> str:
     """Address a score, given the address of the criterion as it judges this case."""
-    return digest(judged, attempt.messages)
+    return digest(judged, _said(attempt.messages))
+
+
+def _said(messages: Sequence[Message]) -> list[list[str]]:
+    """Write a transcript in the form that is quick to hash."""
+    return [[message.role, message.content] for message in messages]
 
 
 def _is_default(field: Any, value: Any) -> bool:

@@ -1,20 +1,20 @@
 """Suites, cases and responses of InfiBench (InfiCoder-Eval)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Dialect, Reading
-from proctor.core.suite import Case, Message, Suite
+from proctor.core.suite import Case, Json, Message, Suite
 from proctor.dialects.infibench_answers import read_answers
 from proctor.dialects.infibench_format import CaseFile, Entry, SuiteFile
 from proctor.dialects.infibench_grading import criteria_of
-from proctor.dialects.infibench_notes import Notes
+from proctor.dialects.infibench_notes import Notes, near
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
-from proctor.source import Document, Loc, inside, read_yaml
+from proctor.source import Document, Loc, inside, read_yaml, unusable_name
 from proctor.validation import validate
 
 FIRST_LOOK = 64 * 1024
@@ -90,16 +90,29 @@ class _Reader:
 
     def suite(self, document: Document) -> Suite:
         """Read a suite and every case that it names."""
-        written = validate(SuiteFile, document)
         self.warnings += document.warnings
+        try:
+            written = validate(SuiteFile, document)
+        except SuiteError as error:
+            self.problems += error.problems
+            self._cases(document, _paths_in(document.data.get("cases")), _Defaults())
+            raise SuiteError(self.problems) from None
         self._check_suite(document, written)
         defaults = _Defaults(
             full_score=written.full_score_per_question, null_score=written.null_score_per_question
         )
+        cases = self._cases(document, written.cases, defaults)
+        self._stop_if_wrong()
+        version = "" if written.version is None else document.spelt(("version",), written.version)
+        return self._suite(document, cases, written.attempt_reduce_mode, version)
+
+    def _cases(
+        self, document: Document, entries: Sequence[Entry | str], defaults: _Defaults
+    ) -> list[Case]:
         cases = []
         seen: dict[Path, Loc] = {}
         ids: dict[str, str] = {}
-        for index, entry in enumerate(written.cases):
+        for index, entry in enumerate(entries):
             loc: Loc = ("cases", index)
             name = entry if isinstance(entry, str) else entry.path
             weight = self._weight(document, loc, entry)
@@ -112,9 +125,7 @@ class _Reader:
                 self.problems.append(document.problem(loc, message, hint="give each case its own"))
             ids.setdefault(case.id, name)
             cases.append(case)
-        self._stop_if_wrong()
-        version = "" if written.version is None else document.spelt(("version",), written.version)
-        return self._suite(document, cases, written.attempt_reduce_mode, version)
+        return cases
 
     def _suite(
         self, document: Document, cases: list[Case], reduce: str = "avg", version: str = ""
@@ -171,9 +182,11 @@ class _Reader:
     def _case_file(
         self, document: Document, loc: Loc, name: str, seen: dict[Path, Loc]
     ) -> Path | None:
-        path = inside(self.root, self.home, name) if name and "\0" not in name else None
-        message = hint = ""
-        if path is None:
+        message, hint = unusable_name(name), ""
+        path = None if message else inside(self.root, self.home, name)
+        if message:
+            pass
+        elif path is None:
             message = f"the path {name!r} leaves the folder of the suite"
             hint = "keep all cases inside it"
         elif path in seen:
@@ -182,13 +195,13 @@ class _Reader:
             message, hint = f"the case {name!r} occurs twice{line}", "remove one of them"
         elif not path.is_file():
             message = f"there is no case file {name!r}"
-            hint = f"case paths are relative to the suite, in {self.home}"
+            hint = near(path) or f"case paths are relative to the suite, in {self.home}"
         if message:
             self.problems.append(document.problem(loc, message, hint=hint))
             return None
         assert path is not None
         seen[path] = loc
-        return path
+        return self.home / name
 
     def _read_case(self, file: Path, name: str, weight: float, defaults: _Defaults) -> Case | None:
         try:
@@ -228,6 +241,17 @@ class _Reader:
         )
 
 
+def _paths_in(entries: Json) -> list[Entry | str]:
+    """Return the cases that a suite names rightly before something is wrong in it."""
+    found: list[Entry | str] = []
+    for entry in entries if isinstance(entries, list) else ():
+        name = entry.get("path") if isinstance(entry, dict) else entry
+        if not isinstance(name, str):
+            break
+        found.append(name)
+    return found
+
+
 def _case_id(notes: Notes, written: CaseFile) -> str:
     document = notes.document
     if written.id is not None and (found := document.spelt(("id",), written.id).strip()):
@@ -240,7 +264,7 @@ def _case_id(notes: Notes, written: CaseFile) -> str:
 def _tags(notes: Notes, written: CaseFile) -> dict[str, tuple[str, ...]]:
     """Return the tags of a case; each may have several values."""
     tags: dict[str, tuple[str, ...]] = {}
-    for name in ("type", "lang", "domain"):
+    for name in ("lang", "type", "domain"):
         value = getattr(written, name)
         if value is None:
             if name == "type" or (name == "lang" and written.domain is None):
@@ -296,10 +320,12 @@ def _is_suite(path: Path) -> bool:
     if keys & OWN:
         return True
     first = _FIRST_CASE.search(text)
-    if first is None or keys - {"cases", "version"}:
+    if first is None or unusable_name(first[1]):
         return False
     case = path.parent / first[1]
-    return not case.is_file() or bool(OF_A_CASE & set(_KEY.findall(_start(case))))
+    if case.is_file():
+        return bool(OF_A_CASE & set(_KEY.findall(_start(case))))
+    return not keys - {"cases", "version"}
 
 
 def _start(path: Path) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from proctor.core.suite import Json
 from proctor.dialects.infibench_format import Answer, Node, keys_of
 from proctor.errors import Problem, SuiteError
-from proctor.source import Document, Loc, inside, read_text
+from proctor.source import Document, Loc, inside, read_text, unusable_name
 
 ORIGINAL = "original"
 # What changes its meaning when a pattern is written in small letters.
@@ -140,7 +140,10 @@ class Notes:
     def text_of(self, loc: Loc, name: str) -> str:
         """Read a file that the case names, relative to the case."""
         folder = self.document.path.parent
-        path = inside(self.root, folder, name) if _readable_name(name) else None
+        if wrong := unusable_name(name):
+            self.error(loc, wrong)
+            return ""
+        path = inside(self.root, folder, name)
         if path is None:
             self.error(
                 loc,
@@ -149,7 +152,7 @@ class Notes:
             )
             return ""
         if not path.is_file():
-            self.error(loc, f"there is no file {name!r} beside the case", hint=_near(path))
+            self.error(loc, f"there is no file {name!r} beside the case", hint=near(path))
             return ""
         return self._text(path)
 
@@ -196,11 +199,7 @@ def _type_name(value: Json) -> str:
     return "truth value" if isinstance(value, bool) else "number"
 
 
-def _readable_name(name: str) -> bool:
-    return bool(name) and "\0" not in name and len(name) < 1000
-
-
-def _near(path: Path) -> str:
+def near(path: Path) -> str:
     """Name the file that was probably meant."""
     if not path.parent.is_dir():
         return f"there is no folder {path.parent.name!r} either"

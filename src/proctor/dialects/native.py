@@ -155,7 +155,7 @@ class _Loader:
                 continue
             number += 1
             self._case(spot, defaults, f"{path.stem}-{number}")
-        return Document(path=path, data=None)
+        return Document(path=path, data=None, row=None if path.suffix == ".parquet" else 1)
 
     def _yaml(self, spot: Spot, defaults: Defaults, top: bool) -> None:
         """Read a mapping with cases, a list of cases, or a single case."""
@@ -169,6 +169,10 @@ class _Loader:
             self._with_header(spot, defaults, top)
 
     def _with_header(self, spot: Spot, defaults: Defaults, top: bool) -> None:
+        if len(spot.value) > 1 and not set(spot.value) & set(HeaderKeys.model_fields):
+            hint = "a suite has the key 'cases', a case has 'ask' or 'messages'"
+            spot.error("this is neither a suite nor a case: no key is known", hint=hint)
+            return
         defaults = self._header(spot, defaults, top)
         if spot.value.get("cases") is None:
             if not any(key not in HeaderKeys.model_fields for key in spot.value):
@@ -274,10 +278,16 @@ class _Loader:
             spot.error(f"a case is a mapping, not {describe(spot.value)}")
             return
         name = spot.at("id").text() if spot.value.get("id") is not None else default_id
-        here = spot.document.problem((*spot.loc, "id"), "").place
-        if isinstance(name, str) and (first := self.seen.setdefault(name, here)) is not here:
-            hint = "every case needs an id of its own"
-            spot.error(f"the id {name!r} is used twice (first at {first})", hint=hint, key="id")
+        if isinstance(name, str):
+            self._claim(name, spot)
         case = read_case(spot, defaults, default_id)
         if case is not None:
             self.cases.append(case)
+
+    def _claim(self, name: str, spot: Spot) -> None:
+        """Note it where an id is there already, with both places."""
+        if name in self.seen:
+            message = f"the id {name!r} is used twice (first at {self.seen[name]})"
+            spot.error(message, hint="every case needs an id of its own", key="id")
+        else:
+            self.seen[name] = spot.place()

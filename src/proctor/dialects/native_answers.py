@@ -156,7 +156,7 @@ def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Mes
     if isinstance(written, str):
         try:
             written = json.loads(written)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             findings.errors.append(document.problem(("messages",), "'messages' is not valid JSON"))
             return ()
     if not isinstance(written, list) or not all(_is_message(entry) for entry in written):

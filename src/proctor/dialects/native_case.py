@@ -1,5 +1,6 @@
 """A case as people write it in a native suite, and the defaults it falls back on."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -110,6 +111,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     keys = spot.validated(CaseKeys, normal(replace(spot, value=known)))
     if keys.id is not None and any(char < " " for char in keys.id):
         spot.error("an id is one line of text", key="id")
+    _check_hidden(spot, keys.hidden)
     own = defaults_of(spot, keys, defaults)
     messages = _messages(spot, keys, own)
     references = _passages(spot, keys.references, "references")
@@ -135,7 +137,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         min_points=keys.min_points,
         max_points=keys.max_points,
         out_of=keys.out_of,
-        source=_place(spot) if keys.source is None else keys.source,
+        source=spot.place() if keys.source is None else keys.source,
     )
 
 
@@ -184,6 +186,14 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
         asked = (Message(role="user", content=text or ""),)
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
     return system + asked
+
+
+def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
+    try:
+        json.dumps(hidden, allow_nan=False)
+    except (TypeError, ValueError):
+        message = "hidden facts are texts, finite numbers, lists and mappings"
+        spot.error(message, key="hidden")
 
 
 def _written_messages(spot: Spot, written: Sequence[_Message]) -> tuple[Message, ...]:
@@ -262,12 +272,3 @@ def _warn_of_limits(spot: Spot, best: float, high: float | None, out_of: float |
     if out_of is not None and out_of > reached + 1e-9:
         message = f"full marks cannot be reached: {reached:g} of {out_of:g} points can be won"
         spot.warn(message, key="out_of")
-
-
-def _place(spot: Spot) -> str:
-    path, place = spot.document.path, spot.document.place(spot.loc)
-    try:
-        name = path.resolve().relative_to(spot.root.resolve()).as_posix()
-    except ValueError:
-        name = path.name
-    return f"{name}:{place.line}" if place is not None else name

@@ -1,5 +1,6 @@
 """Criteria and other named plugins as people write them in native suites, checked on reading."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -185,7 +186,7 @@ def _short(spot: Spot) -> tuple[str, Spot] | None:
 
 def _long(spot: Spot) -> tuple[str, Spot] | None:
     """Read a criterion that is written as ``scorer: name, with: parameters``."""
-    spot.unknown_keys((*LONG_KEYS, *OWN_KEYS))
+    strange = spot.unknown_keys((*LONG_KEYS, *OWN_KEYS))
     name, params = spot.value["scorer"], spot.value.get("with")
     known = registry.names("scorer")
     if not isinstance(name, str):
@@ -197,6 +198,8 @@ def _long(spot: Spot) -> tuple[str, Spot] | None:
         return None
     if params is not None and not isinstance(params, dict):
         spot.error(f"a mapping of parameters is wanted here, not {describe(params)}", key="with")
+        return None
+    if strange and params is None:
         return None
     written = spot.at("with") if "with" in spot.value else replace(spot.at("scorer"), value=None)
     return name, written
@@ -235,11 +238,25 @@ def _finished(spot: Spot, spec: Spec, label: Label, written: Spot) -> _Draft | N
         return None
     wrong = list(scorer.problems())
     for message in wrong:
-        written.error(f"{spec.name}: {message}")
+        _part(written, message).error(f"{spec.name}: {message}")
     if wrong:
         return None
     marks = _full_marks(spec.name, scorer)
     return _Draft(spot=spot, spec=spec, label=label, full_marks=marks)
+
+
+def _part(written: Spot, message: str) -> Spot:
+    """Point at the list entry that a scorer's message is about, where it gives a number."""
+    numbered = re.match(r"(keyword|target) (\d+)\b", message)
+    if numbered is None:
+        return written
+    key = "rules" if numbered[1] == "keyword" else "targets"
+    listed = written
+    if isinstance(written.value, dict):
+        listed = written.at(key) if key in written.value else written
+    entries = listed.items() if isinstance(listed.value, list) else []
+    place = int(numbered[2]) - 1
+    return entries[place] if place < len(entries) else listed
 
 
 def _built(kind: str, spec: Spec, written: Spot) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import SuiteError
-from proctor.source import read_yaml
+from proctor.source import read_yaml, unusable_name
 
 FIRST_LOOK = 64 * 1024
 
@@ -93,7 +93,7 @@ def _names_native(path: Path, name: str) -> bool:
     """Tell whether a suite that is but a list of paths names files that only we read."""
     if any(char in name for char in "*?[") or not name.lower().endswith((".yaml", ".yml")):
         return True
-    text = _start(path.parent / name)
+    text = "" if unusable_name(name) else _start(path.parent / name)
     keys = set(_TOP_KEY.findall(text))
     return bool(keys & (_ASKING | {"cases"})) and not keys & _FOREIGN
 
@@ -102,7 +102,7 @@ def _jsonl(path: Path) -> bool:
     line = _start(path, 1024 * 1024).lstrip().partition("\n")[0]
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return '"ask"' in line[:FIRST_LOOK]
     return isinstance(row, dict) and (set(row) == {"suite"} or bool(_ASKING & set(row)))
 

@@ -40,6 +40,13 @@ def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
 def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
     strange: set[str] = set()
     for document in read_rows(path):
+        if not any(column in COLUMNS for column in document.data):
+            row = 1 if path.suffix.lower() == ".csv" else None
+            message = "no column of this file has a name that cases know"
+            hint = "the first line names the columns: id, ask, reference, criteria, …"
+            top = Document(path=path, data=None, row=row)
+            findings.errors.append(top.problem((), message, hint=hint))
+            return
         for column in document.data:
             if column in strange or column in COLUMNS or column.startswith(TAG_PREFIXES):
                 continue
@@ -49,8 +56,9 @@ def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
             if "did you mean" not in hint:
                 hint = f"for a tag, call the column 'tags.{column}'"
             findings.errors.append(top.problem((), f"unknown column {column!r}", hint=hint))
-        if not strange:
-            document.data = _case_of(findings, document)
+        before = len(findings.errors)
+        document.data = _case_of(findings, document)
+        if not strange and len(findings.errors) == before:
             yield document
 
 
@@ -85,7 +93,7 @@ def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Js
         return cell
     try:
         return json.loads(cell)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         message = f"the column {column!r} starts like JSON and is not valid JSON"
         hint = "for a text that starts with a bracket, write a JSON list with that text"
         findings.errors.append(document.problem((column,), message, hint=hint))
@@ -99,7 +107,7 @@ def _maybe_list(cell: Json) -> Json:
         return cell
     try:
         return json.loads(cell)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return cell
 
 

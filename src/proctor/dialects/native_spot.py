@@ -1,7 +1,8 @@
 """A value of a native file with its place, and the problems found on the way."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from proctor.core.suite import Json
 from proctor.errors import Problem, SuiteError
-from proctor.source import Document, Loc, inside, read_text
+from proctor.source import Document, Loc, inside, read_text, unusable_name
 from proctor.validation import describe, problems_of, suggest
 
 MAX_SHOWN = 500
@@ -76,7 +77,8 @@ class Spot:
 
     def at(self, key: str | int) -> "Spot":
         """Point at a part of this value."""
-        return replace(self, loc=(*self.loc, key), value=self.value[key])
+        loc = (*self.loc, key)
+        return Spot(self.findings, self.root, self.document, loc, self.value[key])
 
     def items(self) -> "list[Spot]":
         """Point at each item of a list, or at the one value that stands for a list."""
@@ -94,6 +96,11 @@ class Spot:
         loc = (*self.loc, key) if key else self.loc
         problem = self.document.problem(loc, message, hint=hint, severity="warning")
         self.findings.warnings.append(problem)
+
+    def place(self) -> str:
+        """Say where this value stands: the file as seen from the root, and the line."""
+        name, found = _short_name(self.document.path, self.root), self.document.place(self.loc)
+        return f"{name}:{found.line}" if found is not None else name
 
     def text(self) -> Json:
         """Return a number or boolean as the text that its author wrote, all else as it is."""
@@ -140,8 +147,8 @@ class Spot:
         if not isinstance(name, str) or not name:
             self.error(f"a path is wanted here, not {describe(name)}")
             return None
-        if "\0" in name:
-            self.error("a path cannot contain a NUL character")
+        if wrong := unusable_name(name):
+            self.error(wrong)
             return None
         found = inside(self.root, self.document.path.parent, name)
         if found is None:
@@ -164,6 +171,12 @@ class Spot:
         except SuiteError as error:
             self.findings.errors += error.problems
             return None
+
+
+@lru_cache(maxsize=64)
+def _short_name(path: Path, root: Path) -> str:
+    resolved, top = path.resolve(), root.resolve()
+    return resolved.relative_to(top).as_posix() if resolved.is_relative_to(top) else path.name
 
 
 def neighbours(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,15 @@ _NUMBERS: Sequence[tuple[str, float | None]] = (
     ("max_points", None),
     ("out_of", None),
 )
+
+
+@dataclass(frozen=True)
+class NativeWriter:
+    """Write suites of any origin in Proctor's own format."""
+
+    def write(self, suite: Suite, folder: Path) -> Path:
+        """Write a suite into a folder, and return the file to read it from."""
+        return write_native(suite, folder)
 
 
 def write_native(suite: Suite, folder: Path) -> Path:

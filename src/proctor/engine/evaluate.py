@@ -54,15 +54,27 @@ async def evaluate(
     run = _run(settings, suite, key)
     store.put_suite(suite, key, keyed)
     store.save_run(run)
-    collector = Collector(
-        store=store, run_id=run.id, whole=reading.suite, suite=suite, scorers=scorers
-    )
-    collector.collect(
-        settings.answers,
-        settings.attempts,
-        lambda done: progress(Progress(phase="collect", done=done, total=None)),
-    )
-    graded = await _grade(settings, store, run, scorers, progress)
+    executor = _executor(settings)
+    try:
+        if store.summary(run.id) is None:
+            await executor.warm()
+        collector = Collector(
+            store=store, run_id=run.id, whole=reading.suite, suite=suite, scorers=scorers
+        )
+        collector.collect(
+            settings.answers,
+            settings.attempts,
+            lambda done: progress(Progress(phase="collect", done=done, total=None)),
+        )
+        total = store.count_scores(run.id)
+
+        def report(graded: Graded) -> None:
+            done = graded.judged + graded.stored
+            progress(Progress(phase="grade", done=done, total=total, failed=graded.failed))
+
+        graded = await Grader(store, run.id, scorers, executor, report).grade()
+    finally:
+        await executor.close()
     view = finish(store, run, suite, scorers)
     return Outcome(view=view, warnings=reading.warnings, graded=graded)
 
@@ -126,27 +138,12 @@ def _run(settings: RunSettings, suite: Suite, key: str) -> Run:
     )
 
 
-async def _grade(
-    settings: RunSettings,
-    store: Store,
-    run: Run,
-    scorers: Scorers,
-    progress: Callable[[Progress], None],
-) -> Graded:
+def _executor(settings: RunSettings) -> Executor:
     params = {**settings.executor.params, "allow_import": settings.suite.allow_import}
     executor: Executor = registry.build(
         "executor", Spec(name=settings.executor.name, params=params)
     )
-    total = store.count_scores(run.id)
-
-    def report(graded: Graded) -> None:
-        done = graded.judged + graded.stored
-        progress(Progress(phase="grade", done=done, total=total, failed=graded.failed))
-
-    try:
-        return await Grader(store, run.id, scorers, executor, report).grade()
-    finally:
-        await executor.close()
+    return executor
 
 
 def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:

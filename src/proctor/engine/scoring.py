@@ -18,6 +18,7 @@ class Scorers:
 
     allow_import: bool = False
     _built: dict[str, Scorer] = field(default_factory=dict)
+    _versions: dict[str, str] = field(default_factory=dict)
 
     def of(self, criterion: Criterion) -> Scorer:
         """Return the scorer of a criterion, or raise a PluginError."""
@@ -46,7 +47,10 @@ class Scorers:
 
     def version(self, spec: Spec) -> str:
         """Return the version of a scorer, as it enters keys and signatures."""
-        return str(registry.find("scorer", spec.name, allow_import=self.allow_import).version)
+        if (version := self._versions.get(spec.name)) is None:
+            found = registry.find("scorer", spec.name, allow_import=self.allow_import)
+            version = self._versions[spec.name] = str(found.version)
+        return version
 
     def _wrong(self, criterion: Criterion) -> Iterable[str]:
         try:

@@ -50,7 +50,8 @@ class RunSettings:
     @property
     def candidate(self) -> Spec:
         """Return who is examined."""
-        return Spec(name="recorded", params={"answers": str(self.answers)})
+        params = {"answers": str(self.answers), "name": self.candidate_name}
+        return Spec(name="recorded", params=params)
 
     @property
     def candidate_name(self) -> str:

@@ -32,8 +32,16 @@ class LocalExecutor(Executor):
     allow_import: bool = False
 
     def __post_init__(self) -> None:
+        self._booting: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
+
+    async def warm(self) -> None:
+        """Start all workers without waiting for them."""
+        while len(self._all) < (self.workers or available_cores()):
+            worker = await _Worker.spawn()
+            self._all.add(worker)
+            self._booting.append(worker)
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
         """Judge all tasks in jobs of a few dozen attempts."""
@@ -47,6 +55,7 @@ class LocalExecutor(Executor):
         while self._all:
             await self._discard(self._all.pop())
         self._idle.clear()
+        self._booting.clear()
 
     async def _run(self, job: "_Job") -> list[tuple[str, Score]]:
         """Judge one job; whatever an attempt does to its worker costs only that attempt."""
@@ -71,8 +80,9 @@ class LocalExecutor(Executor):
         return done
 
     async def _start(self) -> "_Worker":
-        worker = await _Worker.start(self.allow_import)
+        worker = self._booting.pop() if self._booting else await _Worker.spawn()
         self._all.add(worker)
+        await worker.get_ready(self.allow_import)
         return worker
 
     async def _discard(self, worker: "_Worker") -> None:
@@ -157,7 +167,7 @@ class _Worker:
     progress: mmap.mmap
 
     @classmethod
-    async def start(cls, allow_import: bool) -> "_Worker":
+    async def spawn(cls) -> "_Worker":
         with tempfile.TemporaryFile() as file:
             file.write(bytes(PROGRESS.size))
             file.flush()
@@ -170,15 +180,16 @@ class _Worker:
                 pass_fds=(file.fileno(),),
                 env={**os.environ, "PROCTOR_PROGRESS_FD": str(file.fileno())},
             )
-            worker = cls(process, mmap.mmap(file.fileno(), PROGRESS.size))
+            return cls(process, mmap.mmap(file.fileno(), PROGRESS.size))
+
+    async def get_ready(self, allow_import: bool) -> None:
+        """Tell the process what it needs to know, and wait until it has started."""
         path = [entry or os.getcwd() for entry in sys.path]
-        await worker._send({"path": path, "allow_import": allow_import})
         try:
-            await asyncio.wait_for(worker._receive(), START_LIMIT)
-        except (TimeoutError, asyncio.IncompleteReadError):
-            await worker.kill()
+            await self._send({"path": path, "allow_import": allow_import})
+            await asyncio.wait_for(self._receive(), START_LIMIT)
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             raise ProctorError("a grading process did not start; see its message above") from None
-        return worker
 
     async def judge(self, job: _Job) -> list[Score]:
         """Send a job and wait for its scores, watching the time of each attempt."""

@@ -76,15 +76,20 @@ class InfiBenchLayout(Layout):
         self.write_files(view, detail, table)
         return [detail, table]
 
-    def write_files(self, view: RunView, detail: Path, table: Path) -> None:
-        """Write the two files wherever the original's flags say."""
+    def write_files(self, view: RunView, detail: Path | None, table: Path | None) -> None:
+        """Write the files, or one of them, wherever the original's flags say."""
         for path in (detail, table):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        partial = detail.with_name(f".{detail.name}.part")
-        with partial.open("w", encoding="utf-8") as file:
-            order = _write_cases(view, file)
-        partial.replace(detail)
-        table.write_text(self._table(view, order), encoding="utf-8")
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+        if detail is None:
+            order = _write_cases(view, io.StringIO())
+        else:
+            partial = detail.with_name(f".{detail.name}.part")
+            with partial.open("w", encoding="utf-8") as file:
+                order = _write_cases(view, file)
+            partial.replace(detail)
+        if table is not None:
+            table.write_text(self._table(view, order), encoding="utf-8")
 
     def _table(self, view: RunView, order: _Order) -> str:
         """Return the original's table, character for character."""

@@ -1,0 +1,298 @@
+"""Write the pages and the picture that are made from the code: run it with ``make docs``."""
+
+import inspect
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import types
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import click
+
+from proctor import registry
+from proctor.cli.main import COMMANDS, cli
+
+DOCS = Path(__file__).resolve().parent
+WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false"}
+NOTE = "This page is made by `make docs`; change the code, not the page."
+
+
+def pages() -> dict[str, str]:
+    """Return the generated pages by name."""
+    return {"cli.md": cli_page(), "scorers.md": scorers_page()}
+
+
+def scorers_page() -> str:
+    """Describe every scorer and measure, and the mappings that their parameters are made of."""
+    shown: dict[str, type[Any]] = {}
+    lines = ["# Scorers and measures", "", NOTE, ""]
+    lines += [
+        "A criterion names a scorer and its parameters; [the suite format](suite-format.md) says",
+        "how it is written. The first parameter is the main one: `number: 42` means",
+        "`number: {value: 42}`. A scorer of your own: [write a scorer](write-a-scorer.md).",
+        "",
+        "This version runs no programs: `unit_tests`, `python_check` and a criterion with a",
+        "`post_handler` are read, checked and kept, and then *unscored*, with the reason.",
+        "",
+    ]
+    lines += ["## Scorers", "", *_overview("scorer")]
+    for name in registry.BUILT_IN["scorer"]:
+        cls = registry.find("scorer", name)
+        points = "its rules, targets or tests" if hasattr(cls, "full_marks") else f"{cls.out_of:g}"
+        facts = f"Out of: {points}. Time limit: {cls.time_limit:g} s. Version: {cls.version}."
+        lines += [f"### `{name}`", "", *_described(cls), facts, "", *_parameters(cls, shown)]
+    lines += ["## Mappings in parameters", ""]
+    done: set[str] = set()
+    while left := [name for name in shown if name not in done]:
+        for name in left:
+            done.add(name)
+            lines += [f"### {name}", "", *_described(shown[name])]
+            lines += _parameters(shown[name], shown)
+    lines += ["## Measures", ""]
+    lines += ["A suite names its measures under `measures`; each is one number over all cases.", ""]
+    lines += _overview("measure")
+    for name in registry.BUILT_IN["measure"]:
+        cls = registry.find("measure", name)
+        lines += [f"### `{name}`", "", *_described(cls), f"Version: {cls.version}.", ""]
+        lines += _parameters(cls, shown)
+    for kind, title in (("dialect", "Dialects"), ("report", "Reports")):
+        lines += [f"## {title}", "", *_overview(kind, linked=False)]
+    return _page(lines)
+
+
+def cli_page() -> str:
+    """Describe every command with its arguments and options."""
+    context = click.Context(cli, info_name="proctor")
+    lines = ["# The command line", "", NOTE, "", *_help(cli), "| Command | Does |", "| --- | --- |"]
+    for name, (_, text) in COMMANDS.items():
+        lines.append(f"| [`{name}`](#proctor-{name}) | {text} |")
+    lines += ["", *_options(cli, context)]
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=f"proctor {name}")
+        usage = command.get_usage(inner).removeprefix("Usage: ")
+        lines += [f"## `proctor {name}`", "", "```text", re.sub(r"\s+", " ", usage), "```", ""]
+        lines += [*_help(command), *_options(command, inner)]
+    return _page(lines)
+
+
+def demo_picture() -> str:
+    """Draw what ``proctor demo`` prints on a terminal, down to the end of the first run."""
+    from rich.console import Console
+    from rich.text import Text
+
+    printed = _on_terminal([sys.executable, "-m", "proctor.cli.main", "demo"])
+    lines = printed.replace("\r\n", "\n").split("\n")
+    end = next(at for at, line in enumerate(lines) if line.startswith("Signature"))
+    shown = [Text("$ proctor demo", style="bold"), *map(Text.from_ansi, lines[: end + 1])]
+    width = max(map(len, shown[:-1])) + 1
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        console = Console(record=True, file=nowhere, width=width, force_terminal=True)
+        for line in shown:
+            console.print(line, highlight=False, overflow="fold")
+        return console.export_svg(
+            title="proctor demo", code_format=_SVG, unique_id="demo", font_aspect_ratio=0.602
+        )
+
+
+# rich's own format fetches a font from a server; this one asks for fonts that are there.
+_SVG = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{
+  font-family: monospace; font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def _on_terminal(command: list[str]) -> str:
+    """Run a command in an empty folder with a terminal for its output, and return that."""
+    parent, child = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
+    environment.pop("PROCTOR_STORE", None)
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(  # noqa: S603 - the command is our own
+            command, cwd=folder, stdout=child, stderr=subprocess.DEVNULL, env=environment
+        )
+        os.close(child)
+        data = b""
+        try:
+            while chunk := os.read(parent, 65536):
+                data += chunk
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        if process.wait() != 0:
+            raise SystemExit(f"{' '.join(command)} failed")
+    os.close(parent)
+    return data.decode()
+
+
+def _overview(kind: str, *, linked: bool = True) -> list[str]:
+    rows = ["| Name | Does |", "| --- | --- |"]
+    for name in registry.BUILT_IN[kind]:
+        first = (inspect.getdoc(registry.find(kind, name)) or "").splitlines()[0]
+        shown = f"[`{name}`](#{name})" if linked else f"`{name}`"
+        rows.append(f"| {shown} | {_markdown(first)} |")
+    return [*rows, ""]
+
+
+def _described(cls: type[Any]) -> list[str]:
+    return [*_markdown(inspect.getdoc(cls) or "").splitlines(), ""]
+
+
+def _parameters(cls: type[Any], shown: dict[str, type[Any]]) -> list[str]:
+    rows = [
+        f"| `{field.name}` | {_type(hint, shown)} | {_default(field)} |"
+        for field, hint in _hinted(cls)
+    ]
+    if not rows:
+        return ["No parameters.", ""]
+    return ["| Parameter | Type | Default |", "| --- | --- | --- |", *rows, ""]
+
+
+def _hinted(cls: type[Any]) -> Iterator[tuple[Any, Any]]:
+    hints = get_type_hints(cls)
+    for field in fields(cls):
+        yield field, hints[field.name]
+
+
+def _default(field: Any) -> str:
+    value = field.default if field.default_factory is MISSING else field.default_factory()
+    if value is MISSING:
+        return "required"
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "`true`" if value else "`false`"
+    if isinstance(value, str):
+        return f'`` "{value}" ``' if "`" in value else f'`"{value}"`'
+    return "`[]`" if value == () else f"`{value!r}`"
+
+
+def _type(hint: Any, shown: dict[str, type[Any]]) -> str:
+    """Say a type in words, and remember the mappings it is made of."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in args)
+    if origin is tuple:
+        return f"list of {_type(args[0], shown)}"
+    if origin in (Union, types.UnionType):
+        kinds = [_type(part, shown) for part in args if part is not type(None)]
+        return " or ".join(kinds)
+    if is_dataclass(hint) and isinstance(hint, type):
+        shown.setdefault(hint.__name__, hint)
+        return f"[{hint.__name__}](#{hint.__name__.lower()})"
+    return WORDS.get(hint, str(hint))
+
+
+def _help(command: click.Command) -> list[str]:
+    """Return the help of a command, its example as a block."""
+    text = inspect.cleandoc(command.help or "").replace("\b\n", "")
+    lines: list[str] = []
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("Example:"):
+            example = inspect.cleandoc(paragraph.partition("\n")[2])
+            lines += ["```text", *example.splitlines(), "```", ""]
+        else:
+            lines += [*paragraph.splitlines(), ""]
+    return lines
+
+
+def _options(command: click.Command, context: click.Context) -> list[str]:
+    rows = []
+    for parameter in command.get_params(context):
+        if isinstance(parameter, click.Argument):
+            rows.append(f"| `{_upper(parameter)}` | {_argument_text(parameter)} |")
+        elif isinstance(parameter, click.Option):
+            rows.append(f"| {_flags(parameter)} | {_option_text(parameter)} |")
+    return ["| Option | Does |", "| --- | --- |", *rows, ""]
+
+
+def _argument_text(argument: click.Argument) -> str:
+    parts = []
+    if isinstance(argument.type, click.Choice):
+        parts.append(f"One of {_choices(argument.type)}.")
+    if argument.required:
+        parts.append("Required.")
+    else:
+        known = isinstance(argument.default, str)
+        parts.append(f"Default: `{argument.default}`." if known else "May be left out.")
+    return " ".join(parts)
+
+
+def _flags(option: click.Option) -> str:
+    names = ", ".join(f"`{name}`" for name in option.opts)
+    if option.is_flag:
+        return names
+    if isinstance(option.type, click.Choice):
+        return f"{names} {_choices(option.type)}"
+    return f"{names} `{_upper(option)}`"
+
+
+def _upper(parameter: click.Parameter) -> str:
+    """Return what stands for the value: the name of an argument, the kind of an option."""
+    if parameter.metavar:
+        return parameter.metavar
+    if isinstance(parameter, click.Argument):
+        return (parameter.name or "").upper()
+    return "N" if isinstance(parameter.type, click.IntRange) else parameter.type.name.upper()
+
+
+def _choices(kind: Any) -> str:
+    return ", ".join(f"`{choice}`" for choice in kind.choices)
+
+
+def _option_text(option: click.Option) -> str:
+    text = re.sub(r"\[(default: [^\]]*)\]", r"(\1)", option.help or "")
+    parts = [text if not text or text.endswith(".") else f"{text}."]
+    if option.multiple:
+        parts.append("May be given several times.")
+    if option.required:
+        parts.append("Required.")
+    if isinstance(option.default, str | int) and not option.is_flag and option.default != "":
+        parts.append(f"Default: `{option.default}`.")
+    return " ".join(part for part in parts if part).replace("|", "\\|")
+
+
+def _markdown(text: str) -> str:
+    return text.replace("``", "`")
+
+
+def _page(lines: list[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> None:
+    """Write everything that is generated."""
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+    picture = DOCS / "images" / "demo.svg"
+    picture.parent.mkdir(exist_ok=True)
+    picture.write_text(demo_picture(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

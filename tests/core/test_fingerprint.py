@@ -1,0 +1,157 @@
+"""Keys: the same content always has the same one, other content another."""
+
+from dataclasses import replace
+
+import pytest
+
+from proctor.core.attempt import Attempt
+from proctor.core.fingerprint import (
+    answer_key,
+    case_key,
+    digest,
+    judged_key,
+    plain,
+    score_key,
+    suite_key,
+)
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+
+CRITERION = Criterion(
+    id="words", scorer=Spec(name="contains", params={"texts": ["Paris"], "all": True})
+)
+CASE = Case(
+    id="capital",
+    messages=(Message(role="user", content="Capital of France?"),),
+    criteria=(CRITERION,),
+    references=("Paris",),
+    context=("France is a country.",),
+    hidden={"note": "easy"},
+    tags={"topic": ("geography", "europe")},
+    source="suite.yaml:3",
+)
+ATTEMPT = Attempt.of("capital", "Paris, schön – 巴黎")
+KEYS = {
+    "case": "e6949e0f4354fb5446d922a0a73f5dd3",
+    "suite": "d8cada20428f291cf12906fa1ddaa262",
+    "answer": "2f44818ad3cef50030b827f3ef8400c0",
+    "judged": "2c7e810b55fa2c599e864b337b8190f5",
+    "score": "03a653c1fdd5c5415176d65878bd4a78",
+}
+
+
+def test_keys_never_change() -> None:
+    """If this fails, every store in the world forgets its scores: bump nothing without need."""
+    judged = judged_key(CASE, CRITERION, "1")
+    found = {
+        "case": case_key(CASE),
+        "suite": suite_key(Suite(name="s", cases=(CASE,), version="2"), [case_key(CASE)]),
+        "answer": answer_key(CASE, ATTEMPT),
+        "judged": judged,
+        "score": score_key(judged, ATTEMPT),
+    }
+    assert found == KEYS
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    assert digest({"a": 1, "b": [1, 2]}) == digest({"b": [1, 2], "a": 1})
+    turned = replace(CRITERION, scorer=Spec(name="contains", params={"all": True, "texts": ["Paris"]}))
+    assert case_key(replace(CASE, criteria=(turned,))) == case_key(CASE)
+
+
+@pytest.mark.parametrize("pair", [((1, 2), (2, 1)), (("a", "b"), ("ab",)), (("1",), (1,)),
+                                  ((None,), ("",)), (([1], 2), (1, [2]))])  # fmt: skip
+def test_other_things_have_other_digests(pair: tuple[tuple[object, ...], tuple[object, ...]]) -> None:
+    assert digest(*pair[0]) != digest(*pair[1])
+
+
+def test_where_a_case_was_written_does_not_matter() -> None:
+    assert case_key(replace(CASE, source="elsewhere.yaml:99")) == case_key(CASE)
+    judged = judged_key(CASE, CRITERION, "1")
+    assert judged_key(replace(CASE, source="x"), CRITERION, "1") == judged
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "other"},
+        {"references": ("Lyon",)},
+        {"context": ()},
+        {"hidden": {}},
+        {"tags": {"topic": ("geography",)}},
+        {"weight": 2.0},
+        {"full_score": 2.0},
+        {"null_score": 0.5},
+        {"min_points": 0.0},
+        {"max_points": 1.0},
+        {"out_of": 3.0},
+        {"messages": ()},
+        {"dialogue": Spec(name="scripted")},
+        {"criteria": (replace(CRITERION, weight=2.0),)},
+        {"criteria": (replace(CRITERION, scorer=Spec(name="matches", params={})),)},
+    ],
+)
+def test_each_part_of_a_case_is_in_its_key(change: dict[str, object]) -> None:
+    assert case_key(replace(CASE, **change)) != case_key(CASE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"references": ("Lyon",)}, False),
+        ({"context": ()}, False),
+        ({"hidden": {}}, False),
+        ({"messages": ()}, False),
+        # what a score does not depend on: it is not judged again
+        ({"tags": {}}, True),
+        ({"weight": 3.0}, True),
+        ({"full_score": 5.0}, True),
+        ({"id": "renamed"}, True),
+    ],
+)
+def test_a_score_depends_on_what_the_scorer_sees(change: dict[str, object], same: bool) -> None:
+    changed = judged_key(replace(CASE, **change), CRITERION, "1")  # type: ignore[arg-type]
+    assert (changed == judged_key(CASE, CRITERION, "1")) is same
+
+
+def test_a_changed_criterion_is_judged_again_a_reweighted_one_is_not() -> None:
+    judged = judged_key(CASE, CRITERION, "1")
+    other = replace(CRITERION, scorer=Spec(name="contains", params={"texts": ["Lyon"]}))
+    assert judged_key(CASE, other, "1") != judged
+    assert judged_key(CASE, CRITERION, "2") != judged
+    assert judged_key(CASE, replace(CRITERION, weight=5.0, id="x", metric="m"), "1") == judged
+
+
+def test_a_score_depends_on_the_transcript_alone() -> None:
+    assert score_key("j", ATTEMPT) == score_key("j", replace(ATTEMPT, index=7, seconds=3.0))
+    assert score_key("j", ATTEMPT) != score_key("j", Attempt.of("capital", "Lyon"))
+    assert score_key("j", ATTEMPT) != score_key("k", ATTEMPT)
+
+
+def test_attempts_of_one_text_are_told_apart_by_their_index() -> None:
+    assert answer_key(CASE, ATTEMPT) != answer_key(CASE, replace(ATTEMPT, index=1))
+    silent = Attempt.of("capital", None)
+    assert answer_key(CASE, silent) != answer_key(CASE, Attempt.of("capital", ""))
+
+
+def test_texts_that_are_not_unicode_have_keys() -> None:
+    assert digest("\ud800") != digest("\ud801")
+
+
+@pytest.mark.parametrize(
+    ("thing", "expected"),
+    [
+        (Spec(name="x"), {"name": "x"}),
+        (Spec(name="x", params={"a": (1, 2), "b": None}), {"name": "x", "params": {"a": [1, 2], "b": None}}),
+        (Score(points=0.0), {"points": 0.0}),
+        (Score(status=ScoreStatus.FAILED, reason="r"), {"status": "failed", "reason": "r"}),
+        ({1: (True, None)}, {"1": [True, None]}),
+    ],
+)  # fmt: skip
+def test_plain(thing: object, expected: object) -> None:
+    assert plain(thing) == expected
+
+
+def test_plain_refuses_what_is_no_json() -> None:
+    with pytest.raises(TypeError, match="set"):
+        plain({"a": {1, 2}})

@@ -1,0 +1,183 @@
+"""Plain comparisons, with both values of every flag."""
+
+from typing import Any
+
+import pytest
+
+from proctor import ScoreContext, Spec
+from proctor.core.score import Score
+from proctor.registry import build
+
+
+def judged(name: str, params: dict[str, Any], output: str, references: tuple[str, ...] = ()) -> Score:
+    scorer = build("scorer", Spec(name=name, params=params))
+    score: Score = scorer.score(ScoreContext.of(output, references=references))
+    return score
+
+
+@pytest.mark.parametrize(
+    ("params", "references", "output", "points"),
+    [
+        ({}, ("Paris",), "Paris", 1),
+        ({}, ("Paris",), " Paris\n", 1),
+        ({"strip": False}, ("Paris",), " Paris\n", 0),
+        ({"strip": False}, ("Paris",), "Paris", 1),
+        ({}, (" Paris ",), "Paris", 1),
+        ({}, ("Paris",), "paris", 0),
+        ({"ignore_case": True}, ("Paris",), "pARIS", 1),
+        ({"ignore_case": True}, ("Straße",), "STRASSE", 1),
+        ({}, ("Paris",), "Paris.", 0),
+        ({}, ("Lyon", "Paris"), "Paris", 1),
+        ({}, ("",), "", 1),
+        ({}, ("Paris",), "", 0),
+    ],
+)
+def test_exact_match(
+    params: dict[str, Any], references: tuple[str, ...], output: str, points: float
+) -> None:
+    score = judged("exact_match", params, output, references)
+    assert (score.points, score.out_of, score.status) == (points, 1.0, "scored")
+
+
+def test_exact_match_needs_a_reference() -> None:
+    score = judged("exact_match", {}, "Paris")
+    assert (score.status, score.out_of, score.points) == ("failed", 1.0, None)
+    assert "no reference" in score.reason
+
+
+@pytest.mark.parametrize(
+    ("params", "output", "points", "spans"),
+    [
+        ({"texts": "b"}, "abc", 1, [[1, 2]]),
+        ({"texts": ["b"]}, "abc", 1, [[1, 2]]),
+        ({"texts": ["a", "c"]}, "abc", 1, [[0, 1], [2, 3]]),
+        ({"texts": ["a", "x"]}, "abc", 0, [[0, 1], None]),
+        ({"texts": ["a", "x"], "all": False}, "abc", 1, [[0, 1], None]),
+        ({"texts": ["x", "y"], "all": False}, "abc", 0, [None, None]),
+        ({"texts": ["B"]}, "abc", 0, [None]),
+        ({"texts": ["B"], "ignore_case": True}, "abc", 1, [[1, 2]]),
+        ({"texts": ["a.c"], "ignore_case": True}, "abc", 0, [None]),
+        ({"texts": ["STRASSE"], "ignore_case": True}, "die Straße", 1, [[0, 10]]),
+        ({"texts": ["巴黎"]}, "是巴黎。", 1, [[1, 3]]),
+    ],
+)
+def test_contains(
+    params: dict[str, Any], output: str, points: float, spans: list[list[int] | None]
+) -> None:
+    score = judged("contains", params, output)
+    assert (score.points, score.out_of) == (points, 1.0)
+    assert [row["span"] for row in score.detail["texts"]] == spans
+
+
+@pytest.mark.parametrize(
+    ("params", "output", "points", "span"),
+    [
+        ({"pattern": r"\d+"}, "abc 42", 1, [4, 6]),
+        ({"pattern": r"\d+"}, "abc", 0, None),
+        ({"pattern": r"\d+", "full": True}, "42", 1, [0, 2]),
+        ({"pattern": r"\d+", "full": True}, "42!", 0, None),
+        ({"pattern": r"a|ab", "full": True}, "ab", 1, [0, 2]),
+        ({"pattern": "B"}, "abc", 0, None),
+        ({"pattern": "B", "ignore_case": True}, "abc", 1, [1, 2]),
+        ({"pattern": r"\S+b", "ignore_case": True}, "XB", 1, [0, 2]),
+        ({"pattern": "a.b"}, "a\nb", 0, None),
+    ],
+)
+def test_matches(params: dict[str, Any], output: str, points: float, span: list[int] | None) -> None:
+    score = judged("matches", params, output)
+    assert (score.points, score.out_of, score.detail) == (points, 1.0, {"span": span})
+
+
+@pytest.mark.parametrize(
+    ("params", "output", "points"),
+    [
+        ({"value": 42}, "42", 1),
+        ({"value": 42}, "first 7, then 42.", 1),
+        ({"value": 42}, "42, not 7", 0),
+        ({"value": 42}, "no number", 0),
+        ({"value": 42}, "", 0),
+        ({"value": -3}, "it is -3", 1),
+        ({"value": -3}, "it is −3", 1),
+        ({"value": 1234567}, "1,234,567 people", 1),
+        ({"value": 0.5}, "about .5", 1),
+        ({"value": 1e6}, "1e6", 1),
+        ({"value": 3.14}, "3.14159", 0),
+        ({"value": 3.14, "tolerance": 0.01}, "3.14159", 1),
+        ({"value": 1000.0, "tolerance": 0.01}, "1009", 1),
+        ({"value": 0.0}, "0.000", 1),
+        ({"value": 5}, "9" * 5000, 0),
+    ],
+)
+def test_number(params: dict[str, Any], output: str, points: float) -> None:
+    score = judged("number", params, output)
+    assert (score.points, score.out_of, score.status) == (points, 1.0, "scored")
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "word"),
+    [
+        ("contains", {"texts": []}, "no text"),
+        ("contains", {"texts": ["a", ""]}, "empty"),
+        ("matches", {"pattern": "("}, "does not compile"),
+        ("keywords", {"rules": []}, "no keywords"),
+        ("keywords", {"rules": [""]}, "empty keyword"),
+        ("keywords", {"rules": [{"any": []}]}, "any is empty"),
+        ("keywords", {"rules": [{}]}, "not none"),
+        ("keywords", {"rules": [{"text": "a", "any": ["b"]}]}, "not text and any"),
+        ("keywords", {"rules": [{"text": "[", "regex": True}]}, "does not compile"),
+        ("keywords", {"rules": [{"any": ["ok", "["], "regex": True}]}, "does not compile"),
+        ("keywords", {"rules": [{"text": "a", "cond": "1 +"}]}, "not a Python expression"),
+        ("keywords", {"rules": [{"text": "a", "cond": "(x := 1)"}]}, "may only compute"),
+        ("keywords", {"rules": [{"text": "a", "cond": "1+" * 4000 + "1"}]}, "more than"),
+        ("blanks", {"template": "", "targets": []}, "template is empty"),
+        ("blanks", {"template": "a", "blank": "", "targets": []}, "marks a blank is empty"),
+        ("blanks", {"template": "[blank]", "targets": ["a", "b"]}, "2 targets for 1 blanks"),
+        ("blanks", {"template": "a", "targets": ["a"]}, "1 targets for 0 blanks"),
+        ("blanks", {"template": "[blank]", "targets": [{"any": []}]}, "no right answer"),
+        ("blanks", {"template": "[blank]", "targets": [{"any": [{"text": "(", "regex": True}]}]}, "does not compile"),
+        ("blanks", {"template": "[blank]", "targets": [{"any": [{"text": "a", "cond": ")"}]}]}, "not a Python expression"),
+        ("rouge", {"low": 1.0, "high": 1.0}, "must be greater"),
+        ("unit_tests", {"tests": []}, "no tests"),
+    ],
+)  # fmt: skip
+def test_problems(name: str, params: dict[str, Any], word: str) -> None:
+    found = list(build("scorer", Spec(name=name, params=params)).problems())
+    assert any(word in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "out_of", "word"),
+    [
+        ("unit_tests", {"tests": [{"content": "x"}, {"content": "y", "weight": 2}]}, 3.0, "sandbox"),
+        ("python_check", {"module": "m", "func": "f"}, None, "m.f"),
+        ("keywords", {"rules": ["a"], "post_handler": {"module": "m", "func": "f"}}, None, "post_handler m.f"),
+        ("blanks", {"template": "[blank]", "targets": ["a"], "post_handler": {"module": "m", "func": "f"}}, None, "post_handler"),
+    ],
+)  # fmt: skip
+def test_programs_are_unscored_with_a_reason(
+    name: str, params: dict[str, Any], out_of: float | None, word: str
+) -> None:
+    score = judged(name, params, "a")
+    assert (score.status, score.points, score.out_of) == ("failed", None, out_of)
+    assert word in score.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("contains", {"texts": ["a", "b"]}),
+        ("matches", {"pattern": r"\d{3}-[ab]"}),
+        ("matches", {"pattern": r"\w+", "full": True}),
+        ("number", {"value": 2.5}),
+        ("keywords", {"rules": ["x", {"any": ["a", {"text": r"b+\d", "regex": True}]}]}),
+        ("blanks", {"template": "let [blank] = [blank];", "targets": ["a", {"any": [{"text": r"\d+", "regex": True}]}]}),
+        ("rouge", {"references": ["some words here"]}),
+    ],
+)  # fmt: skip
+def test_probes_get_full_marks(name: str, params: dict[str, Any]) -> None:
+    scorer = build("scorer", Spec(name=name, params=params))
+    probes = list(scorer.probes(ScoreContext.of("").case))
+    assert probes
+    for probe in probes:
+        score = scorer.score(ScoreContext.of(probe.answer))
+        assert score.points == score.out_of, probe
