@@ -23,6 +23,7 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/text_criteria.py
+	$(BIN)/python benchmarks/sandboxed_tests.py
 
 $(STAMP): pyproject.toml src/proctor/version.py
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Proctor needs Python 3.11 or newer (fix: make PYTHON=python3.12 …)")'

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -37,15 +37,17 @@ def scorers_page() -> str:
         "how it is written. The first parameter is the main one: `number: 42` means",
         "`number: {value: 42}`. A scorer of your own: [write a scorer](write-a-scorer.md).",
         "",
-        "This version runs no programs: `unit_tests`, `python_check` and a criterion with a",
-        "`post_handler` are read, checked and kept, and then *unscored*, with the reason.",
+        "`unit_tests`, `python_check` and a `post_handler` run programs, in",
+        "[a sandbox](safety.md#programs); [languages](languages.md) says how.",
         "",
     ]
     lines += ["## Scorers", "", *_overview("scorer")]
     for name in registry.BUILT_IN["scorer"]:
         cls = registry.find("scorer", name)
         points = "its rules, targets or tests" if hasattr(cls, "full_marks") else f"{cls.out_of:g}"
-        facts = f"Out of: {points}. Time limit: {cls.time_limit:g} s. Version: {cls.version}."
+        waits = inspect.iscoroutinefunction(cls.score)
+        limit = "that of its programs" if waits else f"{cls.time_limit:g} s"
+        facts = f"Out of: {points}. Time limit: {limit}. Version: {cls.version}."
         lines += [f"### `{name}`", "", *_described(cls), facts, "", *_parameters(cls, shown)]
     lines += ["## Mappings in parameters", ""]
     done: set[str] = set()
@@ -61,7 +63,7 @@ def scorers_page() -> str:
         cls = registry.find("measure", name)
         lines += [f"### `{name}`", "", *_described(cls), f"Version: {cls.version}.", ""]
         lines += _parameters(cls, shown)
-    for kind, title in (("dialect", "Dialects"), ("report", "Reports")):
+    for kind, title in (("dialect", "Dialects"), ("report", "Reports"), ("sandbox", "Sandboxes")):
         lines += [f"## {title}", "", *_overview(kind, linked=False)]
     return _page(lines)
 
@@ -76,7 +78,7 @@ def cli_page() -> str:
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
-        inner = click.Context(command, info_name=f"proctor {name}")
+        inner = click.Context(command, info_name=f"proctor {name}", terminal_width=400)
         usage = command.get_usage(inner).removeprefix("Usage: ")
         lines += [f"## `proctor {name}`", "", "```text", re.sub(r"\s+", " ", usage), "```", ""]
         lines += [*_help(command), *_options(command, inner)]
@@ -199,6 +201,8 @@ def _type(hint: Any, shown: dict[str, type[Any]]) -> str:
         return ", ".join(f"`{value}`" for value in args)
     if origin is tuple:
         return f"list of {_type(args[0], shown)}"
+    if origin is Mapping:
+        return f"mapping of names to {_type(args[1], shown)}"
     if origin in (Union, types.UnionType):
         kinds = [_type(part, shown) for part in args if part is not type(None)]
         return " or ".join(kinds)

@@ -1,6 +1,7 @@
 """The one concurrency helper: many things at once, but never more than a limit."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from threading import Thread
 from typing import Any, TypeVar
@@ -66,3 +67,10 @@ async def _drain() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others, timeout=5)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1

@@ -5,6 +5,8 @@ ProctorError
 │   └── DialectError    not readable in that dialect
 ├── PluginError         no such name (did you mean…), or wrong parameters
 ├── MissingResource     a judge, sandbox, language or reference nobody configured
+├── ConditionError      an expression of a suite gave no answer; costs its criterion
+├── SandboxError        a program cannot be run safely on this machine
 ├── UsageError          a command or an expression was written wrongly
 └── StoreError          the store cannot be read or written, or has no such run
 """
@@ -66,6 +68,14 @@ class PluginError(ProctorError):
 
 class MissingResource(ProctorError):
     """Name a judge, sandbox, language or file that nobody configured."""
+
+
+class ConditionError(ProctorError):
+    """Say why an expression of a suite gave no answer."""
+
+
+class SandboxError(ProctorError):
+    """Say why programs cannot be run safely on this machine, and what would mend that."""
 
 
 class UsageError(ProctorError):

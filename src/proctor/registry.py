@@ -43,6 +43,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "md": "proctor.reports.tabular:MarkdownReport",
         "table": "proctor.reports.tabular:TableReport",
     },
+    "sandbox": {
+        "bubblewrap": "proctor.sandboxes.bubblewrap:Bubblewrap",
+        "docker": "proctor.sandboxes.container:Container",
+        "process": "proctor.sandboxes.process:PlainProcess",
+    },
     "writer": {
         "native": "proctor.dialects.native_writer:NativeWriter",
     },
@@ -155,6 +160,7 @@ def _adapter(cls: Any) -> Any:
     return TypeAdapter(cls)
 
 
+@cache
 def _load(kind: str, target: str) -> type[Any]:
     module, _, attribute = target.partition(":")
     try:

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from proctor.errors import Problem, SuiteError
 from proctor.source import Document, Loc
 
+MOST = 1000
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -33,7 +35,7 @@ def problems_of(
 ) -> list[Problem]:
     """Turn pydantic's errors into problems, each where the value stands."""
     problems = []
-    for item in error.errors(include_url=False):
+    for item in error.errors(include_url=False)[:MOST]:
         loc = _real_loc(value, item["loc"])
         known = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
         message, hint = _words(item, known)

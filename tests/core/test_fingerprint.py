@@ -55,13 +55,17 @@ def test_keys_never_change() -> None:
 
 def test_the_order_of_keys_does_not_matter() -> None:
     assert digest({"a": 1, "b": [1, 2]}) == digest({"b": [1, 2], "a": 1})
-    turned = replace(CRITERION, scorer=Spec(name="contains", params={"all": True, "texts": ["Paris"]}))
+    turned = replace(
+        CRITERION, scorer=Spec(name="contains", params={"all": True, "texts": ["Paris"]})
+    )
     assert case_key(replace(CASE, criteria=(turned,))) == case_key(CASE)
 
 
 @pytest.mark.parametrize("pair", [((1, 2), (2, 1)), (("a", "b"), ("ab",)), (("1",), (1,)),
                                   ((None,), ("",)), (([1], 2), (1, [2]))])  # fmt: skip
-def test_other_things_have_other_digests(pair: tuple[tuple[object, ...], tuple[object, ...]]) -> None:
+def test_other_things_have_other_digests(
+    pair: tuple[tuple[object, ...], tuple[object, ...]],
+) -> None:
     assert digest(*pair[0]) != digest(*pair[1])
 
 
@@ -142,7 +146,8 @@ def test_texts_that_are_not_unicode_have_keys() -> None:
     ("thing", "expected"),
     [
         (Spec(name="x"), {"name": "x"}),
-        (Spec(name="x", params={"a": (1, 2), "b": None}), {"name": "x", "params": {"a": [1, 2], "b": None}}),
+        (Spec(name="x", params={"a": (1, 2)}), {"name": "x", "params": {"a": [1, 2]}}),
+        ({"a": None}, {"a": None}),
         (Score(points=0.0), {"points": 0.0}),
         (Score(status=ScoreStatus.FAILED, reason="r"), {"status": "failed", "reason": "r"}),
         ({1: (True, None)}, {"1": [True, None]}),

@@ -8,6 +8,7 @@ import pytest
 
 from proctor import registry
 from proctor.core.contracts import Dialect, Probe, ScoreContext
+from proctor.core.judging import judge
 from proctor.core.score import Score, value_of
 from proctor.core.suite import Case, Spec
 
@@ -53,7 +54,7 @@ def test_both_forms_of_an_example_mean_the_same(tmp_path: Path, name: str, numbe
     probes: list[Probe] = [*left.probes(ours), *right.probes(theirs), Probe(kind="none", answer="")]
     for probe in probes:
         context = ScoreContext.of(probe.answer, references=ours.references)
-        assert left.score(context) == right.score(context)
+        assert judge(left, context) == judge(right, context)
 
 
 def test_both_languages_have_the_same_examples() -> None:

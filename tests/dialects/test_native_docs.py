@@ -10,7 +10,7 @@ import pytest
 from proctor.dialects.native import HeaderKeys, Native
 from proctor.dialects.native_case import CaseKeys
 from proctor.dialects.native_schema import schema_text, suite_schema
-from proctor.source import read_yaml
+from proctor.yaml_source import read_yaml
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "suite-format.md"

@@ -359,7 +359,7 @@ def test_warnings(tmp_path: Path, keys: str, words: str) -> None:
         "criteria: a, max_points: 1",
         "criteria: {keywords: [a, b]}, max_points: 1, out_of: 1",
         "criteria: [{contains: a, weight: 0}, b]",
-        "criteria: {python_check: {module: m, func: f}}, max_points: 9",
+        "criteria: {python_check: {module: m, func: f, source: ''}}, max_points: 9",
         "criteria: {'m:C': true}, max_points: 9, out_of: 20",
         "criteria: {rouge: {references: [a]}}",
     ],

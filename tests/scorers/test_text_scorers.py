@@ -9,7 +9,13 @@ from proctor.core.score import Score
 from proctor.registry import build
 
 
-def judged(name: str, params: dict[str, Any], output: str, references: tuple[str, ...] = ()) -> Score:
+def blank_of(alternative: dict[str, Any], template: str = "[blank]") -> dict[str, Any]:
+    return {"template": template, "targets": [{"any": [alternative]}]}
+
+
+def judged(
+    name: str, params: dict[str, Any], output: str, references: tuple[str, ...] = ()
+) -> Score:
     scorer = build("scorer", Spec(name=name, params=params))
     score: Score = scorer.score(ScoreContext.of(output, references=references))
     return score
@@ -83,7 +89,9 @@ def test_contains(
         ({"pattern": "a.b"}, "a\nb", 0, None),
     ],
 )
-def test_matches(params: dict[str, Any], output: str, points: float, span: list[int] | None) -> None:
+def test_matches(
+    params: dict[str, Any], output: str, points: float, span: list[int] | None
+) -> None:
     score = judged("matches", params, output)
     assert (score.points, score.out_of, score.detail) == (points, 1.0, {"span": span})
 
@@ -134,8 +142,8 @@ def test_number(params: dict[str, Any], output: str, points: float) -> None:
         ("blanks", {"template": "[blank]", "targets": ["a", "b"]}, "2 targets for 1 blanks"),
         ("blanks", {"template": "a", "targets": ["a"]}, "1 targets for 0 blanks"),
         ("blanks", {"template": "[blank]", "targets": [{"any": []}]}, "no right answer"),
-        ("blanks", {"template": "[blank]", "targets": [{"any": [{"text": "(", "regex": True}]}]}, "does not compile"),
-        ("blanks", {"template": "[blank]", "targets": [{"any": [{"text": "a", "cond": ")"}]}]}, "not a Python expression"),
+        ("blanks", blank_of({"text": "(", "regex": True}), "does not compile"),
+        ("blanks", blank_of({"text": "a", "cond": ")"}), "not a Python expression"),
         ("rouge", {"low": 1.0, "high": 1.0}, "must be greater"),
         ("unit_tests", {"tests": []}, "no tests"),
     ],
@@ -146,23 +154,6 @@ def test_problems(name: str, params: dict[str, Any], word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "out_of", "word"),
-    [
-        ("unit_tests", {"tests": [{"content": "x"}, {"content": "y", "weight": 2}]}, 3.0, "sandbox"),
-        ("python_check", {"module": "m", "func": "f"}, None, "m.f"),
-        ("keywords", {"rules": ["a"], "post_handler": {"module": "m", "func": "f"}}, None, "post_handler m.f"),
-        ("blanks", {"template": "[blank]", "targets": ["a"], "post_handler": {"module": "m", "func": "f"}}, None, "post_handler"),
-    ],
-)  # fmt: skip
-def test_programs_are_unscored_with_a_reason(
-    name: str, params: dict[str, Any], out_of: float | None, word: str
-) -> None:
-    score = judged(name, params, "a")
-    assert (score.status, score.points, score.out_of) == ("failed", None, out_of)
-    assert word in score.reason
-
-
-@pytest.mark.parametrize(
     ("name", "params"),
     [
         ("contains", {"texts": ["a", "b"]}),
@@ -170,7 +161,7 @@ def test_programs_are_unscored_with_a_reason(
         ("matches", {"pattern": r"\w+", "full": True}),
         ("number", {"value": 2.5}),
         ("keywords", {"rules": ["x", {"any": ["a", {"text": r"b+\d", "regex": True}]}]}),
-        ("blanks", {"template": "let [blank] = [blank];", "targets": ["a", {"any": [{"text": r"\d+", "regex": True}]}]}),
+        ("blanks", blank_of({"text": r"\d+", "regex": True}, "let x = [blank];")),
         ("rouge", {"references": ["some words here"]}),
     ],
 )  # fmt: skip

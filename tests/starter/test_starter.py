@@ -12,7 +12,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.contracts import ScoreContext
 from proctor.core.score import value_of
 from proctor.core.suite import Case
-from proctor.source import read_jsonl, read_yaml
+from proctor.source import read_jsonl
+from proctor.yaml_source import read_yaml
 
 FOLDER = Path(str(files("proctor.starter")))
 NOT_YET = {"python_check", "unit_tests"}

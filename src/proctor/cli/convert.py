@@ -10,7 +10,13 @@ from proctor.cli.options import json_option, suite_options, suite_settings
 
 @click.command()
 @suite_options
-@click.option("--to", type=click.Choice(["native"]), default="native", show_default=True)
+@click.option(
+    "--to",
+    type=click.Choice(["native"]),
+    default="native",
+    show_default=True,
+    help="The format to write.",
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write.")
 @json_option
 def convert(**options: Any) -> None:

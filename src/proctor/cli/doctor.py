@@ -20,9 +20,12 @@ PACKAGES = {
 
 
 @click.command()
+@click.option(
+    "--sandbox", default="bubblewrap", show_default=True, metavar="TIER", help="The sandbox to try."
+)
 @store_option
 @json_option
-def doctor(store: str | None, as_json: bool) -> int:
+def doctor(sandbox: str, store: str | None, as_json: bool) -> int:
     """Say what works here, and how to get what does not.
 
     \b
@@ -32,6 +35,7 @@ def doctor(store: str | None, as_json: bool) -> int:
     from proctor.cli.output import print_json
 
     rows = [_python(), _cores(), *_packages(), _store(store), _grading()]
+    rows += [*_sandbox(sandbox), *_languages()]
     if as_json:
         print_json({"version": __version__, "checks": rows})
     else:
@@ -78,6 +82,45 @@ def _store(url: str | None) -> dict[str, Any]:
     except StoreError as error:
         missing = str(error).startswith("there is no store")
         return _row("store", missing, str(error))
+
+
+def _sandbox(name: str) -> list[dict[str, Any]]:
+    """Try the sandbox's limits one by one."""
+    from proctor.bounded import run_sync
+    from proctor.cli.options import sandbox_spec
+    from proctor.core.program import Sandbox
+    from proctor.engine.probes import Probed, probe
+    from proctor.registry import build
+
+    sandbox: Sandbox = build("sandbox", sandbox_spec(name))
+    if problems := list(sandbox.problems()):
+        return [_row(f"sandbox {name}", False, problems[0], optional=True)]
+    if not sandbox.safe:
+        found = "no boundary: programs can read and change whatever you can"
+        return [_row(f"sandbox {name}", False, found, optional=True)]
+
+    async def tried() -> list[Probed]:
+        try:
+            return await probe(sandbox)
+        finally:
+            await sandbox.close()
+
+    return [_row(f"sandbox {name}: {row.what}", row.ok, row.found) for row in run_sync(tried())]
+
+
+def _languages() -> list[dict[str, Any]]:
+    from proctor.registry import find
+
+    return [
+        _row(
+            f"language {row.name}",
+            row.available,
+            row.version if row.available else "not installed",
+            row.install,
+            optional=True,
+        )
+        for row in find("scorer", "unit_tests").languages()
+    ]
 
 
 def _grading() -> dict[str, Any]:

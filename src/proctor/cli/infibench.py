@@ -15,7 +15,14 @@ from proctor.cli.options import store_option
 @click.option("--result_summary_path", type=click.Path(path_type=Path), help="The table as text.")
 @click.option("--select", multiple=True, metavar="CASE", help="Only these cases.")
 @click.option("--compat", type=click.Choice(["original"]), help="Bug for bug as the original.")
-@click.option("--format", "form", type=click.Choice(["table", "md", "csv"]), default="table")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "md", "csv"]),
+    default="table",
+    show_default=True,
+    help="How the table is written.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where the format is written to.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -12,10 +12,12 @@ PLUGINS = {"scorers": "scorer", "dialects": "dialect", "measures": "measure", "r
 
 
 @click.command(name="list")
-@click.argument("what", type=click.Choice(["runs", "suites", "cases", *PLUGINS]))
+@click.argument("what", type=click.Choice(["runs", "suites", "cases", "languages", *PLUGINS]))
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
 @click.option("--dialect", metavar="NAME", help="Read the suite SPEC in this format.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many."
+)
 @store_option
 @json_option
 def list_(
@@ -26,7 +28,7 @@ def list_(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """List runs or suites of the store, the cases of the suite SPEC, or installed plugins.
+    """List runs or suites of the store, the cases of the suite SPEC, languages, or plugins.
 
     \b
     Example:
@@ -41,6 +43,8 @@ def list_(
         if spec is None:
             raise click.UsageError("`proctor list cases` needs a suite: proctor list cases SUITE")
         rows = _cases(spec, dialect or "", limit)
+    elif what == "languages":
+        rows = _languages()
     elif what in PLUGINS:
         rows = _plugins(PLUGINS[what])
     else:
@@ -101,6 +105,20 @@ def _plugins(kind: str) -> list[dict[str, Any]]:
     from proctor.registry import describe
 
     return [{"name": name, "does": text} for name, text in describe(kind)]
+
+
+def _languages() -> list[dict[str, Any]]:
+    from proctor.registry import find
+
+    return [
+        {
+            "name": row.name,
+            "version": row.version or "not installed",
+            "aliases": ", ".join(row.aliases),
+            "install": "" if row.available else row.install,
+        }
+        for row in find("scorer", "unit_tests").languages()
+    ]
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "check": ("proctor.cli.check:check", "Say what is wrong with a suite; --deep attacks it."),
     "report": ("proctor.cli.report:report", "Print the numbers of a run."),
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
-    "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, dialects, measures."),
+    "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, dialects, languages."),
     "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
     "export": ("proctor.cli.export:export", "Write a run to a file: .jsonl or .parquet."),
     "import": ("proctor.cli.import_:import_", "Read a run that was exported."),

@@ -1,11 +1,14 @@
 """Options that several commands share."""
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from proctor.core.suite import Spec
 from proctor.engine.settings import RunSettings, SuiteSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,6 +78,14 @@ def run_options(command: Command) -> Command:
                 "--concurrency", type=click.IntRange(1), help="Processes [default: one per core]."
             ),
             click.option(
+                "--sandbox",
+                default="bubblewrap",
+                show_default=True,
+                metavar="TIER",
+                help="Where programs run: bubblewrap, docker[:IMAGE], or process, which is no"
+                " boundary at all.",
+            ),
+            click.option(
                 "--interval",
                 type=click.Choice(["t", "bootstrap"]),
                 default="t",
@@ -89,6 +100,8 @@ def run_options(command: Command) -> Command:
 
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
+    if options.get("allow_import") and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     return SuiteSettings(
         path=options.pop("spec"),
         dialect=options.pop("dialect", None) or "",
@@ -101,10 +114,14 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     )
 
 
+def sandbox_spec(text: str) -> Spec:
+    """Read ``docker:IMAGE`` and the like."""
+    name, _, image = text.partition(":")
+    return Spec(name=name, params={"image": image} if image else {})
+
+
 def run_settings(options: dict[str, Any]) -> RunSettings:
     """Take the run's settings out of a command's options."""
-    from proctor.core.suite import Spec
-
     workers = options.pop("concurrency", None)
     executor = Spec(
         name=options.pop("executor", "local"), params={"workers": workers} if workers else {}
@@ -115,5 +132,7 @@ def run_settings(options: dict[str, Any]) -> RunSettings:
         attempts=options.pop("attempts", None),
         name=options.pop("name", ""),
         executor=executor,
+        sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "t"),
+        gates=tuple(options.pop("gates", ())),
     )

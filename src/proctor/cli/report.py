@@ -17,6 +17,7 @@ from proctor.cli.options import json_option, store_option
     type=click.Choice(["table", "md", "csv", "json", "junit"]),
     default="table",
     show_default=True,
+    help="How the numbers are written.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file.")
 @click.option("--cases", is_flag=True, help="Show every case as well.")

@@ -34,14 +34,16 @@ def run(**options: Any) -> int:
     from proctor.bounded import run_sync
     from proctor.cli.output import progress_bar, say_problems
     from proctor.engine.evaluate import evaluate
-    from proctor.engine.gates import check_gates, missed_gates
+    from proctor.engine.gates import missed_gates
+    from proctor.registry import find
     from proctor.store.store import Store
 
     by, cases = options.pop("by"), options.pop("cases")
-    gates = check_gates(options.pop("gates"))
     layout, out = options.pop("layout"), options.pop("out")
     if (layout is None) != (out is None):
         raise click.UsageError("--layout and --out go together: --layout infibench --out DIR")
+    if layout is not None:
+        find("layout", layout)
     as_json, url = options.pop("as_json"), options.pop("store")
     settings = run_settings(options)
     with Store.open(url) as store:
@@ -56,7 +58,7 @@ def run(**options: Any) -> int:
         print_report(outcome.view, "json" if as_json else "table", by=by, cases=cases)
         if layout is not None:
             write_layout(outcome.view, layout, out, quiet=as_json)
-        return exit_code(outcome.view.summary, missed_gates(gates, outcome.view.summary))
+        return exit_code(outcome.view.summary, missed_gates(settings.gates, outcome.view.summary))
 
 
 def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> None:

@@ -165,4 +165,8 @@ def _block(title: str, text: str, most: int | None) -> Iterator[str]:
 
 def _printable(text: str) -> str:
     """Replace control characters, so that an answer cannot steer the terminal."""
-    return "".join(char if char >= " " or char in "\t\n" else "�" for char in text)
+    return "".join("�" if _steers(char) else char for char in text)
+
+
+def _steers(char: str) -> bool:
+    return (char < " " and char not in "\t\n") or "\x7f" <= char <= "\x9f"

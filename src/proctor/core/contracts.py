@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proctor.core.attempt import Attempt
+from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Suite
@@ -19,6 +20,8 @@ class ScoreContext:
 
     case: Case
     attempt: Attempt
+    sandbox: Sandbox | None = None
+    """Where programs may be run; only ``async`` code (``score`` or ``finish``) is given one."""
 
     @property
     def output(self) -> str:
@@ -91,6 +94,27 @@ class Scorer(ABC):
     @abstractmethod
     def score(self, ctx: ScoreContext) -> Any:
         """Judge one attempt."""
+
+    @property
+    def finishes(self) -> bool:
+        """Tell whether ``finish`` has something to do after ``score``."""
+        return False
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Any:
+        """Complete what ``score`` gave in a grading process, where a sandbox is needed for that.
+
+        Only a score that did not fail is finished, and only the finished one is stored.
+        """
+        return score
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Tell whether programs must be run to judge by this."""
+        return self.finishes
+
+    def missing(self) -> Iterable[str]:
+        """Return what this machine lacks to judge by this, with how to get it."""
+        return ()
 
     def probes(self, case: Case) -> Iterable[Probe]:
         """Return answers that ``proctor check --deep`` tries on this criterion."""

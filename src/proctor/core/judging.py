@@ -5,11 +5,14 @@ from math import isfinite
 from typing import Any
 
 from proctor.core.contracts import ScoreContext, Scorer
-from proctor.core.score import Score
+from proctor.core.fingerprint import plain
+from proctor.core.score import Score, ScoreStatus
 
 
 def judge(scorer: Scorer, ctx: ScoreContext) -> Score:
     """Let a scorer judge; what it raises is a failed score, never an error of the run."""
+    if is_async(scorer):
+        return Score.failed(f"{type(scorer).__name__} waits for a sandbox or a model: not judged")
     try:
         return as_score(scorer, scorer.score(ctx))
     except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
@@ -24,6 +27,14 @@ async def judge_async(scorer: Scorer, ctx: ScoreContext) -> Score:
         return failed_by(scorer, error)
 
 
+async def finish_async(scorer: Scorer, ctx: ScoreContext, score: Score) -> Score:
+    """Let a scorer finish a score that a grading process gave."""
+    try:
+        return as_score(scorer, await scorer.finish(ctx, score))
+    except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
+        return failed_by(scorer, error)
+
+
 def is_async(scorer: Scorer) -> bool:
     """Tell whether a scorer waits for something, and so belongs on the loop, not into a worker."""
     return inspect.iscoroutinefunction(scorer.score)
@@ -32,12 +43,23 @@ def is_async(scorer: Scorer) -> bool:
 def as_score(scorer: Scorer, made: Any) -> Score:
     """Make a Score of what a scorer returned."""
     if isinstance(made, Score):
-        return made
+        return _sound(type(scorer).__name__, made)
     if isinstance(made, bool | int | float) and isfinite(made):
         return Score(points=float(made), out_of=scorer.out_of)
     name = type(scorer).__name__
     shown = repr(made) if isinstance(made, float) else type(made).__name__
     return Score.failed(f"{name} returned {shown}, not a bool, a finite number or a Score")
+
+
+def _sound(name: str, made: Score) -> Score:
+    """Return a score as it is, or a failed one where it cannot be added or stored."""
+    if made.points is None and made.status is ScoreStatus.SCORED:
+        return Score.failed(f"{name} returned a scored Score with no points", out_of=made.out_of)
+    numbers = [number for number in (made.points, made.out_of) if number is not None]
+    if not all(isfinite(number) for number in numbers):
+        return Score.failed(f"{name} gave {made.points} of {made.out_of} points")
+    plain(made.detail)
+    return made
 
 
 def failed_by(scorer: Scorer, error: Exception) -> Score:

@@ -14,8 +14,9 @@ from proctor.dialects.infibench_format import CaseFile, Entry, SuiteFile
 from proctor.dialects.infibench_grading import criteria_of
 from proctor.dialects.infibench_notes import Notes, near
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
-from proctor.source import Document, Loc, inside, read_yaml, unusable_name
+from proctor.source import Document, Loc, inside, unusable_name
 from proctor.validation import validate
+from proctor.yaml_source import read_yaml
 
 FIRST_LOOK = 64 * 1024
 ENDINGS = (".yaml", ".yml")

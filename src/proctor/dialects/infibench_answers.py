@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Suite
 from proctor.dialects.infibench_format import Parameters
-from proctor.dialects.infibench_notes import normal_newlines
 from proctor.errors import DialectError, Problem, SuiteError
-from proctor.source import Document, Loc, inside, read_rows, read_yaml
+from proctor.source import Document, Loc, inside, normal_newlines, read_rows
 from proctor.validation import validate
+from proctor.yaml_source import read_yaml
 
 PARAMETERS = "params.yaml"
 TEXTS = ("completion", "completions", "responses")

@@ -182,5 +182,5 @@ def _customized(notes: Notes, customized: Customized, loc: Loc) -> Graded:
 
 
 def _handler(notes: Notes, handler: Handler, loc: Loc) -> Params:
-    source = notes.module_source((*loc, "module"), handler.module)
-    return {"module": handler.module, "func": handler.func, "source": source}
+    carried = notes.module_params((*loc, "module"), handler.module)
+    return {"module": handler.module, "func": handler.func, **carried}

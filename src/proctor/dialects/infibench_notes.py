@@ -11,7 +11,8 @@ from pathlib import Path
 from proctor.core.suite import Json
 from proctor.dialects.infibench_format import Answer, Node, keys_of
 from proctor.errors import Problem, SuiteError
-from proctor.source import Document, Loc, inside, read_text, unusable_name
+from proctor.source import Document, Loc, inside, normal_newlines, read_text, unusable_name
+from proctor.suite_modules import SuiteModules, file_of, is_module_name
 
 ORIGINAL = "original"
 # What changes its meaning when a pattern is written in small letters.
@@ -154,40 +155,47 @@ class Notes:
         if not path.is_file():
             self.error(loc, f"there is no file {name!r} beside the case", hint=near(path))
             return ""
-        return self._text(path)
+        return self.text(path)
 
-    def module_source(self, loc: Loc, module: str) -> str:
-        """Find the file of a dotted module name beside the case or the suite, and read it.
+    def module_params(self, loc: Loc, module: str) -> Params:
+        """Return the text of a module, and the files it imports or names, by their names inside."""
+        path = self._module_file(loc, module)
+        if path is None:
+            return {"source": ""}
+        modules = SuiteModules(root=self.root, home=self.home)
+        try:
+            return modules.params(module, path, lambda message: self.warn(loc, message))
+        except SuiteError as error:
+            self.problems.extend(error.problems)
+            return {"source": ""}
+
+    def _module_file(self, loc: Loc, module: str) -> Path | None:
+        """Find the file of a dotted module name beside the case or the suite.
 
         The original imports from its working directory, so a name may begin with packages above
         the folder at hand; the longest ending of the name that is a file counts.
         """
-        parts = module.split(".")
-        if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
+        if not is_module_name(module):
             self.error(loc, f"{module!r} is not the dotted name of a module")
-            return ""
-        for base in dict.fromkeys((self.document.path.parent, self.home)):
+            return None
+        parts = module.split(".")
+        folders = dict.fromkeys((self.document.path.parent, self.home))
+        for folder in folders:
+            modules = SuiteModules(root=self.root, home=folder)
             for start in range(len(parts)):
-                path = inside(self.root, base, "/".join(parts[start:]) + ".py")
-                if path is not None and path.is_file():
-                    return self._text(path)
-        tried = dict.fromkeys(
-            str(base / ("/".join(parts) + ".py")) for base in (self.document.path.parent, self.home)
-        )
+                if (path := modules.find(".".join(parts[start:]))) is not None:
+                    return path
+        tried = [str(folder / file_of(module)) for folder in folders]
         self.error(loc, f"there is no module {module!r}", hint=f"looked for {' and '.join(tried)}")
-        return ""
+        return None
 
-    def _text(self, path: Path) -> str:
+    def text(self, path: Path) -> str:
+        """Read a file, noting what is wrong with it."""
         try:
             return normal_newlines(read_text(path))
         except SuiteError as error:
             self.problems.extend(error.problems)
             return ""
-
-
-def normal_newlines(text: str) -> str:
-    """End every line with a line feed, as reading in text mode does."""
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def shortest(made: Params) -> Json:

@@ -1,5 +1,6 @@
 """The native suite format: YAML, JSONL, CSV and Parquet; one file or a folder."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,12 +27,15 @@ from proctor.dialects.native_look import looks_native
 from proctor.dialects.native_rows import case_rows
 from proctor.dialects.native_spot import Findings, Spot, neighbours
 from proctor.errors import SuiteError, UsageError
-from proctor.source import Document, Loc, inside, read_yaml
+from proctor.source import Document, Loc, inside
+from proctor.suite_modules import SuiteModules
 from proctor.validation import describe, suggest
+from proctor.yaml_source import read_yaml
 
 YAML_ENDINGS = (".yaml", ".yml")
 ROW_ENDINGS = (".jsonl", ".csv", ".parquet")
 ENDINGS = YAML_ENDINGS + ROW_ENDINGS
+MAX_INCLUDED = 5
 SUITE_FILES = ("suite.yaml", "suite.yml")
 
 
@@ -66,7 +70,7 @@ class Native(Dialect):
             folder, path = path, found or path
         else:
             folder = path.parent
-        loader = _Loader(root or folder)
+        loader = _Loader(root or folder, folder)
         if path.is_dir():
             loader.folder(path)
         else:
@@ -91,14 +95,16 @@ class Native(Dialect):
 class _Loader:
     """Gather the cases of a suite from its files."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, home: Path) -> None:
         self.root = root
+        self.modules = SuiteModules(root=root, home=home)
         self.findings = Findings()
         self.header = HeaderKeys()
         self.measures: tuple[Spec, ...] = ()
         self.cases: list[Case] = []
         self.seen: dict[str, str] = {}
         self.open: list[Path] = []
+        self.included: Counter[Path] = Counter()
 
     def suite(self, default_name: str) -> Suite:
         """Make the suite of what was gathered."""
@@ -138,13 +144,13 @@ class _Loader:
             if before == (len(self.cases), len(self.findings.errors)):
                 at: Loc = ("cases",) if isinstance(document.data, dict) else ()
                 problem = document.problem(at, "there are no cases here")
-                self.findings.errors.append(problem)
+                self.findings.add(problem)
         except SuiteError as error:
-            self.findings.errors += error.problems
+            self.findings.add(*error.problems)
         self.open.pop()
 
     def _spot(self, document: Document) -> Spot:
-        return Spot(self.findings, self.root, document, (), document.data)
+        return Spot(self.findings, self.modules, document, (), document.data)
 
     def _rows(self, path: Path, defaults: Defaults, top: bool) -> Document:
         number = 0
@@ -233,9 +239,12 @@ class _Loader:
                 start = self.open.index(resolved)
                 chain = " → ".join(p.name for p in (*self.open[start:], resolved))
                 spot.error(f"the files include each other: {chain}")
+            elif self.included[resolved] >= MAX_INCLUDED:
+                spot.error(f"the file {path.name!r} is included more than {MAX_INCLUDED} times")
             elif path.suffix.lower() not in ENDINGS:
                 spot.error(f"cases are read from {', '.join(ENDINGS)} files, not {path.name!r}")
             else:
+                self.included[resolved] += 1
                 self.file(path, defaults)
 
     def _found(self, spot: Spot) -> list[Path]:

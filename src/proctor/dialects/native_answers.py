@@ -118,16 +118,17 @@ class _Rows:
             )
         if first:
             raise DialectError([problem])
-        self.findings.errors.append(problem)
+        self.findings.add(problem)
 
     def _tell_unknown(self) -> None:
         for case, count in self.unknown.items():
             rows = f" (in {count} rows)" if count > 1 else ""
             message = f"the suite has no case {case!r}{rows}"
-            self._error(self.first_unknown[case], message, hint=suggest(case, self.cases))
+            hint = "" if self.findings.full else suggest(case, self.cases)
+            self._error(self.first_unknown[case], message, hint=hint)
 
     def _error(self, document: Document, message: str, *, hint: str = "") -> None:
-        self.findings.errors.append(document.problem((), message, hint=hint))
+        self.findings.add(document.problem((), message, hint=hint))
 
 
 def _reply(findings: Findings, document: Document, case: Case) -> tuple[Message, ...]:
@@ -136,17 +137,17 @@ def _reply(findings: Findings, document: Document, case: Case) -> tuple[Message,
     output, messages = data.get("output"), data.get("messages")
     if output is not None and messages is not None:
         problem = document.problem((), "'output' and 'messages' say the same thing; one is wanted")
-        findings.errors.append(problem)
+        findings.add(problem)
     elif messages is not None:
         return _transcript(findings, document, case)
     elif isinstance(output, str | bool | int | float):
         return (Message(role="assistant", content=_as_text(output)),)
     elif output is not None:
         message = f"'output' is a text, not {describe(output)}"
-        findings.errors.append(document.problem(("output",), message))
+        findings.add(document.problem(("output",), message))
     elif "output" not in data and (close := get_close_matches("output", data, n=1, cutoff=0.8)):
         message = f"the row has no 'output', but {close[0]!r}"
-        findings.errors.append(document.problem((), message, hint="call it 'output'"))
+        findings.add(document.problem((), message, hint="call it 'output'"))
     return ()
 
 
@@ -157,11 +158,11 @@ def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Mes
         try:
             written = json.loads(written)
         except (ValueError, RecursionError):
-            findings.errors.append(document.problem(("messages",), "'messages' is not valid JSON"))
+            findings.add(document.problem(("messages",), "'messages' is not valid JSON"))
             return ()
     if not isinstance(written, list) or not all(_is_message(entry) for entry in written):
         message = "'messages' is a list of objects with a 'role' and a 'content' of text"
-        findings.errors.append(document.problem(("messages",), message))
+        findings.add(document.problem(("messages",), message))
         return ()
     said = tuple(Message(role=m["role"], content=_as_text(m["content"])) for m in written)
     own = case.messages

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from proctor import registry
 from proctor.core.suite import Criterion, Json, Spec
+from proctor.dialects.native_modules import with_modules
 from proctor.dialects.native_spot import Number, Spot
 from proctor.errors import PluginError
 from proctor.validation import Strict, describe, suggest
@@ -241,13 +242,16 @@ def _finished(spot: Spot, spec: Spec, label: Label, written: Spot) -> _Draft | N
         _part(written, message).error(f"{spec.name}: {message}")
     if wrong:
         return None
+    whole = with_modules(spec, written)
+    if whole is None:
+        return None
     marks = _full_marks(spec.name, scorer)
-    return _Draft(spot=spot, spec=spec, label=label, full_marks=marks)
+    return _Draft(spot=spot, spec=whole, label=label, full_marks=marks)
 
 
 def _part(written: Spot, message: str) -> Spot:
     """Point at the list entry that a scorer's message is about, where it gives a number."""
-    numbered = re.match(r"(keyword|target) (\d+)\b", message)
+    numbered = re.match(r"(keyword|blank) (\d+)\b", message)
     if numbered is None:
         return written
     key = "rules" if numbered[1] == "keyword" else "targets"

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import SuiteError
-from proctor.source import read_yaml, unusable_name
+from proctor.source import unusable_name
+from proctor.yaml_source import read_yaml
 
 FIRST_LOOK = 64 * 1024
 

@@ -29,12 +29,12 @@ def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
     for document in read_rows(path):
         if not isinstance(document.data, dict):
             message = f"a case is an object, not {describe(document.data)}"
-            findings.errors.append(document.problem((), message))
+            findings.add(document.problem((), message))
         elif _is_encodable(document.data):
             yield document
         else:
             message = "a text contains half of a surrogate pair, which is no character"
-            findings.errors.append(document.problem((), message))
+            findings.add(document.problem((), message))
 
 
 def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
@@ -45,7 +45,7 @@ def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
             message = "no column of this file has a name that cases know"
             hint = "the first line names the columns: id, ask, reference, criteria, …"
             top = Document(path=path, data=None, row=row)
-            findings.errors.append(top.problem((), message, hint=hint))
+            findings.add(top.problem((), message, hint=hint))
             return
         for column in document.data:
             if column in strange or column in COLUMNS or column.startswith(TAG_PREFIXES):
@@ -55,7 +55,7 @@ def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
             hint = suggest(column, COLUMNS)
             if "did you mean" not in hint:
                 hint = f"for a tag, call the column 'tags.{column}'"
-            findings.errors.append(top.problem((), f"unknown column {column!r}", hint=hint))
+            findings.add(top.problem((), f"unknown column {column!r}", hint=hint))
         before = len(findings.errors)
         document.data = _case_of(findings, document)
         if not strange and len(findings.errors) == before:
@@ -77,7 +77,7 @@ def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
             case[column] = _cell(findings, document, column, cell)
     if "reference" in document.data and "references" in document.data:
         message = "the columns 'reference' and 'references' say the same thing; one is wanted"
-        findings.errors.append(document.problem((), message))
+        findings.add(document.problem((), message))
     if tags:
         case["tags"] = {**case.get("tags", {}), **tags}
     return case
@@ -96,7 +96,7 @@ def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Js
     except (ValueError, RecursionError):
         message = f"the column {column!r} starts like JSON and is not valid JSON"
         hint = "for a text that starts with a bracket, write a JSON list with that text"
-        findings.errors.append(document.problem((column,), message, hint=hint))
+        findings.add(document.problem((column,), message, hint=hint))
         return None
 
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from proctor.core.suite import Json
 from proctor.errors import Problem, SuiteError
 from proctor.source import Document, Loc, inside, read_text, unusable_name
+from proctor.suite_modules import SuiteModules
 from proctor.validation import describe, problems_of, suggest
 
 MAX_SHOWN = 500
@@ -55,13 +56,28 @@ class Findings:
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
+    more: int = 0
+    """Errors beyond those that are kept."""
+
+    @property
+    def full(self) -> bool:
+        """Tell whether further errors are only counted."""
+        return len(self.errors) >= MAX_SHOWN
+
+    def add(self, *problems: Problem) -> None:
+        """Note errors; where there are too many already, count them."""
+        kept = problems[: max(0, MAX_SHOWN - len(self.errors))]
+        self.errors += kept
+        self.more += len(problems) - len(kept)
+
     def check(self) -> None:
         """Raise all errors there are."""
         if not self.errors:
             return
-        shown = self.errors[:MAX_SHOWN]
-        if more := len(self.errors) - len(shown):
-            shown.append(Problem(message=f"… and {more:,} more problems", file=shown[-1].file))
+        shown = list(self.errors)
+        if self.more:
+            message = f"… and {self.more:,} more problems"
+            shown.append(Problem(message=message, file=shown[-1].file))
         raise SuiteError(shown)
 
 
@@ -70,15 +86,20 @@ class Spot:
     """Point at a value in a file; what is wrong with it is noted in the findings."""
 
     findings: Findings
-    root: Path
+    modules: SuiteModules
     document: Document
     loc: Loc
     value: Json
 
+    @property
+    def root(self) -> Path:
+        """Return the folder that no path of the suite leads out of."""
+        return self.modules.root
+
     def at(self, key: str | int) -> "Spot":
         """Point at a part of this value."""
         loc = (*self.loc, key)
-        return Spot(self.findings, self.root, self.document, loc, self.value[key])
+        return Spot(self.findings, self.modules, self.document, loc, self.value[key])
 
     def items(self) -> "list[Spot]":
         """Point at each item of a list, or at the one value that stands for a list."""
@@ -88,8 +109,11 @@ class Spot:
 
     def error(self, message: str, *, hint: str = "", key: str = "") -> None:
         """Note something that makes the suite unreadable."""
+        if self.findings.full:
+            self.findings.more += 1
+            return
         loc = (*self.loc, key) if key else self.loc
-        self.findings.errors.append(self.document.problem(loc, message, hint=hint))
+        self.findings.add(self.document.problem(loc, message, hint=hint))
 
     def warn(self, message: str, *, hint: str = "", key: str = "") -> None:
         """Note something that is probably not meant."""
@@ -125,17 +149,21 @@ class Spot:
         found = problems_of(error, model, self.document, self.value, self.loc)
         items = error.errors(include_url=False)
         misspelt = {item["loc"][:-1] for item in items if item["type"] in _UNKNOWN_KEY}
-        self.findings.errors += [
+        kept = [
             problem
-            for problem, item in zip(found, items, strict=True)
+            for problem, item in zip(found, items, strict=False)
             if item["type"] != "missing" or item["loc"][:-1] not in misspelt
         ]
+        self.findings.add(*kept)
 
     def unknown_keys(self, known: Iterable[str]) -> list[str]:
         """Note the keys of this mapping that mean nothing here, and return them."""
         known = set(known)
         strange = [key for key in self.value if key not in known]
         for key in strange:
+            if self.findings.full:
+                self.error("")
+                continue
             meant = _MEANT.get(key)
             hint = f"did you mean {meant!r}?" if meant in known else suggest(key, known)
             self.error(f"unknown key {key!r}", hint=hint, key=key)
@@ -169,7 +197,7 @@ class Spot:
         try:
             return read_text(path)
         except SuiteError as error:
-            self.findings.errors += error.problems
+            self.findings.add(*error.problems)
             return None
 
 

@@ -34,12 +34,19 @@ class Collector:
     def collect(self, answers: Path, attempts: int | None, progress: Callable[[int], None]) -> int:
         """Store and link every answer, and return how many there are.
 
-        A case without an answer gets an attempt that says so.
+        A case without an answer gets an attempt that says so. Links that are there already are
+        kept, so that another process at the same run is not disturbed, unless the answers changed.
         """
+        done = self._link(answers, attempts, progress)
+        if self.store.count_attempts(self.run_id) != done:
+            self.store.unlink(self.run_id)
+            done = self._link(answers, attempts, progress)
+        return done
+
+    def _link(self, answers: Path, attempts: int | None, progress: Callable[[int], None]) -> int:
         places = {case.id: (position, case) for position, case in enumerate(self.suite.cases)}
         answered: set[int] = set()
         done = 0
-        self.store.unlink(self.run_id)
         found = wanted(load.answers(answers, self.whole), places.keys(), attempts)
         for batch in batched(found, BATCH):
             rows = [(*places[attempt.case_id], attempt) for attempt in batch]

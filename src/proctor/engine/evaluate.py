@@ -5,19 +5,23 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from proctor import registry
+from proctor.bounded import available_cores
 from proctor.core.contracts import Executor, Measure
 from proctor.core.fingerprint import case_key, digest, suite_key
+from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured, Run, RunStatus, Summary
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine.aggregate import Summer, case_result, fold_of
 from proctor.engine.collect import Collector
+from proctor.engine.gates import check_gates
 from proctor.engine.grade import Graded, Grader
-from proctor.engine.plan import prepare
+from proctor.engine.plan import open_sandbox, prepare
+from proctor.engine.programs import SharedSandbox
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import RunSettings
 from proctor.engine.summary_json import summary_from, summary_json
-from proctor.errors import Problem, StoreError
+from proctor.errors import PluginError, Problem, StoreError
 from proctor.reports.view import RunView
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
@@ -49,12 +53,18 @@ async def evaluate(
     """Examine a candidate; what is in the store already is not done again."""
     scorers = Scorers(allow_import=settings.suite.allow_import)
     reading, suite = prepare(settings, scorers)
+    labels = [measure_label(spec, suite) for spec in suite.measures]
+    check_gates(settings.gates, suite, labels)
     keyed = [(case_key(case), case) for case in suite.cases]
     key = suite_key(suite, [found for found, _ in keyed])
     run = _run(settings, suite, key)
     store.put_suite(suite, key, keyed)
     store.save_run(run)
     executor = _executor(settings)
+    sandbox: Sandbox | None = None
+    if scorers.need_sandbox(suite):
+        inner = open_sandbox(settings)
+        sandbox = SharedSandbox(inner=inner, store=store, limit=available_cores())
     try:
         if store.summary(run.id) is None:
             await executor.warm()
@@ -72,9 +82,11 @@ async def evaluate(
             done = graded.judged + graded.stored
             progress(Progress(phase="grade", done=done, total=total, failed=graded.failed))
 
-        graded = await Grader(store, run.id, scorers, executor, report).grade()
+        graded = await Grader(store, run.id, scorers, executor, report, sandbox).grade()
     finally:
         await executor.close()
+        if sandbox is not None:
+            await sandbox.close()
     view = finish(store, run, suite, scorers)
     return Outcome(view=view, warnings=reading.warnings, graded=graded)
 
@@ -182,8 +194,24 @@ def _measures(store: Store, run_id: str, suite: Suite) -> dict[str, Measured]:
     found = {}
     for spec in suite.measures:
         measure: Measure = registry.build("measure", spec)
-        found[spec.name] = measure.measure(_results(store, run_id, suite))
+        found[measure_label(spec, suite)] = measure.measure(_results(store, run_id, suite))
     return found
+
+
+def measure_label(spec: Spec, suite: Suite) -> str:
+    """Name a measure; where a suite has several of one name, their parameters tell them apart."""
+    if sum(other.name == spec.name for other in suite.measures) < 2:
+        return spec.name
+    shown = ", ".join(f"{name}={value}" for name, value in spec.params.items())
+    return f"{spec.name}({shown})"
+
+
+def _version(scorers: Scorers, spec: Spec) -> str:
+    """Return a scorer's version; an imported run may have been judged by one that is not here."""
+    try:
+        return scorers.version(spec)
+    except PluginError:
+        return "?"
 
 
 def _signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str:
@@ -194,7 +222,7 @@ def _signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> st
         "suite": f"{suite.name}@{run.suite_key[:8]}",
         "dialect": suite.dialect,
         "compat": suite.compat,
-        "scorers": ",".join(f"{name}-{scorers.version(specs[name])}" for name in sorted(specs)),
+        "scorers": ",".join(f"{name}-{_version(scorers, specs[name])}" for name in sorted(specs)),
         "reduce": suite.reduce,
         "attempts": totals.attempts,
         "n": totals.cases,

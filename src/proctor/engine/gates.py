@@ -1,21 +1,34 @@
 """Gates: conditions that a run's numbers must fulfil."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.core.expression import Expression
-from proctor.core.run import Group, Summary
+from proctor.core.run import Group, Measured, Summary
+from proctor.core.suite import Suite
+from proctor.engine.aggregate import METRIC, Summer
 
 
-def check_gates(texts: Iterable[str]) -> list[Expression]:
-    """Read gates before anything is run, so that a misspelt one costs nothing."""
-    return [Expression(text) for text in texts]
+def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> None:
+    """Try gates on empty numbers before anything is run, so that a misspelt one costs nothing."""
+    nothing = Group(score=0.0, full=0.0, rate=None, spread=0.0, interval=None, cases=0)
+    rows: dict[str, dict[str, Group]] = {METRIC: {}}
+    for case in suite.cases:
+        for tag, values in case.tags.items():
+            rows.setdefault(tag, {}).update(dict.fromkeys(values, nothing))
+        rows[METRIC].update(dict.fromkeys((c.label for c in case.criteria), nothing))
+    summary = Summary(
+        totals=Summer().summary().totals,
+        groups=rows,
+        measures={name: Measured(value=None, interval=None, n=0) for name in measures},
+    )
+    missed_gates(texts, summary)
 
 
-def missed_gates(gates: Sequence[Expression], summary: Summary) -> list[str]:
+def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
     """Return the gates that do not hold; a number that is not known misses its gate."""
     names = gate_names(summary)
-    return [gate.text for gate in gates if not gate.holds(names)]
+    return [gate for gate in gates if not Expression(gate).holds(names)]
 
 
 def gate_names(summary: Summary) -> Mapping[str, Any]:

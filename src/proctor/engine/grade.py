@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proctor import bounded
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Executor, GradeTask, ScoreContext
-from proctor.core.judging import is_async, judge_async
+from proctor.core.judging import finish_async, is_async, judge_async
+from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
 from proctor.engine.scoring import Scorers
@@ -28,6 +29,18 @@ class Graded:
     failed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Hold an attempt to be judged on the loop, from the beginning or from where it was left."""
+
+    key: str
+    case: Case
+    criterion: Criterion
+    attempt: Attempt
+    begun: Score | None = None
+    """What the executor gave, where the scorer has still to finish it."""
+
+
 @dataclass
 class Grader:
     """Judge the attempts of one run."""
@@ -37,6 +50,7 @@ class Grader:
     scorers: Scorers
     executor: Executor
     progress: Callable[[Graded], None]
+    sandbox: Sandbox | None = None
 
     async def grade(self) -> Graded:
         """Judge every attempt by every criterion whose score is not stored."""
@@ -66,22 +80,31 @@ class Grader:
     async def _scores(
         self, counted: Graded, names: dict[str, str]
     ) -> AsyncIterator[tuple[str, Score]]:
-        waiting: list[tuple[str, Case, Criterion, Attempt]] = []
-        async for pair in self.executor.grade(self._tasks(counted, names, waiting)):
-            yield pair
+        waiting: list[Waiting] = []
+        unfinished: dict[str, Waiting] = {}
+        tasks = self._tasks(counted, names, waiting, unfinished)
+        async for key, score in self.executor.grade(tasks):
+            work = unfinished.pop(key, None)
+            if work is None or score.status is not ScoreStatus.SCORED:
+                yield key, score
+            else:
+                waiting.append(replace(work, begun=score))
         async for pair in bounded.each(waiting, self._judge, limit=ASYNC_LIMIT):
             yield pair
 
-    async def _judge(self, work: tuple[str, Case, Criterion, Attempt]) -> tuple[str, Score]:
-        key, case, criterion, attempt = work
-        scorer = self.scorers.of(criterion)
-        return key, await judge_async(scorer, ScoreContext(case=case, attempt=attempt))
+    async def _judge(self, work: Waiting) -> tuple[str, Score]:
+        scorer = self.scorers.of(work.criterion)
+        ctx = ScoreContext(case=work.case, attempt=work.attempt, sandbox=self.sandbox)
+        if work.begun is not None:
+            return work.key, await finish_async(scorer, ctx, work.begun)
+        return work.key, await judge_async(scorer, ctx)
 
     def _tasks(
         self,
         counted: Graded,
         names: dict[str, str],
-        waiting: list[tuple[str, Case, Criterion, Attempt]],
+        waiting: list[Waiting],
+        unfinished: dict[str, Waiting],
     ) -> Iterator[GradeTask]:
         """Yield what the executor has to judge, and put aside what waits for a model."""
         for _, case, attempts in self.store.linked(self.run_id):
@@ -90,9 +113,12 @@ class Grader:
                 if not missing:
                     continue
                 scorer = self.scorers.of(criterion)
+                works = [Waiting(key, case, criterion, attempt) for key, attempt in missing]
                 if is_async(scorer):
-                    waiting += [(key, case, criterion, attempt) for key, attempt in missing]
+                    waiting += works
                     continue
+                if scorer.finishes:
+                    unfinished |= {work.key: work for work in works}
                 yield GradeTask(
                     case=case,
                     criterion=criterion,

@@ -38,6 +38,22 @@ class Scorers:
                     found.setdefault(message, Problem(message=text, file=case.source or None))
         return list(found.values())
 
+    def need_sandbox(self, suite: Suite) -> bool:
+        """Tell whether some criterion of a suite must run programs."""
+        return any(self.of(c).needs_sandbox for case in suite.cases for c in case.criteria)
+
+    def missing(self, suite: Suite) -> list[Problem]:
+        """Return what this machine lacks; the criteria concerned will be unscored."""
+        found: dict[str, list[str]] = {}
+        for case in suite.cases:
+            for criterion in case.criteria:
+                for message in self.of(criterion).missing():
+                    found.setdefault(message, []).append(case.id)
+        return [
+            Problem(message=f"{message}: {_cases(ids)} will be unscored", severity="warning")
+            for message, ids in found.items()
+        ]
+
     def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
         """Return the key of each criterion's score on an attempt."""
         return {
@@ -60,6 +76,12 @@ class Scorers:
 
     def _judged(self, case: Case, criterion: Criterion) -> str:
         return _judged(_Same(case), criterion.id, self.version(criterion.scorer))
+
+
+def _cases(ids: list[str]) -> str:
+    unique = list(dict.fromkeys(ids))
+    shown = ", ".join(unique[:3]) + (", …" if len(unique) > 3 else "")
+    return f"{len(unique)} case{'s' if len(unique) > 1 else ''} ({shown})"
 
 
 class _Same:

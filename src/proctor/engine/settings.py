@@ -39,7 +39,10 @@ class RunSettings:
     attempts: int | None = None
     name: str = ""
     executor: Spec = field(default_factory=lambda: Spec(name="local"))
+    sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
     interval: Literal["t", "bootstrap"] = "t"
+    gates: tuple[str, ...] = ()
+    """Expressions over the numbers that the caller will ask for."""
 
     def __post_init__(self) -> None:
         if self.attempts is not None and self.attempts < 1:

@@ -38,14 +38,14 @@ class LocalExecutor(Executor):
 
     async def warm(self) -> None:
         """Start all workers without waiting for them."""
-        while len(self._all) < (self.workers or available_cores()):
+        while len(self._all) < (self.workers or bounded.available_cores()):
             worker = await _Worker.spawn()
             self._all.add(worker)
             self._booting.append(worker)
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
         """Judge all tasks in jobs of a few dozen attempts."""
-        limit = self.workers or available_cores()
+        limit = self.workers or bounded.available_cores()
         async for scores in bounded.each(jobs(tasks), self._run, limit=limit):
             for key, score in scores:
                 yield key, score
@@ -90,7 +90,7 @@ class LocalExecutor(Executor):
         await worker.kill()
 
 
-class _Lost(ProctorError):
+class _Lost(Exception):
     """Say which attempt of a job cost the worker its life."""
 
     def __init__(self, number: int, reason: str) -> None:
@@ -150,13 +150,6 @@ def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[_Job]:
                 groups, room = [], size
     if groups:
         yield _Job(tuple(groups))
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
 
 
 @dataclass(eq=False)

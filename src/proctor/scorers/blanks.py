@@ -11,8 +11,9 @@ from pydantic import BeforeValidator, ConfigDict
 from proctor.core.contracts import Probe, ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Case
+from proctor.errors import ConditionError
 from proctor.scorers.alignment import NOWHERE, align
-from proctor.scorers.conditions import ConditionError, condition_problem, holds
+from proctor.scorers.conditions import condition_problem, holds
 from proctor.scorers.patterns import (
     ORIGINAL,
     compiled,
@@ -89,8 +90,6 @@ class Blanks(Scorer):
 
     def score(self, ctx: ScoreContext) -> Score:
         """Find what the answer put into each blank."""
-        if self.post_handler is not None:
-            return Score.failed(self.post_handler.reason)
         if problem := next(iter(self.problems()), None):
             return Score.failed(problem, out_of=self.full_marks)
         text = (self.prefix + ctx.output) or " "
@@ -106,6 +105,18 @@ class Blanks(Scorer):
         except ConditionError as error:
             return Score.failed(str(error), out_of=self.full_marks)
         return self._result(rate, filled)
+
+    @property
+    def finishes(self) -> bool:
+        """Tell whether a function of the suite corrects the points."""
+        return self.post_handler is not None
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Score:
+        """Let the suite's function correct the points."""
+        if self.post_handler is None:
+            return score
+        lines = [row["line"] for row in score.detail["blanks"]]
+        return await self.post_handler.correct(ctx, score, lines)
 
     @property
     def full_marks(self) -> float:
@@ -126,19 +137,17 @@ class Blanks(Scorer):
             yield "the template is empty"
         if not self.blank:
             yield "the text that marks a blank is empty"
+        if not 0 <= self.min_match <= 1:
+            yield f"min_match must lie between 0 and 1, not at {self.min_match:g}"
         if len(self.markers) != len(self.targets):
             yield (
                 f"{len(self.targets)} targets for {len(self.markers)} blanks"
                 f" ({self.blank!r} in the template)"
             )
+        if self.post_handler is not None:
+            yield from self.post_handler.problems()
         for number, target in enumerate(self._targets, 1):
-            if not target.any:
-                yield f"blank {number} has no right answer"
-            for option in target.any:
-                if option.regex and (problem := pattern_problem(option.text)):
-                    yield f"blank {number}: {problem}"
-                if option.cond is not None and (problem := condition_problem(option.cond)):
-                    yield f"blank {number}: {problem}"
+            yield from _target_problems(number, target)
 
     def probes(self, case: Case) -> Iterable[Probe]:
         """Fill the template with the first right answers, as a reference would."""
@@ -176,11 +185,21 @@ class Blanks(Scorer):
             if after == len(self.template):
                 if self.compat == ORIGINAL:
                     raise ConditionError("the original cannot grade a template ending in a blank")
-                end = len(text)
+                start, end = self._start_of_last(text, marker), len(text)
             else:
                 end = behind[after] if partner[after] == NOWHERE else partner[after]
             spans.append((start, max(start, end)))
         return spans if self.compat == ORIGINAL else self._share_adjacent(text, spans)
+
+    def _start_of_last(self, text: str, marker: int) -> int:
+        """Return where the filling of a blank at the very end begins.
+
+        Nothing after it holds the alignment, so that the characters before it must find their
+        partners as early as they can: the same rule, read backwards.
+        """
+        partner = align(self.template[::-1], text[::-1])[::-1]
+        found = [place for place in partner[:marker] if place != NOWHERE]
+        return len(text) - min(found) if found else 0
 
     def _share_adjacent(self, text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Share a stretch of text among blanks that stand side by side."""
@@ -314,6 +333,16 @@ class _Filled:
     span: tuple[int, int] = (0, 0)
     target: str = ""
     points: float = 0.0
+
+
+def _target_problems(number: int, target: Target) -> Iterator[str]:
+    if not target.any:
+        yield f"blank {number} has no right answer"
+    for option in target.any:
+        if option.regex and (problem := pattern_problem(option.text)):
+            yield f"blank {number}: {problem}"
+        if option.cond is not None and (problem := condition_problem(option.cond)):
+            yield f"blank {number}: {problem}"
 
 
 def _example(target: Target) -> str:

@@ -7,14 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from proctor.core.suite import Json
-from proctor.errors import ProctorError
+from proctor.errors import ConditionError
 
 LIMITS = {"max_feed_duration_secs": 1.0, "max_memory": 64 * 1024 * 1024, "max_recursion_depth": 100}
 MAX_LENGTH = 4000
-
-
-class ConditionError(ProctorError):
-    """Say why an expression of a suite gave no answer."""
 
 
 def condition_problem(text: str) -> str | None:
@@ -39,34 +35,24 @@ def holds(text: str, names: Mapping[str, Json]) -> bool:
     try:
         return bool(_session().run(text.strip(), names))
     except pydantic_monty.MontyError as error:
-        _session().renew()
         raise ConditionError(f"the condition {text!r} failed: {error}") from None
 
 
 class _Session:
-    """Keep one interpreter process for all expressions; they cannot leave anything behind in it."""
+    """Keep one interpreter process; every expression gets a fresh memory in it."""
 
     def __init__(self) -> None:
         import pydantic_monty
 
         self.pool = pydantic_monty.Monty(request_timeout=5.0)
         self.pool.__enter__()
-        self.session: Any = None
 
     def run(self, text: str, names: Mapping[str, Json]) -> Any:
-        if self.session is None:
-            self.session = self.pool.checkout(limits=LIMITS)  # type: ignore[arg-type]
-            self.session.__enter__()
-        return self.session.feed_run(text, inputs=dict(names))
-
-    def renew(self) -> None:
-        """Give the interpreter back, since a limit may have stopped it anywhere."""
-        if self.session is not None:
-            self.session.__exit__(None, None, None)
-            self.session = None
+        # Names that one expression is given, or makes by exec, must not be there for the next.
+        with self.pool.checkout(limits=LIMITS) as session:  # type: ignore[arg-type]
+            return session.feed_run(text, inputs=dict(names))
 
     def close(self) -> None:
-        self.renew()
         self.pool.__exit__(None, None, None)
 
 

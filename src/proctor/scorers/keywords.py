@@ -10,7 +10,8 @@ from pydantic import BeforeValidator, ConfigDict
 from proctor.core.contracts import Probe, ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Case
-from proctor.scorers.conditions import ConditionError, condition_problem, holds
+from proctor.errors import ConditionError
+from proctor.scorers.conditions import condition_problem, holds
 from proctor.scorers.patterns import (
     ORIGINAL,
     example_of,
@@ -94,8 +95,6 @@ class Keywords(Scorer):
 
     def score(self, ctx: ScoreContext) -> Score:
         """Look for every rule in the output."""
-        if self.post_handler is not None:
-            return Score.failed(self.post_handler.reason)
         statuses: list[str] = []
         rows = []
         total = 0.0
@@ -122,6 +121,18 @@ class Keywords(Scorer):
         )
 
     @property
+    def finishes(self) -> bool:
+        """Tell whether a function of the suite corrects the points."""
+        return self.post_handler is not None
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Score:
+        """Let the suite's function correct the points."""
+        if self.post_handler is None:
+            return score
+        statuses = [row["status"] for row in score.detail["rules"]]
+        return await self.post_handler.correct(ctx, score, statuses)
+
+    @property
     def full_marks(self) -> float:
         """Return the sum of the weights that can be won."""
         return sum(rule.weight for rule in self._rules if not rule.neg)
@@ -130,6 +141,8 @@ class Keywords(Scorer):
         """Report empty nodes, patterns that do not compile, conditions that cannot run."""
         if not self.rules:
             yield "no keywords are given"
+        if self.post_handler is not None:
+            yield from self.post_handler.problems()
         for number, rule in enumerate(self._rules, 1):
             for problem in _node_problems(rule):
                 yield f"keyword {number}: {problem}"

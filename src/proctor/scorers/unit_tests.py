@@ -1,14 +1,34 @@
 """Programs that candidates write, judged by unit tests."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic import ConfigDict
 
 from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step
 from proctor.core.score import Score
-from proctor.scorers.python_check import NO_SANDBOX
+from proctor.scorers.extraction import Composed, compose, extract
+from proctor.scorers.languages import named, suggestion
+from proctor.scorers.languages_found import (
+    Listed,
+    Toolchain,
+    lacking,
+    listed,
+    toolchain,
+    version,
+)
+from proctor.scorers.languages_outcome import Outcome, outcome_of
+from proctor.scorers.languages_row import Language
+from proctor.scorers.patterns import ORIGINAL
+
+LAUNCHERS = Path(__file__).with_name("launchers")
+CLEANUP = "proctor_cleanup.py"
+CLEANUP_TIME = 10.0
+OPEN_FILES = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,18 +46,44 @@ class UnitTest:
     only_longest: bool = False
 
 
+class _NotRun(Exception):
+    """Say why a test could not be run at all."""
+
+
 @dataclass(frozen=True)
 class UnitTests(Scorer):
-    """Give points for each unit test that the candidate's program passes."""
+    """Give points for each unit test that the candidate's program passes.
+
+    The code of the answer is put between ``before`` and the test's ``content`` and run in a
+    sandbox, each test by itself. A test passes when the program runs to its very end.
+    """
+
+    version: ClassVar[str] = "2"
 
     tests: tuple[UnitTest, ...]
     lang: str = "python"
     compat: str = ""
 
-    def score(self, ctx: ScoreContext) -> Score:
-        """Leave the criterion unscored, and say why; its full marks are known all the same."""
-        reason = NO_SANDBOX.format(what="a unit test")
-        return Score.failed(reason, out_of=self.full_marks)
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Run every test on the answer."""
+        language = named(self.lang, self.compat)
+        if language is None:
+            return self._failed(suggestion(self.lang))
+        if ctx.sandbox is None:
+            return self._failed("not run: unit tests need a sandbox (fix: pass --sandbox)")
+        tools = toolchain(language)
+        lacks = [*_tools_missing(language, tools)]
+        if not lacks and self._compat(language) != ORIGINAL:
+            lacks = self._packages_missing(language)
+        if lacks:
+            return self._failed("; ".join(lacks))
+        outcomes = []
+        for test in self.tests:
+            try:
+                outcomes.append(await self._run(test, ctx.output, language, ctx.sandbox))
+            except _NotRun as error:
+                return self._failed(f"test {len(outcomes) + 1} could not be run: {error}")
+        return self._scored(outcomes)
 
     @property
     def full_marks(self) -> float:
@@ -45,6 +91,156 @@ class UnitTests(Scorer):
         return sum(test.weight for test in self.tests)
 
     def problems(self) -> Iterable[str]:
-        """Report a criterion without tests."""
+        """Report a criterion without tests, and a language that is not known."""
         if not self.tests:
             yield "no tests are given"
+        if named(self.lang, self.compat) is None:
+            yield suggestion(self.lang)
+        for number, test in enumerate(self.tests, 1):
+            if test.timeout is not None and test.timeout <= 0:
+                yield f"test {number}: the timeout must be more than 0 s, not {test.timeout:g} s"
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Programs are run."""
+        return True
+
+    @staticmethod
+    def languages() -> list[Listed]:
+        """Describe all languages that tests may be in, and what this machine has for each."""
+        return listed()
+
+    def missing(self) -> list[str]:
+        """Return what this machine lacks for these tests, and how to get it."""
+        language = named(self.lang, self.compat)
+        if language is None:
+            return []
+        found = [*_tools_missing(language, toolchain(language))]
+        return found or self._packages_missing(language)
+
+    def _packages_missing(self, language: Language) -> list[str]:
+        texts = [text for test in self.tests for text in (test.before, test.prefix, test.content)]
+        how = _INSTALL.get(language.name, "")
+        return [
+            f"{language.name}: the tests need the package {name}, which is not installed"
+            f" (fix: {how.format(name=name)})"
+            for name in lacking(language, texts)
+        ]
+
+    def _failed(self, reason: str) -> Score:
+        return Score.failed(reason, out_of=self.full_marks)
+
+    def _compat(self, language: Language) -> str:
+        return self.compat if language.original else ""
+
+    async def _run(
+        self, test: UnitTest, answer: str, language: Language, sandbox: Sandbox
+    ) -> Outcome:
+        compat = self._compat(language)
+        code = extract(
+            answer, language, prefix=test.prefix, only_longest=test.only_longest, compat=compat
+        )
+        composed = compose(code, language, before=test.before, test=test.content, compat=compat)
+        timeout = language.timeout if test.timeout is None else test.timeout
+        program = program_of(composed, language, compat=compat, timeout=timeout)
+        if test.cleanup:
+            program = _with_cleanup(program, test.cleanup)
+        ran = None
+        if language.name == "python" and not test.cleanup:
+            ran = await sandbox.run_python(program)
+        if ran is None:
+            ran = await sandbox.run(program)
+        _check(ran, program)
+        builds = len(_builds(language, compat))
+        return outcome_of(ran, language, composed, builds=builds, timeout=timeout)
+
+    def _scored(self, outcomes: list[Outcome]) -> Score:
+        rows = list(zip(self.tests, outcomes, strict=True))
+        passed = sum(outcome.passed for outcome in outcomes)
+        reason = f"{passed} of {len(rows)} tests passed"
+        for number, outcome in enumerate(outcomes, 1):
+            if not outcome.passed:
+                at = f" at line {outcome.line}" if outcome.line is not None else ""
+                reason += f"; test {number}: {outcome.text[:160]}{at}"
+                break
+        return Score(
+            points=sum((test.weight for test, outcome in rows if outcome.passed), 0.0),
+            out_of=self.full_marks,
+            reason=reason,
+            detail={"tests": [outcome.detail() for outcome in outcomes]},
+        )
+
+
+_INSTALL = {
+    "python": "pip install {name}",
+    "javascript": "npm install -g {name}",
+    "typescript": "npm install -g {name}",
+    "r": "Rscript -e 'install.packages(\"{name}\")', or apt install r-cran-{name}",
+}
+
+
+def program_of(composed: Composed, language: Language, *, compat: str, timeout: float) -> Program:
+    """Make the program that a sandbox runs; its secret comes by standard input."""
+    tools = toolchain(language)
+    run = language.run if compat != ORIGINAL else language.original_run or language.run
+    builds = _builds(language, compat)
+    # Standard input is for the launcher alone, not for what a program does while it is built.
+    closed = ("sh", "-c", 'exec "$@" </dev/null', "sh")
+    steps = [
+        Step(argv=(*closed, *tools.command(argv)), wall=language.build_time) for argv in builds
+    ]
+    env = {**language.env, "PATH": tools.path}
+    if tools.modules:
+        env["NODE_PATH"] = ":".join(tools.modules)
+    return Program(
+        steps=(*steps, Step(argv=tools.command(run), wall=timeout)),
+        files={
+            **{name: _launcher(name) for name in language.launchers},
+            language.file: language.source(composed.text),
+        },
+        stdin=f"{SECRET}\n".encode(),
+        env=env,
+        needs=tools.needs,
+        limits=Limits(
+            wall=timeout + language.build_time * len(builds),
+            memory=language.memory,
+            open_files=OPEN_FILES,
+        ),
+        toolchain=f"{language.name} {version(language)}",
+    )
+
+
+def _builds(language: Language, compat: str) -> tuple[tuple[str, ...], ...]:
+    return (language.original_build if compat == ORIGINAL else ()) or language.build
+
+
+@cache
+def _launcher(name: str) -> bytes:
+    return (LAUNCHERS / name).read_bytes()
+
+
+def _with_cleanup(program: Program, text: str) -> Program:
+    """Add what the suite wants done after the test; whether it works does not matter."""
+    from dataclasses import replace
+
+    step = Step(argv=("sh", "-c", f"python3 -I {CLEANUP} </dev/null; exit 0"), wall=CLEANUP_TIME)
+    return replace(
+        program,
+        steps=(*program.steps, step),
+        files={**program.files, CLEANUP: text.encode("utf-8", "surrogatepass")},
+        limits=replace(program.limits, wall=program.limits.wall + CLEANUP_TIME),
+    )
+
+
+def _tools_missing(language: Language, tools: Toolchain) -> Iterator[str]:
+    for tool in tools.missing:
+        yield f"{language.name}: {tool} is not installed (fix: {language.install})"
+
+
+def _check(ran: Ran, program: Program) -> None:
+    """Tell a sandbox that did not work from a program that did not."""
+    if ran.code is None and ran.stopped is None:
+        raise _NotRun(ran.stderr.strip()[-300:] or "the sandbox did not say why")
+    command = program.steps[min(ran.step, len(program.steps) - 1)].argv[0]
+    if ran.code == 127 and ran.stderr.startswith(f"{command}: No such file"):
+        raise _NotRun(f"{command} is not there in the sandbox")

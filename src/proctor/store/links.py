@@ -52,6 +52,11 @@ class Links(Runs):
             yield from self._between(run_id, suite_key, after + 1, last)
             after = last
 
+    def count_attempts(self, run_id: str) -> int:
+        """Return how many attempts a run has."""
+        row = self._first(select(func.count()).where(run_attempts.c.run_id == run_id))
+        return 0 if row is None else int(row[0])
+
     def count_scores(self, run_id: str) -> int:
         """Return how many scores a run has or still needs."""
         query = select(func.count()).where(run_scores.c.run_id == run_id)

@@ -11,8 +11,8 @@ from sqlalchemy import (
     Connection,
     Engine,
     MetaData,
+    String,
     Table,
-    Text,
     create_engine,
     event,
     func,
@@ -30,7 +30,9 @@ VARIABLE = "PROCTOR_STORE"
 DEFAULT = Path(".proctor", "proctor.db")
 WAIT_SECONDS = 30.0
 _LOCK_NUMBER = 7461_0001
-_version_table = Table(VERSION_TABLE, MetaData(), Column("version_num", Text))
+_version_table = Table(
+    VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True)
+)
 
 
 def open_engine(url: str | None, *, create: bool) -> tuple[Engine, str]:
@@ -150,8 +152,11 @@ def _bring_up_to_date(engine: Engine, place: str, *, create: bool) -> None:
         with engine.execution_options(write=True).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
-            if _version(connection, place) != VERSIONS[-1]:
-                _migrate(connection)
+            version = _version(connection, place)
+            if version is None:
+                _create(connection)
+            elif version != VERSIONS[-1]:
+                migrate(connection)
 
 
 def _version(connection: Connection, place: str) -> str | None:
@@ -176,7 +181,15 @@ def _version(connection: Connection, place: str) -> str | None:
     return version
 
 
-def _migrate(connection: Connection) -> None:
+def _create(connection: Connection) -> None:
+    """Make a new store at today's schema; importing alembic would take longer than this does."""
+    metadata.create_all(connection)
+    _version_table.create(connection)
+    connection.execute(_version_table.insert().values(version_num=VERSIONS[-1]))
+
+
+def migrate(connection: Connection) -> None:
+    """Bring an older store, or an empty one, to today's schema step by step."""
     from alembic import command
     from alembic.config import Config
 

@@ -1,0 +1,115 @@
+"""Programs that strangers wrote, their limits, and what a sandbox must be able to do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+MIB = 1024 * 1024
+
+SECRET = "proctor-secret-7f3a9c5e21d84b60"  # noqa: S105 - a place holder
+"""Stands for the secret of a run in a program's files or standard input; a sandbox replaces it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Hold what a program may use up, all its processes together."""
+
+    wall: float = 10.0
+    """Seconds from start to end, over all steps."""
+    cpu: float | None = None
+    """Seconds of processor time; none means the wall time and a little more."""
+    memory: int = 1024 * MIB
+    processes: int = 64
+    disk: int = 256 * MIB
+    """Bytes that the working folder and /tmp may hold together."""
+    file_size: int = 64 * MIB
+    open_files: int = 256
+    output: int = 1 * MIB
+    """Bytes of standard output, and of standard error, after which the program is stopped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Hold one command of a program; the next one runs only if it ends with exit status 0."""
+
+    argv: tuple[str, ...]
+    wall: float | None = None
+    """Seconds for this step alone."""
+    hide: tuple[str, ...] = ()
+    """Files that are removed from the working folder before this step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Hold what to run: files, commands, and what they may see and use."""
+
+    steps: tuple[Step, ...]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files of the working folder by relative name."""
+    stdin: bytes = b""
+    env: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """Folders of the host that may be read, besides the system's own."""
+    limits: Limits = field(default_factory=Limits)
+    keep: tuple[str, ...] = ()
+    """Names of files in the working folder to bring back at the end."""
+    toolchain: str = ""
+    """What the program is built and run with, and of which version; it belongs to its identity."""
+
+
+class Stopped(StrEnum):
+    """Say which limit ended a program."""
+
+    TIME = "time"
+    CPU = "cpu"
+    MEMORY = "memory"
+    PROCESSES = "processes"
+    DISK = "disk"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """Hold what became of a program."""
+
+    code: int | None
+    """The exit status of the last step that ran; negative for a signal, none if it was stopped."""
+    step: int
+    """Which step that was, from 0."""
+    finished: bool
+    """Whether every step ended with exit status 0, told by the sandbox and not by the program."""
+    proved: bool = False
+    """Whether the program gave back the secret of this run as a line of its standard output."""
+    stdout: str = ""
+    stderr: str = ""
+    stopped: Stopped | None = None
+    seconds: float = 0.0
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    retried: bool = False
+    """Whether this is the second try of a program that was stopped for time."""
+
+
+class Sandbox(ABC):
+    """Run programs that nobody trusts."""
+
+    tier: ClassVar[str]
+    """``bubblewrap``, ``docker``, ``process``."""
+    safe: ClassVar[bool] = True
+    """Whether the host is out of a program's reach."""
+
+    @abstractmethod
+    async def run(self, program: Program) -> Ran:
+        """Run a program to its end, or to a limit; nothing of it is left afterwards."""
+
+    async def run_python(self, program: Program) -> Ran | None:
+        """Run one Python file in a warm interpreter; none where this sandbox has none."""
+        return None
+
+    def problems(self) -> Iterable[str]:
+        """Return what keeps this sandbox from working here, with how to mend it."""
+        return ()
+
+    async def close(self) -> None:  # noqa: B027 - most sandboxes hold nothing open
+        """Leave nothing behind."""

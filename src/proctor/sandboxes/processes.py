@@ -1,0 +1,156 @@
+"""One run of the supervisor as a child process, under an outer limit of time."""
+
+import asyncio
+import base64
+import os
+import secrets
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from proctor import wire
+from proctor.core.program import SECRET, Limits, Program, Ran, Stopped
+from proctor.core.suite import Json
+
+SUPERVISOR = Path(__file__).with_name("supervise.py")
+POLICING = Path(__file__).with_name("policing.py")
+GRACE = 10.0
+"""Seconds beyond a program's own limit for starting the sandbox and reporting back."""
+THREADS = 4
+"""Threads for each process that a program may have; virtual machines start many."""
+
+
+def job_of(program: Program, cwd: str, limits: Mapping[str, int]) -> dict[str, Json]:
+    """Write down a program for the supervisor, with a fresh secret in its files and input."""
+    secret = secrets.token_hex(16)
+    files = {
+        name: data.replace(SECRET.encode(), secret.encode()) for name, data in program.files.items()
+    }
+    return {
+        "secret": secret,
+        "cwd": cwd,
+        "files": {name: _b64(data) for name, data in files.items()},
+        "steps": [
+            {"argv": list(step.argv), "wall": step.wall, "hide": list(step.hide)}
+            for step in program.steps
+        ],
+        "stdin": _b64(program.stdin.replace(SECRET.encode(), secret.encode())),
+        "env": dict(program.env),
+        "wall": program.limits.wall,
+        "output": program.limits.output,
+        "limits": dict(limits),
+        "keep": list(program.keep),
+    }
+
+
+def cpu_limit(program: Program) -> float:
+    """Return the seconds of processor time that a program has."""
+    limits = program.limits
+    return limits.cpu if limits.cpu is not None else 2 * limits.wall + 1
+
+
+def police_of(program: Program) -> list[float]:
+    """Return what the supervisor watches over all processes together."""
+    limits = program.limits
+    return [limits.memory, limits.processes, cpu_limit(program)]
+
+
+def tasks_of(limits: Limits) -> int:
+    """Return how many threads the processes of a program may have together."""
+    return THREADS * limits.processes
+
+
+def rlimits(program: Program, *, address_space: bool, processes: bool) -> dict[str, int]:
+    """Return the limits that the kernel keeps for each process by itself."""
+    limits = program.limits
+    found = {
+        "CPU": max(1, int(cpu_limit(program) + 0.999)),
+        "FSIZE": limits.file_size,
+        "NOFILE": limits.open_files,
+        "CORE": 0,
+        "MEMLOCK": 64 * 1024,
+    }
+    if address_space:
+        found["AS"] = limits.memory
+    if processes:
+        found["NPROC"] = tasks_of(limits) + 8
+    return found
+
+
+async def supervised(
+    argv: Sequence[str],
+    job: Mapping[str, Json],
+    *,
+    wall: float,
+    prepare: Callable[[], None] | None = None,
+    pass_fds: Sequence[int] = (),
+) -> Ran:
+    """Run a command that ends in the supervisor, hand it the job, and read its report."""
+    started = asyncio.get_running_loop().time()
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        pass_fds=tuple(pass_fds),
+        env={"PATH": os.environ.get("PATH", os.defpath)},
+        preexec_fn=prepare,
+        start_new_session=True,
+    )
+    try:
+        sent = {name: value for name, value in job.items() if name != "secret"}
+        out, err = await asyncio.wait_for(process.communicate(wire.dumps(sent)), wall + GRACE)
+    except TimeoutError:
+        out, err = b"", b""
+    finally:
+        await _end(process)
+    seconds = asyncio.get_running_loop().time() - started
+    ran = _read(out, err, process.returncode, seconds, timed_out=not out and seconds >= wall)
+    return proven(ran, str(job["secret"]))
+
+
+def proven(ran: Ran, secret: str) -> Ran:
+    """Note whether the secret came back, and take it out of the output."""
+    lines = ran.stdout.split("\n")
+    if secret not in lines:
+        return ran
+    kept = "\n".join(line for line in lines if line != secret)
+    return replace(ran, proved=True, stdout=kept)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill a process with its session, and reap it."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+    process._transport.close()  # type: ignore[attr-defined]
+
+
+def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, timed_out: bool) -> Ran:
+    text = err.decode("utf-8", "replace")
+    try:
+        report = wire.loads(out)
+    except ValueError:
+        if timed_out:
+            return Ran(code=None, step=0, finished=False, stopped=Stopped.TIME, seconds=seconds)
+        note = f"the program ended its supervisor, or the sandbox did not start (status {code})"
+        shown = f"{text}\n{note}".strip()
+        return Ran(code=None, step=0, finished=False, stderr=shown, seconds=seconds)
+    return Ran(
+        code=report["code"],
+        step=report["step"],
+        finished=report["finished"],
+        stdout=report["out"],
+        stderr=report["err"] or text,
+        stopped=Stopped(report["stopped"]) if report["stopped"] else None,
+        seconds=report["seconds"],
+        files={name: base64.b64decode(data) for name, data in report["files"].items()},
+    )
+
+
+def _b64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

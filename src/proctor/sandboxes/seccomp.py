@@ -1,0 +1,148 @@
+"""A seccomp filter as BPF code: what no program under examination has any business calling."""
+
+import errno
+import platform
+import struct
+from collections.abc import Mapping, Sequence
+
+# One instruction: code, jump if true, jump if false, constant.
+_Instruction = tuple[int, int, int, int]
+_LOAD, _JEQ, _JGE, _JSET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_NUMBER, _ARCH, _ARG0, _ARG1 = 0, 4, 16, 24
+
+_ARCHES: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+# What reaches beyond the sandbox, and memory that no process is seen to hold (memfd, System V).
+# System calls by name: number on x86_64, number on aarch64 (none where there is no such call).
+DENIED: Mapping[str, tuple[int | None, int | None]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "adjtimex": (159, 171),
+    "bpf": (321, 280),
+    "chroot": (161, 51),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "delete_module": (176, 106),
+    "fanotify_init": (300, 262),
+    "finit_module": (313, 273),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "init_module": (175, 105),
+    "io_setup": (206, 0),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "lookup_dcookie": (212, 18),
+    "mbind": (237, 235),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "migrate_pages": (256, 238),
+    "modify_ldt": (154, None),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "move_pages": (279, 239),
+    "msgget": (68, 186),
+    "name_to_handle_at": (303, 264),
+    "nfsservctl": (180, 42),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "perf_event_open": (298, 241),
+    "personality": (135, 92),
+    "pidfd_getfd": (438, 438),
+    "pivot_root": (155, 41),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "request_key": (249, 218),
+    "semget": (64, 190),
+    "set_mempolicy": (238, 237),
+    "setdomainname": (171, 162),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "settimeofday": (164, 170),
+    "shmget": (29, 194),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "syslog": (103, 116),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "uselib": (134, None),
+    "userfaultfd": (323, 282),
+    "vhangup": (153, 58),
+}
+_CLONE, _CLONE3, _SOCKET, _IOCTL = (56, 220), (435, 435), (41, 198), (16, 29)
+_NEW_NAMESPACE = 0x7E020080
+"""All CLONE_NEW… flags together."""
+_FAMILIES = (1, 2, 10)
+"""AF_UNIX, AF_INET, AF_INET6: there is no network, but runtimes expect to be able to ask."""
+_TERMINAL = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX, which type into a terminal."""
+
+
+def filter_code(machine: str | None = None) -> bytes | None:
+    """Return the filter for a kind of machine; none where we have no table for it."""
+    machine = machine or platform.machine()
+    if machine not in _ARCHES:
+        return None
+    column = list(_ARCHES).index(machine)
+    denied = [numbers[column] for numbers in DENIED.values()]
+    parts: list[Sequence[_Instruction]] = [
+        [(_LOAD, 0, 0, _ARCH), (_JEQ, 1, 0, _ARCHES[machine]), (_RETURN, 0, 0, _KILL)],
+        [(_LOAD, 0, 0, _NUMBER)],
+    ]
+    if machine == "x86_64":
+        # The x32 numbers of the same calls would pass the table below.
+        parts.append([(_JGE, 0, 1, 0x40000000), _deny(errno.ENOSYS)])
+    parts += [[(_JEQ, 0, 1, number), _deny(errno.EPERM)] for number in denied if number is not None]
+    parts.append([(_JEQ, 0, 1, _CLONE3[column]), _deny(errno.ENOSYS)])
+    parts.append(
+        [
+            (_JEQ, 0, 4, _CLONE[column]),
+            (_LOAD, 0, 0, _ARG0),
+            (_JSET, 0, 1, _NEW_NAMESPACE),
+            _deny(errno.EPERM),
+            (_RETURN, 0, 0, _ALLOW),
+        ]
+    )
+    families = [(_JEQ, len(_FAMILIES) - place, 0, family) for place, family in enumerate(_FAMILIES)]
+    parts.append(
+        [
+            (_JEQ, 0, len(_FAMILIES) + 3, _SOCKET[column]),
+            (_LOAD, 0, 0, _ARG0),
+            *families,
+            _deny(errno.EAFNOSUPPORT),
+            (_RETURN, 0, 0, _ALLOW),
+        ]
+    )
+    requests = [(_JEQ, len(_TERMINAL) - place, 0, code) for place, code in enumerate(_TERMINAL)]
+    parts.append(
+        [
+            (_JEQ, 0, len(_TERMINAL) + 3, _IOCTL[column]),
+            (_LOAD, 0, 0, _ARG1),
+            *requests,
+            (_RETURN, 0, 0, _ALLOW),
+            _deny(errno.EPERM),
+        ]
+    )
+    parts.append([(_RETURN, 0, 0, _ALLOW)])
+    return b"".join(struct.pack("<HBBI", *step) for part in parts for step in part)
+
+
+def _deny(number: int) -> _Instruction:
+    return (_RETURN, 0, 0, _ERRNO | number)

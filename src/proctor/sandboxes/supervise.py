@@ -1,0 +1,387 @@
+"""Run the steps of one program and report; this file runs by itself, inside the sandbox.
+
+It reads one JSON object from standard input and writes one to standard output. The program gets
+pipes of its own, so that it cannot write the report, and this process cannot be traced or opened
+by it. In a sandbox it is the first process, which nothing inside can kill or stop; it reaps the
+others. It uses the standard library alone and imports nothing of the product.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import resource
+import select
+import signal
+import stat
+import struct
+import sys
+import time
+
+TYPE_CHECKING = False  # the library's own takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from proctor.sandboxes.policing import Kept, Police, feed, read_some
+
+    Job = dict[str, Any]
+else:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from policing import Kept, Police, feed, read_some  # it lies beside this file
+
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+SECCOMP_MODE_FILTER = 2
+LIBC = ctypes.CDLL(None, use_errno=True)
+MAX_KEPT_FILE = 64 * 1024 * 1024
+
+
+def libc_call(name: str, *args: Any) -> int:
+    """Call a function of the C library, and raise OSError if it fails."""
+    result: int = getattr(LIBC, name)(*args)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), name)
+    return result
+
+
+def guard_self() -> None:
+    """Keep the program from tracing this process or opening its files."""
+    if sys.platform == "linux":
+        libc_call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def apply_filter(code: bytes) -> None:
+    """Install a seccomp filter on this process, for good."""
+    count = len(code) // 8
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", count, ctypes.addressof(buffer))
+    libc_call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc_call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0)
+
+
+def apply_limits(limits: dict[str, int]) -> None:
+    """Set the limits of this process, which its children inherit."""
+    for name, value in limits.items():
+        which = getattr(resource, "RLIMIT_" + name, None)
+        if which is None:
+            continue
+        _, hard = resource.getrlimit(which)
+        # The soft limit on processor time gives a signal of its own, the hard one just kills.
+        wanted = value, (value + 1 if name == "CPU" else value)
+        if hard != resource.RLIM_INFINITY:
+            wanted = min(wanted[0], hard), min(wanted[1], hard)
+        resource.setrlimit(which, wanted)
+
+
+def watch(  # noqa: PLR0913
+    pid: int,
+    pipes: Sequence[int],
+    wall: float,
+    most: int,
+    stdin: bytes = b"",
+    stdin_fd: int | None = None,
+    police: Police | None = None,
+) -> tuple[int | None, str | None, list[Kept]]:
+    """Wait for a process, reading its pipes; kill its group at a limit.
+
+    Return exit code (negative for a signal), the limit that stopped it or None, and the outputs.
+    """
+    seen = Watched(pid, pipes, wall, most)
+    for fd in [*pipes, *([] if stdin_fd is None else [stdin_fd])]:
+        os.set_blocking(fd, False)
+    while not seen.over():
+        seen.judge(police)
+        writing = [stdin_fd] if stdin_fd is not None else []
+        ready, ready_to_write, _ = select.select(list(seen.open), writing, [], seen.pause())
+        for fd in ready:
+            seen.read(fd)
+        if ready_to_write and stdin_fd is not None:
+            stdin, stdin_fd = feed(stdin_fd, stdin)
+    kill_group(pid)
+    kill_all()
+    for fd in [*pipes, *([] if stdin_fd is None else [stdin_fd])]:
+        os.close(fd)
+    return seen.code, seen.stopped, [seen.kept[fd] for fd in pipes]
+
+
+class Watched:
+    """Hold what is known of a process while it runs."""
+
+    def __init__(self, pid: int, pipes: Sequence[int], wall: float, most: int) -> None:
+        self.pid, self.most = pid, most
+        self.kept = {fd: Kept() for fd in pipes}
+        self.open = set(pipes)
+        self.started = time.monotonic()
+        self.deadline = self.started + wall
+        self.grace = self.deadline
+        self.code: int | None = None
+        self.stopped: str | None = None
+
+    def over(self) -> bool:
+        """Tell whether the process has ended and its pipes are read."""
+        if self.code is None:
+            self.code = ended(self.pid)
+            # What the program left in its pipes is read; what its orphans still say is not.
+            self.grace = time.monotonic() + 0.05
+        return self.code is not None and (not self.open or time.monotonic() > self.grace)
+
+    def judge(self, police: Police | None) -> None:
+        """Stop the process at its limit of time, or at one that the police finds."""
+        if self.code is not None or self.stopped is not None:
+            return
+        if time.monotonic() > self.deadline:
+            self.stop("time")
+        elif police is not None and (offence := police.offence()):
+            self.stop(offence)
+
+    def stop(self, limit: str) -> None:
+        """Kill the process for passing a limit."""
+        self.stopped = limit
+        kill(self.pid)
+
+    def pause(self) -> float:
+        """Return how long to wait for output: at first briefly, for short programs."""
+        return 0.002 if time.monotonic() < self.started + 0.05 else 0.01
+
+    def read(self, fd: int) -> None:
+        """Take in what the process has written."""
+        data = read_some(fd)
+        if data is None:
+            return
+        if not data:
+            self.open.discard(fd)
+            return
+        self.kept[fd].add(data)
+        if self.kept[fd].size > self.most and self.code is None and self.stopped is None:
+            self.stop("output")
+
+
+def ended(pid: int) -> int | None:
+    """Return the exit code of a process once it has ended; the first process reaps all others."""
+    if os.getpid() != 1:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if done else None
+    code = None
+    for _ in range(1000):
+        try:
+            done, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if not done:
+            break
+        if done == pid:
+            code = os.waitstatus_to_exitcode(status)
+    return code
+
+
+def kill_all() -> None:
+    """End every other process of the sandbox, so that none is there when the next step runs."""
+    while os.getpid() == 1:
+        with contextlib.suppress(OSError):
+            os.kill(-1, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def kill(pid: int) -> None:
+    """Kill a process and its group."""
+    kill_group(pid)
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_group(pid: int) -> None:
+    """Kill what is left of a process's group."""
+    with contextlib.suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def spawn(
+    argv: list[str], env: dict[str, str], limits: dict[str, int]
+) -> tuple[int, int, int, int]:
+    """Start a command in a session of its own, with pipes; return its pid and our ends."""
+    out_read, out_write = os.pipe()
+    err_read, err_write = os.pipe()
+    in_read, in_write = os.pipe()
+    fail_read, fail_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            os.dup2(in_read, 0)
+            os.dup2(out_write, 1)
+            os.dup2(err_write, 2)
+            apply_limits(limits)
+            for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            offer_to_killer()
+            os.set_inheritable(fail_write, False)
+            os.closerange(3, fail_write)
+            os.closerange(fail_write + 1, 4096)
+            os.execvpe(argv[0], argv, env)
+        except OSError as error:
+            os.write(fail_write, str(error.errno).encode())
+        finally:
+            os._exit(127)
+    for fd in (in_read, out_write, err_write, fail_write):
+        os.close(fd)
+    failed = os.read(fail_read, 16)
+    os.close(fail_read)
+    if failed:
+        os.close(in_write)
+        os.waitpid(pid, 0)
+        os.close(out_read)
+        os.close(err_read)
+        raise OSError(int(failed), os.strerror(int(failed)), argv[0])
+    return pid, out_read, err_read, in_write
+
+
+def offer_to_killer() -> None:
+    """Let the kernel choose the program rather than the supervisor when memory runs out."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("500")
+
+
+def leaves(name: str) -> bool:
+    """Tell whether a name leads out of the working folder."""
+    return os.path.isabs(name) or ".." in name.split("/")
+
+
+def write_files(files: dict[str, str]) -> None:
+    """Write the program's files into the working folder."""
+    for name, data in files.items():
+        if leaves(name):
+            raise OSError(errno.EINVAL, "not a place in the working folder", name)
+        folder = os.path.dirname(name)
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(base64.b64decode(data))
+        if name.endswith((".sh", ".bin")):
+            os.chmod(name, 0o755)
+
+
+def hide(names: Sequence[str]) -> None:
+    """Remove files before a step, whatever the steps before did to their folders."""
+    for name in names:
+        folder = os.path.dirname(name) or "."
+        try:
+            os.unlink(name)
+            continue
+        except FileNotFoundError:
+            continue
+        except OSError:
+            pass
+        try:
+            os.chmod(folder, 0o700)
+            os.unlink(name)
+        except OSError as error:
+            raise OSError(error.errno, "cannot be removed before the next step", name) from None
+
+
+def read_kept(names: Sequence[str]) -> dict[str, str]:
+    """Read the files that are to be brought back; links are not followed, on no part of the way."""
+    found = {}
+    for name in names:
+        if leaves(name):
+            continue
+        fd = os.open(".", getattr(os, "O_PATH", os.O_RDONLY))
+        try:
+            for part in name.split("/"):
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+                above, fd = fd, os.open(part, flags, dir_fd=fd)
+                os.close(above)
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                found[name] = base64.b64encode(read_whole(fd)).decode()
+        except OSError:
+            continue
+        finally:
+            os.close(fd)
+    return found
+
+
+def read_whole(fd: int) -> bytes:
+    """Read a file up to the size that is brought back."""
+    with os.fdopen(os.dup(fd), "rb") as file:
+        return file.read(MAX_KEPT_FILE)
+
+
+def run_steps(job: Job) -> Job:
+    """Run the steps one after the other, as long as each succeeds."""
+    report: Job = {
+        "code": None,
+        "step": 0,
+        "finished": False,
+        "stopped": None,
+        "out": "",
+        "err": "",
+    }
+    started = time.monotonic()
+    police = Police(*job["police"]) if job.get("police") else None
+    for number, step in enumerate(job["steps"]):
+        report["step"] = number
+        left = job["wall"] - (time.monotonic() - started)
+        try:
+            hide(step.get("hide", ()))
+            run_step(step, job, report, left, police)
+        except OSError as error:
+            report["err"] += f"{error.filename}: {error.strerror}\n"
+            report["code"] = 127
+        if report["code"] != 0 or report["stopped"]:
+            break
+    else:
+        report["finished"] = True
+    report["seconds"] = time.monotonic() - started
+    report["files"] = read_kept(job.get("keep", ()))
+    return report
+
+
+def run_step(step: Job, job: Job, report: Job, left: float, police: Police | None) -> None:
+    """Run one step to its end, and note in the report what became of it."""
+    stdin = base64.b64decode(job["stdin"])
+    wall = min(left, step.get("wall") or left)
+    pid, out, err, inp = spawn(step["argv"], dict(job["env"]), job["limits"])
+    code, stopped, outputs = watch(pid, (out, err), wall, job["output"], stdin, inp, police)
+    if police is not None:
+        stopped = stopped or police.verdict(code)
+    elif code in (-signal.SIGXCPU, -signal.SIGXFSZ):
+        stopped = stopped or ("cpu" if code == -signal.SIGXCPU else "disk")
+    report["out"] += outputs[0].text()
+    report["err"] += outputs[1].text()
+    report["code"], report["stopped"] = (None if stopped else code), stopped
+
+
+def main() -> None:
+    """Serve one job."""
+    guard_self()
+    # The first process gets only signals that it has asked for; Python asks for this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.closerange(3, 256)
+    job = json.loads(sys.stdin.buffer.read())
+    # The report goes where standard output was; the program never sees that pipe.
+    channel = os.dup(1)
+    os.dup2(2, 1)
+    os.chdir(job["cwd"])
+    if job.get("filter"):
+        apply_filter(base64.b64decode(job["filter"]))
+    try:
+        write_files(job["files"])
+        report = run_steps(job)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        report = {
+            "code": None, "step": 0, "finished": False, "seconds": 0.0, "files": {},
+            "stopped": "disk" if full else None, "out": "", "err": f"the sandbox failed: {error}",
+        }  # fmt: skip
+    os.write(channel, json.dumps(report).encode())
+
+
+if __name__ == "__main__":
+    main()

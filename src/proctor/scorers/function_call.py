@@ -1,0 +1,196 @@
+"""Call one function of a suite and report what it gave; runs by itself, inside a sandbox.
+
+The function runs in a child process that has no way to the standard output of its parent, so that
+nothing it prints, starts or leaves behind can pass for the report. It uses the standard library
+alone and imports nothing of the product.
+"""
+
+import os
+import sys
+from typing import Any
+
+CALL, CASE = "call.json", "case"
+MOST = 40_000
+"""Bytes of a report; a longer detail is cut."""
+HEAD = 32
+"""Bytes before the child's message: a token of this run, and the length in hexadecimal digits."""
+
+
+def main(proof: str) -> None:
+    """Run the call that is written beside this file, and print its report and the proof."""
+    here = os.getcwd()
+    # What the suite brings along must not stand in for a module of the standard library here.
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", here)]
+    import json
+
+    _guard_self()
+    with open(CALL, encoding="utf-8") as file:
+        call = json.load(file)
+    _protect(CASE)
+    token = os.urandom(HEAD // 2)
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _serve(call, writing, token)
+        finally:
+            os._exit(1)
+    os.close(writing)
+    report = _listen(pid, reading, token)
+    sys.stdout.write(report + "\n" + proof + "\n")
+    sys.stdout.flush()
+
+
+def _guard_self() -> None:
+    """Keep the function from opening the files or the memory of this process."""
+    import ctypes
+
+    set_dumpable = 4
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(set_dumpable, 0, 0, 0, 0)
+
+
+def _protect(folder: str) -> None:
+    """Make all files of the suite read-only."""
+    for place, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            os.chmod(os.path.join(place, name), 0o400)
+        os.chmod(place, 0o500)
+
+
+def _listen(pid: int, fd: int, token: bytes) -> str:
+    """Wait for the child's message, or for its end; return the report as JSON."""
+    import json
+    import select
+    import signal
+
+    data, code = b"", None
+    while not _complete(data) and len(data) <= HEAD + MOST:
+        if select.select([fd], [], [], 0.02)[0]:
+            piece = os.read(fd, 65536)
+            if not piece:
+                break
+            data += piece
+        elif code is not None:
+            break
+        else:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            code = os.waitstatus_to_exitcode(status) if done else None
+    if _complete(data) and data.startswith(token):
+        if code is None:
+            os.kill(pid, signal.SIGKILL)
+        return data[HEAD:].decode("ascii")
+    if data:
+        return json.dumps({"error": "wrote into the channel of its own report"})
+    if code is None:
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    how = f"signal {-code}" if code < 0 else f"exit status {code}"
+    return json.dumps({"error": f"ended its process ({how}) without returning"})
+
+
+def _complete(data: bytes) -> bool:
+    if len(data) < HEAD:
+        return False
+    try:
+        return len(data) == HEAD + int(data[HEAD // 2 : HEAD], 16)
+    except ValueError:
+        return False
+
+
+def _serve(call: Any, fd: int, token: bytes) -> None:
+    """Call the function, and send what it gave."""
+    import json
+
+    os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.closerange(3, fd)
+    os.closerange(fd + 1, 4096)
+    os.chdir(CASE)
+    folder = os.getcwd()
+    try:
+        message = json.dumps(_outcome(_returned(call, folder)))
+        sys.stdout.flush()
+    except BaseException as error:  # noqa: BLE001 - whatever ends the function is its outcome
+        message = json.dumps({"error": _described(error, call["module"], folder + os.sep)})
+    data = message.encode("ascii")
+    data = token + b"%016x" % len(data) + data
+    while data:
+        data = data[os.write(fd, data) :]
+    os._exit(0)
+
+
+def _returned(call: Any, folder: str) -> Any:
+    """Import the module under its full name, and call its function."""
+    import importlib
+
+    parts = call["module"].split(".")
+    sys.path.insert(0, folder)
+    sys.path.append(os.path.join(folder, *parts[:-1]))
+    sys.dont_write_bytecode = True
+    module = importlib.import_module(call["module"])
+    return getattr(module, call["func"])(*call["args"])
+
+
+def _outcome(value: Any) -> dict[str, Any]:
+    """Check the shape of what a function returned."""
+    import json
+    import math
+
+    if not isinstance(value, tuple | list) or len(value) != 3:
+        return {"error": f"returned {_shown(value)}, not (points, full marks, detail)"}
+    numbers = []
+    for name, given in zip(("points", "full marks"), value[:2], strict=True):
+        if not hasattr(type(given), "__float__") or not math.isfinite(float(given)):
+            return {"error": f"returned {_shown(given)} as its {name}, not a finite number"}
+        numbers.append(float(given))
+    if numbers[1] < 0:
+        return {"error": f"returned {_shown(value[1])} as its full marks, less than nothing"}
+    made = {"points": numbers[0], "out_of": numbers[1], "detail": _plain(value[2], 0)}
+    if len(json.dumps(made)) > MOST:
+        made["detail"] = _shown(made["detail"], MOST // 12) + " [cut: too long]"
+    return made
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Return a value as JSON has it; what JSON does not have as its repr."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int) and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, float) and value - value == 0:
+        return float(value)
+    if isinstance(value, dict) and depth < 50:
+        return {str(key): _plain(part, depth + 1) for key, part in value.items()}
+    if isinstance(value, list | tuple) and depth < 50:
+        return [_plain(part, depth + 1) for part in value]
+    return _shown(value, 2000)
+
+
+def _shown(value: Any, most: int = 200) -> str:
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def _described(error: BaseException, module: str, folder: str) -> str:
+    """Name an exception, and the line of the suite's module where it came from."""
+    try:
+        text = str(error.msg if isinstance(error, SyntaxError) else error)[:500]
+    except Exception:  # noqa: BLE001 - an exception of the suite may be broken itself
+        text = ""
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    own = folder + module.replace(".", os.sep) + ".py"
+    places = []
+    trace = error.__traceback__
+    while trace is not None:
+        places.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno or 0))
+    mine = [place for place in places if place[0] == own]
+    near = mine or [place for place in places if place[0].startswith(folder)]
+    if not near:
+        return said
+    file, line = near[-1]
+    return f"{said} (line {line} of {file.removeprefix(folder)})"

@@ -1,0 +1,41 @@
+"""Languages by name, and what this machine has for each of them."""
+
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING
+
+from proctor.scorers.languages_row import Language
+from proctor.scorers.languages_table import LANGUAGES
+from proctor.scorers.patterns import ORIGINAL
+
+if TYPE_CHECKING:
+    from proctor.scorers.languages_found import Listed
+
+
+def languages() -> "list[Listed]":
+    """Describe all languages: name, aliases, whether and in which version it is here."""
+    from proctor.scorers.languages_found import listed
+
+    return listed()
+
+
+def named(name: str, compat: str = "") -> Language | None:
+    """Return the language of a name or alias; the original takes C for C++."""
+    wanted = name.strip().lower()
+    if compat == ORIGINAL and wanted == "c":
+        wanted = "c++"
+    return _by_name().get(wanted)
+
+
+def suggestion(name: str) -> str:
+    """Say that there is no such language, and which one was probably meant."""
+    known = sorted(_by_name())
+    close = get_close_matches(name.strip().lower(), known, n=1, cutoff=0.6)
+    main = ", ".join(language.name for language in LANGUAGES)
+    meant = f"did you mean {close[0]!r}?" if close else f"known are: {main}"
+    return f"there is no language {name!r} ({meant})"
+
+
+@cache
+def _by_name() -> dict[str, Language]:
+    return {name: language for language in LANGUAGES for name in (language.name, *language.aliases)}

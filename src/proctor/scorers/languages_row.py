@@ -1,0 +1,121 @@
+"""One language: how its programs are put together, built and run."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from proctor.core.program import MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """Say how programs of one language are put together, built and run."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    fences: tuple[str, ...] = ()
+    """More words that name the language after a code fence."""
+    file: str
+    launchers: tuple[str, ...]
+    """Files of ours that lie beside the program."""
+    tools: tuple[tuple[str, ...], ...]
+    """Commands that must be there, each with other names that it may have."""
+    version: tuple[str, ...] = ("--version",)
+    install: str
+    build: tuple[tuple[str, ...], ...] = ()
+    original_build: tuple[tuple[str, ...], ...] = ()
+    """How it is built to reproduce published numbers, where that differs."""
+    run: tuple[str, ...]
+    original_run: tuple[str, ...] = ()
+    timeout: float = 10.0
+    build_time: float = 60.0
+    memory: int = 1024 * MIB
+    env: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """Folders outside of the system's own that its toolchain uses, where they exist."""
+    preamble: tuple[str, ...] = ()
+    optional: Mapping[str, str] = field(default_factory=dict)
+    """Parts of the preamble that are left out of programs which do not name a word."""
+    opening: str = ""
+    joint: str = ""
+    """A line between the candidate's code and the test."""
+    ending: str = ""
+    """The line after the test, by which the launcher knows that it was reached."""
+    first: tuple[str, ...] = ()
+    """Patterns of lines that must stand first in a program, wherever they were written."""
+    shape: Callable[[str], str] | None = None
+    """Makes each part of the program fit to stand beside others."""
+    rewrite: Callable[[str], str] | None = None
+    """Makes the whole program fit to be called by the launcher; lines stay where they are."""
+    original: bool = False
+    """Whether InfiBench's own grader runs it."""
+    stops: tuple[str, ...] = ()
+    depth: int = 0
+    """How many braces the original takes for open around an answer without fences."""
+    tested: bool = True
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """Return the words after a code fence that name this language."""
+        return frozenset((self.name, *self.aliases, *self.fences))
+
+    def preamble_for(self, text: str) -> str:
+        """Return what stands before a program; heavy imports only where they are used."""
+        lines = list(self.preamble)
+        for line, word in self.optional.items():
+            if re.search(rf"\b{word}\b", text):
+                lines.append(line)
+        return "\n".join(lines)
+
+    def source(self, text: str) -> bytes:
+        """Return the program's file."""
+        if self.rewrite is not None:
+            text = self.rewrite(text)
+        if self.ending:
+            text = f"{text}\n{self.ending}\n"
+        return text.encode("utf-8", "surrogatepass")
+
+
+def no_package(text: str) -> str:
+    """Take out the line that names a package: all classes stand side by side."""
+    return re.sub(r"(?m)^\s*package\s+[\w.]+\s*;?[ \t]*$", "", text)
+
+
+def go_imports(text: str) -> str:
+    """Write each import on a line of its own, so that the same one is found twice."""
+
+    def lines(match: re.Match[str]) -> str:
+        names = (re.sub(r"//.*", "", line).strip() for line in match[1].split("\n"))
+        return "\n".join(f"import {name}" for name in names if name)
+
+    text = re.sub(r"(?m)^import\s*\(([^)]*)\)", lines, text)
+    return re.sub(r"(?m)^package\s+main\b", "package main", text)
+
+
+def go_main(text: str) -> str:
+    """Rename the program's own main."""
+    return re.sub(r"(?m)^func\s+main\s*\(\s*\)", "func proctorMain()", text)
+
+
+def php_part(text: str) -> str:
+    """Take out the tags between which PHP stands."""
+    return re.sub(r"(?m)^\s*<\?(php|=)?(?=\s|$)|\?>\s*\Z", "", text)
+
+
+def haskell_module(text: str) -> str:
+    """Name the module, after the pragmas and without moving any line."""
+    header = re.search(r"(?m)^module\s[\s\S]*?\bwhere\b", text)
+    if header is not None:
+        named = "module Program where" + "\n" * header.group().count("\n")
+        return text[: header.start()] + named + text[header.end() :]
+    lines = text.split("\n")
+    number = 0
+    while number < len(lines) and re.match(r"\s*(--|\{-#.*#-\}\s*$|$)", lines[number]):
+        number += 1
+    named = f'module Program where\n{{-# LINE {number + 1} "main.hs" #-}}'
+    return "\n".join([*lines[:number], named, *lines[number:]])
+
+
+def swift_begin(text: str) -> str:
+    """Let the launcher begin before the program, on the program's first line."""
+    return f"proctorBegin({text.count(chr(10)) + 2}); {text}"

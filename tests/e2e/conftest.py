@@ -1,0 +1,97 @@
+"""The command line as a user starts it: a process of its own, in a folder of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SUITE = """\
+name: small
+measures: [accuracy]
+reduce: avg
+cases:
+  - id: capital
+    ask: Capital of France?
+    criteria: Paris
+    tags: {topic: geography, level: easy}
+  - id: sum
+    ask: 17 + 25?
+    criteria: {number: 42}
+    tags: {topic: arithmetic, level: easy}
+  - id: words
+    ask: Say one and two.
+    criteria:
+      - keywords: [one, two]
+    tags: {topic: words, level: [easy, hard]}
+    null_score: 0.25
+  - id: silent
+    ask: Anything?
+    criteria: something
+    null_score: 0.5
+"""
+ANSWERS = [
+    {"case": "capital", "output": "Paris."},
+    {"case": "capital", "output": "Lyon."},
+    {"case": "sum", "output": "42"},
+    {"case": "sum", "output": "42"},
+    {"case": "words", "output": "one"},
+    {"case": "words", "output": ""},
+]
+
+
+@dataclass
+class Cli:
+    """Start ``proctor`` in a folder."""
+
+    folder: Path
+    env: dict[str, str]
+
+    def __call__(self, *args: str, code: int = 0, **more: Any) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            self.command(*args),
+            cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120, check=False,
+            **more,
+        )  # fmt: skip
+        assert done.returncode == code, (done.returncode, done.stdout[-3000:], done.stderr[-3000:])
+        assert "Traceback" not in done.stderr
+        return done
+
+    def json(self, *args: str, code: int = 0) -> Any:
+        return json.loads(self(*args, "--json", code=code).stdout)
+
+    def command(self, *args: str) -> list[str]:
+        return [sys.executable, "-m", "proctor.cli.main", *args]
+
+    def write(self, name: str, text: str) -> str:
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def answers(self, rows: Iterable[dict[str, Any]], name: str = "answers.jsonl") -> str:
+        return self.write(name, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    env = {key: value for key, value in os.environ.items() if not key.startswith("PROCTOR")}
+    return Cli(tmp_path, {**env, "PYTHONWARNINGS": "error"})
+
+
+@pytest.fixture
+def small(cli: Cli) -> Cli:
+    """Give a command line with a small suite and answers beside it."""
+    cli.write("suite.yaml", SUITE)
+    cli.answers(ANSWERS)
+    return cli
+
+
+@pytest.fixture
+def run_small(small: Cli) -> Callable[..., Any]:
+    return lambda *more, code=0: small.json(
+        "run", "suite.yaml", "--answers", "answers.jsonl", *more, code=code
+    )

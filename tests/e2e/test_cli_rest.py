@@ -1,0 +1,209 @@
+"""report, show, list, check, convert, export, import, delete, init, demo, doctor, infibench."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+INFIBENCH_CASE = """\
+id: one
+prompt_path: prompt.txt
+type: knowledge question-answering
+lang: python
+grading:
+  keywords: [alpha, beta]
+"""
+
+
+def test_report_in_every_format(small: Any, run_small: Callable[..., Any]) -> None:
+    made = run_small("--cases")
+    assert small.json("report", "@last", "--cases") == made
+    assert (
+        json.loads(small("report", "small-answers", "--format", "json").stdout)["totals"]
+        == made["totals"]
+    )
+    assert "56.25" in small("report", made["run"]["id"]).stdout
+    assert "|" in small("report", "@last", "--format", "md", "--by", "topic").stdout
+    assert "geography" in small("report", "@last", "--format", "csv", "--by", "topic").stdout
+    junit = small("report", "@last", "--format", "junit").stdout
+    assert len(ElementTree.fromstring(junit).findall(".//testcase")) >= 4
+    small("report", "@last", "--format", "md", "--out", "there/report.md")
+    assert (small.folder / "there" / "report.md").read_text().strip()
+
+
+def test_references_to_runs(small: Any, run_small: Callable[..., Any]) -> None:
+    run_small("--name", "first")
+    run_small("--name", "second")
+    assert small.json("report", "@last")["run"]["name"] == "second"
+    assert small.json("report", "@last~1")["run"]["name"] == "first"
+    assert "did you mean 'first'" in small("report", "frist", code=2).stderr
+    small("report", "@last~2", code=2)
+    assert [run["name"] for run in small.json("list", "runs")["runs"]] == ["second", "first"]
+    assert small.json("list", "suites")["suites"][0]["cases"] == 4
+    small.json("delete", "second")
+    assert [run["name"] for run in small.json("list", "runs")["runs"]] == ["first"]
+    assert small.json("report", "first")["totals"]["rate"] == 0.5625
+    assert small("delete", "first", code=130, input="n\n").stdout
+    small("delete", "first", "--yes")
+    small("report", "first", code=2)
+
+
+def test_show(small: Any, run_small: Callable[..., Any]) -> None:
+    run_small()
+    text = small("show", "@last", "words").stdout
+    assert "1 of 2 keywords found" in text
+    assert "= 1 / 2 * 1 = 0.5" in text
+    made = small.json("show", "@last", "words", "--attempt", "1")
+    assert [a["index"] for a in made["attempts"]] == [1]
+    assert made["attempts"][0]["output"] == ""
+    small("show", "@last", "wrods", code=2)
+    small("show", "@last", "words", "--attempt", "9", code=2)
+
+
+def test_an_answer_cannot_steer_the_terminal(small: Any, run_small: Callable[..., Any]) -> None:
+    small.answers([{"case": "capital", "output": "Paris \x1b[2J\x07 \x9b2J"}])
+    run_small()
+    text = small("show", "@last", "capital").stdout
+    assert not {"\x1b", "\x07", "\x9b"} & set(text)
+
+
+def test_lists(small: Any) -> None:
+    scorers = {row["name"]: row["does"] for row in small.json("list", "scorers")["scorers"]}
+    assert scorers.keys() >= {"keywords", "blanks", "rouge", "contains", "exact_match"}
+    assert all(scorers.values())
+    for what in ("dialects", "measures", "reports"):
+        assert small.json("list", what)[what]
+    rows = small.json("list", "cases", "suite.yaml")["cases"]
+    assert [row["id"] for row in rows] == ["capital", "sum", "words", "silent"]
+    small("list", "cases", code=2)
+    small("list", "nothing", code=2)
+
+
+def test_check(small: Any) -> None:
+    made = small.json("check", "suite.yaml")
+    assert made["counts"]["error"] == 0
+    small.write("bad.yaml", "cases:\n  - ask: Q\n    criteria: {matches: '('}\n    wieght: 1\n")
+    done = small("check", "bad.yaml", code=2)
+    assert "bad.yaml:4:5" in done.stderr
+    assert small.json("check", "bad.yaml", code=2)["counts"]["error"] >= 1
+
+
+def test_a_deep_check_attacks_the_criteria(cli: Any) -> None:
+    cli.write(
+        "suite.yaml",
+        "cases:\n"
+        "  - {id: echo, ask: Say hello, criteria: hello}\n"
+        "  - {id: dead, ask: Q, criteria: {keywords: [{text: a, cond: 'False'}, b]}}\n"
+        "  - {id: slow, ask: Q, criteria: {matches: '(a+)+$'}}\n"
+        "  - {id: short, ask: Q, references: R, criteria: [{exact_match: true}, {contains: S}]}\n",
+    )
+    made = cli.json("check", "suite.yaml", "--deep")
+    said = "\n".join(problem["message"] for problem in made["problems"])
+    assert "case 'echo'" in said
+    assert "the question itself gets 1 of 1" in said
+    assert "no answer that was tried matches the keyword 'a'" in said
+    assert "case 'slow'" in said
+    assert "and was stopped" in said
+
+
+def test_export_and_import_keep_every_number(small: Any, run_small: Callable[..., Any]) -> None:
+    import pyarrow.parquet
+
+    made = run_small("--cases")
+    assert small.json("export", "@last", "--out", "run.jsonl")["rows"] == 4
+    small("import", "run.jsonl", "--store", "other.db")
+    again = small.json("report", "@last", "--cases", "--store", "other.db")
+    assert again == made
+    small("export", "@last", "--out", "run.parquet")
+    table = pyarrow.parquet.read_table(small.folder / "run.parquet").to_pylist()
+    assert len(table) == 7
+    assert {row["case"] for row in table} == {"capital", "sum", "words", "silent"}
+    assert [row["points"] for row in table if row["case"] == "words"] == [1.0, 0.0]
+    small("export", "@last", "--out", "run.txt", code=2)
+    small.write("no-run.jsonl", '{"case": 1}\n')
+    small("import", "no-run.jsonl", code=2)
+    lines = (small.folder / "run.jsonl").read_text().splitlines()
+    small.write("damaged.jsonl", "\n".join([lines[0], '{"case": {}}']))
+    assert "damaged" in small("import", "damaged.jsonl", code=2).stderr
+
+
+def test_a_run_with_a_scorer_nobody_has_can_be_imported(small: Any) -> None:
+    small.write("own.py", "from dataclasses import dataclass\nfrom proctor import Scorer\n\n"
+                "@dataclass(frozen=True)\nclass Yes(Scorer):\n    def score(self, ctx):\n"
+                "        return True\n")  # fmt: skip
+    small.write("own.yaml", "cases:\n  - {id: a, ask: Q, criteria: {'own:Yes': {}}}\n")
+    small.answers([{"case": "a", "output": "x"}])
+    small.env["PYTHONPATH"] = str(small.folder)
+    args = ["run", "own.yaml", "--answers", "answers.jsonl", "--name", "own"]
+    small(*args, code=2)
+    made = small.json(*args, "--allow-import")
+    assert made["totals"]["rate"] == 1.0
+    small("export", "own", "--out", "run.jsonl")
+    del small.env["PYTHONPATH"]
+    small("import", "run.jsonl", "--store", "other.db")
+    assert small.json("report", "own", "--store", "other.db")["totals"] == made["totals"]
+
+
+def test_convert(small: Any, run_small: Callable[..., Any]) -> None:
+    expected = run_small()["totals"]
+    made = small.json("convert", "suite.yaml", "--to", "native", "--out", "native")
+    assert made["cases"] == 4
+    assert small.json("run", made["wrote"], "--answers", "answers.jsonl")["totals"] == expected
+
+
+def test_init_gives_a_suite_that_runs(cli: Any) -> None:
+    cli("init", "mine")
+    assert cli.json("check", "mine/suite.yaml", "--deep")["counts"]["error"] == 0
+    made = cli.json("run", "mine/suite.yaml", "--answers", "mine/answers.jsonl")
+    assert made["totals"]["cases"] == 3
+    assert "--force" in cli("init", "mine", code=2).stderr
+    assert len(cli.json("init", "mine", "--force")["wrote"]) == 2
+
+
+def test_demo(cli: Any) -> None:
+    runs = cli.json("demo")["runs"]
+    careful, hasty = (run["totals"] for run in runs)
+    assert careful["rate"] > hasty["rate"]
+    assert "why a mark is what it is" in cli("demo").stdout
+    assert "keywords" in cli("show", "demo-hasty", "en-python-aliasing").stdout
+
+
+def test_doctor(cli: Any) -> None:
+    checks = {row["what"]: row["ok"] for row in cli.json("doctor")["checks"]}
+    assert checks["grading processes"]
+    assert "ok" in cli("doctor").stdout
+
+
+def test_the_origins_own_command(cli: Any) -> None:
+    cli.write("suite_x.yaml", "cases:\n  - {path: case.yaml, weight: 1.0}\n")
+    cli.write("case.yaml", INFIBENCH_CASE)
+    cli.write("prompt.txt", "Say alpha and beta.")
+    (cli.folder / "responses").mkdir()
+    (cli.folder / "responses" / "case_0.txt").write_text("alpha")
+    (cli.folder / "responses" / "params.yaml").write_text(
+        "answer_paths:\n  case.yaml: [case_0.txt]\n"
+    )
+    made = cli.json("infibench", "suite_x.yaml", "responses")
+    assert made["totals"]["rate"] == 0.5
+    cli("infibench", "suite_x.yaml", "responses", "--result_detail_path", "r.yaml",
+        "--result_summary_path", "r.txt")  # fmt: skip
+    assert "now_score: 0.5" in (cli.folder / "r.yaml").read_text()
+    assert "Overall" in (cli.folder / "r.txt").read_text()
+    cli("infibench", "suite_x.yaml", "nowhere", code=2)
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "check", "report", "show", "list", "convert",
+                                     "export", "import", "delete", "init", "demo", "doctor",
+                                     "infibench"])  # fmt: skip
+def test_every_command_has_help_with_an_example(cli: Any, command: str) -> None:
+    text = cli(command, "--help").stdout
+    assert "Example:" in text
+    assert "--json" in text
+
+
+def test_help_and_version(cli: Any) -> None:
+    assert "infibench" in cli("--help").stdout
+    assert cli("--version").stdout.startswith("proctor")
+    assert "Did you mean 'report'" in cli("reprot", code=2).stderr

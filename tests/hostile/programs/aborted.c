@@ -1,0 +1,3 @@
+// Gives up.
+#include <stdlib.h>
+int main(void) { abort(); }

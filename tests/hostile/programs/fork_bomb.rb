@@ -1,0 +1,2 @@
+# Forks without end.
+loop { fork { sleep 60 } }

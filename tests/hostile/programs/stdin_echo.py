@@ -1,0 +1,4 @@
+# Sends a large input back.
+import sys
+
+sys.stdout.write(sys.stdin.read())

@@ -1,0 +1,2 @@
+# Leaves a large input unread.
+print("not interested")

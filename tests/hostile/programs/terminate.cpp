@@ -1,0 +1,3 @@
+// Throws what nobody catches.
+#include <stdexcept>
+int main() { throw std::runtime_error("on purpose"); }

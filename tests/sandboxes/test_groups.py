@@ -1,0 +1,121 @@
+"""Control groups: made with their limits, named when they bind, removed with what is in them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proctor.core.program import MIB, Ran, Stopped
+from proctor.sandboxes import groups
+from proctor.sandboxes.groups import Group, make_group
+
+needs_groups = pytest.mark.skipif(
+    os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"
+)
+
+
+def own() -> list[Path]:
+    return list(Path("/sys/fs/cgroup").glob(f"**/proctor-{os.getpid()}-*"))
+
+
+@needs_groups
+def test_a_group_holds_its_process_and_goes() -> None:
+    group = make_group(7, 64 * MIB)
+    assert group is not None
+    limits = {
+        (folder / file).read_text().strip()
+        for folder in group.folders
+        for file in ("pids.max", "memory.max", "memory.limit_in_bytes")
+        if (folder / file).exists()
+    }
+    assert "7" in limits
+    process = subprocess.Popen(["sleep", "60"], preexec_fn=group.join)  # noqa: PLW1509
+    for folder in group.folders:
+        assert (folder / "cgroup.procs").read_text().split() == [str(process.pid)]
+    group.remove()
+    assert process.wait() == -9
+    assert own() == []
+
+
+@needs_groups
+def test_the_limit_on_processes_binds_the_superuser_and_is_named() -> None:
+    group = make_group(4)
+    assert group is not None
+    code = "import os\nfor _ in range(9):\n  if not os.fork(): import time; time.sleep(0.5)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], preexec_fn=group.join, capture_output=True, check=False
+    )
+    assert b"BlockingIOError" in done.stderr
+    assert group.explain(Ran(code=1, step=0, finished=False)).stopped == Stopped.PROCESSES
+    group.remove()
+    assert own() == []
+
+
+@needs_groups
+def test_the_limit_on_memory_binds_and_is_named() -> None:
+    group = make_group(8, 32 * MIB)
+    assert group is not None
+    if not any((folder / "memory.max").exists() or (folder / "memory.limit_in_bytes").exists()
+               for folder in group.folders):  # fmt: skip
+        group.remove()
+        pytest.skip("no groups for memory here")
+    done = subprocess.run(
+        [sys.executable, "-c", "x = bytearray(b'x') * (200 * 2**20)"],
+        preexec_fn=group.join,
+        check=False,
+    )
+    assert done.returncode == -9
+    named = group.explain(Ran(code=-9, step=0, finished=False))
+    assert (named.stopped, named.code) == (Stopped.MEMORY, None)
+    group.remove()
+
+
+@pytest.mark.parametrize(
+    ("files", "ran", "stopped"),
+    [
+        ({"pids.events": "max 3\n"}, Ran(code=1, step=0, finished=False), Stopped.PROCESSES),
+        ({"pids.events": "max 0\n"}, Ran(code=1, step=0, finished=False), None),
+        ({"pids.events": "max 3\n"}, Ran(code=0, step=0, finished=True), None),
+        (
+            {"memory.events": "low 0\nmax 9\noom 1\noom_kill 1\n"},
+            Ran(code=-9, step=0, finished=False),
+            Stopped.MEMORY,
+        ),
+        (
+            {"memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"},
+            Ran(code=None, step=0, finished=False, stopped=Stopped.TIME),
+            Stopped.MEMORY,
+        ),
+        (
+            {"memory.events": "oom_kill 1\n"},
+            Ran(code=None, step=0, finished=False, stopped=Stopped.OUTPUT),
+            Stopped.OUTPUT,
+        ),
+        ({}, Ran(code=-9, step=0, finished=False), None),
+    ],
+)
+def test_what_the_kernel_counted_is_named(
+    tmp_path: Path, files: dict[str, str], ran: Ran, stopped: Stopped | None
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert Group((tmp_path,)).explain(ran).stopped == stopped
+
+
+def test_no_group_where_none_can_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(groups, "ROOT", tmp_path)
+    groups._bases.cache_clear()
+    try:
+        assert make_group(5) is None
+    finally:
+        groups._bases.cache_clear()
+
+
+def test_groups_of_dead_graders_are_swept(tmp_path: Path) -> None:
+    alive, dead = tmp_path / f"proctor-{os.getpid()}-0", tmp_path / "proctor-999999999-0"
+    alive.mkdir()
+    dead.mkdir()
+    groups._sweep(tmp_path)
+    assert (alive.exists(), dead.exists()) == (True, False)

@@ -1,0 +1,100 @@
+"""The filter is what it should be: read back, instruction by instruction, by a small machine."""
+
+import errno
+import platform
+import struct
+
+import pytest
+
+from proctor.sandboxes.seccomp import DENIED, filter_code
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+NUMBERS = {  # read, openat, clone, clone3, socket, ioctl, execve
+    "x86_64": {"read": 0, "openat": 257, "clone": 56, "clone3": 435, "socket": 41, "ioctl": 16,
+               "execve": 59},
+    "aarch64": {"read": 63, "openat": 56, "clone": 220, "clone3": 435, "socket": 198, "ioctl": 29,
+                "execve": 221},
+}  # fmt: skip
+
+
+def denied(number: int) -> int:
+    return 0x00050000 | number
+
+
+def judge(code: bytes, arch: int, number: int, *args: int) -> int:
+    """Run the filter on one call, as the kernel does."""
+    data = struct.pack("<IIQ6Q", number, arch, 0, *(*args, *[0] * (6 - len(args))))
+    steps = [struct.unpack_from("<HBBI", code, at) for at in range(0, len(code), 8)]
+    at = value = 0
+    while True:
+        kind, yes, no, constant = steps[at]
+        at += 1
+        if kind == 0x20:
+            value = struct.unpack_from("<I", data, constant)[0]
+        elif kind == 0x06:
+            return constant
+        else:
+            true = {0x15: value == constant, 0x35: value >= constant, 0x45: value & constant}[kind]
+            at += yes if true else no
+
+
+@pytest.mark.parametrize("machine", ARCHES)
+def test_every_denied_call_is_denied(machine: str) -> None:
+    code = filter_code(machine)
+    assert code is not None
+    column = list(ARCHES).index(machine)
+    for name, numbers in DENIED.items():
+        if numbers[column] is not None:
+            assert judge(code, ARCHES[machine], numbers[column]) == denied(errno.EPERM), name
+
+
+@pytest.mark.parametrize("machine", ARCHES)
+@pytest.mark.parametrize(
+    ("call", "args", "verdict"),
+    [
+        ("read", (), ALLOW),
+        ("openat", (), ALLOW),
+        ("execve", (), ALLOW),
+        ("clone", (17,), ALLOW),
+        ("clone", (0x3D0F00,), ALLOW),
+        ("clone", (0x10000000 | 17,), denied(errno.EPERM)),
+        ("clone", (0x20000,), denied(errno.EPERM)),
+        ("clone", (0x40000000,), denied(errno.EPERM)),
+        ("clone3", (), denied(errno.ENOSYS)),
+        ("socket", (1,), ALLOW),
+        ("socket", (2,), ALLOW),
+        ("socket", (10,), ALLOW),
+        ("socket", (16,), denied(errno.EAFNOSUPPORT)),
+        ("socket", (17,), denied(errno.EAFNOSUPPORT)),
+        ("socket", (40,), denied(errno.EAFNOSUPPORT)),
+        ("socket", (0x100000002,), ALLOW),
+        ("ioctl", (1, 0x5401), ALLOW),
+        ("ioctl", (1, 0x5412), denied(errno.EPERM)),
+        ("ioctl", (1, 0x541C), denied(errno.EPERM)),
+        ("ioctl", (1, 0x100005412), denied(errno.EPERM)),
+    ],
+)
+def test_calls_are_told_apart(machine: str, call: str, args: tuple[int, ...], verdict: int) -> None:
+    code = filter_code(machine)
+    assert code is not None
+    assert judge(code, ARCHES[machine], NUMBERS[machine][call], *args) == verdict
+
+
+@pytest.mark.parametrize(
+    ("arch", "number", "verdict"),
+    [
+        (0x40000003, 20, KILL),
+        (ARCHES["aarch64"], 63, KILL),
+        (ARCHES["x86_64"], 0x40000000 + 1, denied(errno.ENOSYS)),
+    ],
+)
+def test_numbers_of_other_machines_do_not_pass(arch: int, number: int, verdict: int) -> None:
+    code = filter_code("x86_64")
+    assert code is not None
+    assert judge(code, arch, number) == verdict
+
+
+def test_there_is_none_for_an_unknown_machine() -> None:
+    assert filter_code("sparc64") is None
+    assert filter_code() == filter_code(platform.machine())

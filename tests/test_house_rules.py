@@ -1,0 +1,94 @@
+"""The house rules that no linter knows."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+# Files that are given to Proctor, not tests.
+GIVEN = (ROOT / "tests" / "broken", ROOT / "tests" / "hostile" / "programs")
+TESTS = [
+    path
+    for path in sorted((ROOT / "tests").rglob("*.py"))
+    if not any(path.is_relative_to(folder) for folder in GIVEN)
+]
+LONG = {
+    "tests/dialects/test_native_read.py": "one table of everything a native suite may say",
+}
+# Files that run inside a sandbox, where running a text is their very purpose.
+INSIDE = {"zygote.py", "launch.py", "launch_sql.py"}
+FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
+# A path of the machine it was written on. /tmp is everywhere: programs in tests may name it.
+MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
+
+
+def named(paths: list[Path]) -> list[object]:
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("path", named(SOURCES + TESTS))
+def test_every_file_opens_with_one_line_that_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    first = (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+    assert text.startswith('"""')
+    assert first.endswith((".", "alone", ":")), first
+
+
+def test_long_files_say_why() -> None:
+    found = {str(p.relative_to(ROOT)) for p in SOURCES + TESTS if lines(p) > 400}
+    assert found <= LONG.keys()
+    assert all((ROOT / name).exists() for name in LONG)
+
+
+def test_no_file_is_called_by_a_name_that_says_nothing() -> None:
+    assert [path for path in SOURCES + TESTS if path.stem in FORBIDDEN] == []
+
+
+@pytest.mark.parametrize("path", named(SOURCES))
+def test_sources(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    in_cli = "cli" in path.relative_to(ROOT).parts
+    assert not any(isinstance(node, ast.Global) for node in ast.walk(tree))
+    calls = [node.func.id for node in ast.walk(tree)
+             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]  # fmt: skip
+    inside = path.name in INSIDE
+    assert inside or not {"eval", "exec"} & set(calls)
+    assert in_cli or inside or "print" not in calls
+    assert not re.search(r"#\s*type:\s*ignore(?!\[)", text)
+
+
+def test_no_path_of_one_machine_is_written_down() -> None:
+    suffixes = {".py", ".md", ".toml", ".yaml", ".json", ".jsonl", ".csv"}
+    folders = ["src", "tests", "docs", "examples", "benchmarks", ".ci"]
+    files = [p for name in folders for p in (ROOT / name).rglob("*") if p.suffix in suffixes]
+    files += [p for p in ROOT.iterdir() if p.suffix in suffixes or p.name == "Makefile"]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in files
+        for number, line in enumerate(
+            path.read_text(encoding="utf-8", errors="replace").splitlines(), 1
+        )
+        if MACHINE.search(line)
+    ]
+    assert found == []
+
+
+def test_the_papers_are_there() -> None:
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"):
+        assert (ROOT / name).read_text(encoding="utf-8").strip(), name
+    assert (ROOT / "src" / "proctor" / "py.typed").exists()
+
+
+def test_the_exception_tree_is_drawn_whole() -> None:
+    tree = ast.parse((ROOT / "src" / "proctor" / "errors.py").read_text(encoding="utf-8"))
+    drawn = ast.get_docstring(tree) or ""
+    classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name != "Problem"}
+    assert {name for name in classes if name not in drawn} == set()
