@@ -44,7 +44,7 @@ def test_things_are_taken_as_there_is_room() -> None:
             found.append(made)
             if len(found) == 3:
                 break
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         return found
 
     assert len(run_sync(three())) == 3

@@ -16,6 +16,7 @@ TESTS = [
     if not any(path.is_relative_to(folder) for folder in GIVEN)
 ]
 LONG = {
+    "tests/scorers/test_languages.py": "programs in every language, right and wrong",
     "tests/dialects/test_native_read.py": "one table of everything a native suite may say",
 }
 # Files that run inside a sandbox, where running a text is their very purpose.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ScoreContext,
         Scorer,
     )
+    from proctor.core.program import Limits, Program, Ran, Sandbox, Step
     from proctor.core.run import CaseResult, Measured
     from proctor.core.score import Score
     from proctor.core.suite import Case, Criterion, Message, Spec, Suite
@@ -28,22 +29,30 @@ __all__ = [
     "Criterion",
     "Dialect",
     "Executor",
+    "Limits",
     "Measure",
     "Measured",
     "Message",
     "Probe",
     "ProctorError",
+    "Program",
+    "Ran",
     "Reading",
+    "Sandbox",
     "Score",
     "ScoreContext",
     "Scorer",
     "Spec",
+    "Step",
     "Suite",
     "SuiteError",
     "__version__",
 ]
 
-_HOMES = ("core.contracts", "core.suite", "core.score", "core.run", "core.attempt", "errors")
+_HOMES = (
+    "core.contracts", "core.suite", "core.score", "core.run", "core.attempt", "core.program",
+    "errors",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

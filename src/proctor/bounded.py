@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 async def each(
     things: Iterable[Given], work: Callable[[Given], Awaitable[Made]], *, limit: int
-) -> AsyncIterator[Made]:
+) -> AsyncGenerator[Made, None]:
     """Yield what work makes of each thing, in the order of completion, at most limit at a time.
 
     Things are taken one by one as there is room for them. The first error ends everything.

@@ -1,6 +1,7 @@
 """Every language for real: right and wrong programs, early exits, faked success, endless loops."""
 
 import asyncio
+import os
 import re
 from dataclasses import dataclass
 
@@ -273,6 +274,12 @@ def only(made: Score) -> dict[str, object]:
     return row
 
 
+QUICK = ("python", "javascript", "c", "bash", "perl", "sql")
+"""What a plain test run tries; the other languages take minutes together."""
+WANTED = int(os.environ.get("PROCTOR_LANGUAGES_WANTED", "0"))
+"""How many languages must be here, and are then all tried."""
+
+
 @pytest.fixture(params=[language.name for language in LANGUAGES])
 def lang(request: pytest.FixtureRequest) -> str:
     name: str = request.param
@@ -284,7 +291,15 @@ def lang(request: pytest.FixtureRequest) -> str:
         pytest.skip(f"{', '.join(lacks)} not installed")
     if name not in SAMPLES:
         pytest.skip("no toolchain to be had for the tests")
+    if not WANTED and name not in QUICK:
+        pytest.skip(".ci/run runs all languages (PROCTOR_LANGUAGES_WANTED)")
     return name
+
+
+@pytest.mark.skipif(not WANTED, reason="only where a number of languages is asked for")
+def test_enough_languages_are_here() -> None:
+    here = [row.name for row in languages() if row.available]
+    assert len(here) >= WANTED, here
 
 
 def test_a_right_program_passes(lang: str) -> None:

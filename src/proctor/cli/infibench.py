@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import store_option
+from proctor.cli.options import sandbox_spec, store_option
 
 
 @click.command()
@@ -24,6 +24,9 @@ from proctor.cli.options import store_option
     help="How the table is written.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Where the format is written to.")
+@click.option(
+    "--sandbox", default="bubblewrap", show_default=True, metavar="TIER", help="Where programs run."
+)
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def infibench(**options: Any) -> int:
@@ -49,7 +52,9 @@ def infibench(**options: Any) -> int:
         compat=options["compat"] or "",
         select=options["select"],
     )
-    settings = RunSettings(suite=suite, answers=options["responses"])
+    settings = RunSettings(
+        suite=suite, answers=options["responses"], sandbox=sandbox_spec(options["sandbox"])
+    )
     with Store.open(options["store"]) as store:
         with progress_bar() as progress:
             outcome = run_sync(evaluate(settings, store, progress))

@@ -76,7 +76,7 @@ def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None)
         for criterion in case.criteria:
             score = item.scores.get(criterion.id)
             if score is not None:
-                yield from _score_lines(criterion, score)
+                yield from _score_lines(criterion, score, most is None)
         if item.value.value is not None and item.scores:
             yield f"  = {formula(case, item)}"
     if len(found.attempts) > 1 and folded.value is not None:
@@ -108,7 +108,7 @@ def _worth(item: "AttemptResult") -> str:
     return f"{value.status}, worth between {value.low:.4g} and {value.high:.4g}"
 
 
-def _score_lines(criterion: "Criterion", score: "Score") -> Iterator[str]:
+def _score_lines(criterion: "Criterion", score: "Score", full: bool) -> Iterator[str]:
     if score.points is None:
         marks = score.status.replace("_", " ")
     else:
@@ -117,16 +117,35 @@ def _score_lines(criterion: "Criterion", score: "Score") -> Iterator[str]:
     yield f"  {criterion.id}: {marks}{weight}"
     if score.reason:
         yield f"    {score.reason}"
-    for row in _detail_rows(score):
+    for row in _detail_rows(score, full):
         yield f"    {row}"
 
 
-def _detail_rows(score: "Score") -> Iterator[str]:
+def _test_rows(number: int, test: Any, full: bool) -> Iterator[str]:
+    """Show a unit test: how it ended, and for a failed one what it said and what was run."""
+    line = f" at line {test['line']}" if test.get("line") else ""
+    said = "" if test["passed"] else f": {_printable(test['result'])}{line}"
+    yield f"{'✓' if test['passed'] else '✗'} test {number} ({test['seconds']:.2f} s){said}"
+    if test["passed"] and not full:
+        return
+    for name in ("stderr", "stdout"):
+        text = _printable(test.get(name) or "").rstrip()
+        rows = text.split("\n") if text else []
+        for row in rows if full else rows[-8:]:
+            yield f"    {name}: {row}"
+    if full:
+        for at, row in enumerate(_printable(test["program"]).split("\n"), 1):
+            yield f"    {at:4} {row}"
+
+
+def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
     detail = score.detail if isinstance(score.detail, dict) else {}
     for rule in detail.get("rules", ()):
         mark = "✓" if rule["status"] == "match" else "✗"
         places = ", ".join(f"at {start}–{end}" for start, end in rule["spans"][:3])
         yield f"{mark} {rule['points']:+g}  {rule['keyword']}  {places}".rstrip()
+    for number, test in enumerate(detail.get("tests", ()), 1):
+        yield from _test_rows(number, test, full)
     for number, blank in enumerate(detail.get("blanks", ()), 1):
         mark = "✓" if blank["points"] else "✗"
         yield f"{mark} blank {number}: {blank['text']!r}, wanted {blank['target']!r}"

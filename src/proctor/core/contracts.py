@@ -1,7 +1,7 @@
 """The contracts of the doers: what a plugin of each kind must be able to do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -116,6 +116,10 @@ class Scorer(ABC):
         """Return what this machine lacks to judge by this, with how to get it."""
         return ()
 
+    def toolchain(self) -> str:
+        """Return what scores depend on besides the fields: a compiler, an encoder, its version."""
+        return ""
+
     def probes(self, case: Case) -> Iterable[Probe]:
         """Return answers that ``proctor check --deep`` tries on this criterion."""
         return ()
@@ -186,7 +190,7 @@ class Executor(ABC):
         """Start what takes time to start, while the caller does something else."""
 
     @abstractmethod
-    def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
+    def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks, yielding each score with its key as soon as it is there."""
 
     @abstractmethod

@@ -1,7 +1,8 @@
 """Grading: judge what is not in the store yet, and store every score as it comes."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from proctor import bounded
@@ -59,14 +60,15 @@ class Grader:
         buffer: list[tuple[str, str, Score]] = []
         flushed = time.monotonic()
         try:
-            async for key, score in self._scores(counted, names):
-                buffer.append((key, names.pop(key), score))
-                counted.judged += 1
-                counted.failed += score.status is ScoreStatus.FAILED
-                if len(buffer) >= FLUSH_ROWS or time.monotonic() - flushed > FLUSH_SECONDS:
-                    self._flush(buffer)
-                    flushed = time.monotonic()
-                    self.progress(counted)
+            async with aclosing(self._scores(counted, names)) as scores:
+                async for key, score in scores:
+                    buffer.append((key, names.pop(key), score))
+                    counted.judged += 1
+                    counted.failed += score.status is ScoreStatus.FAILED
+                    if len(buffer) >= FLUSH_ROWS or time.monotonic() - flushed > FLUSH_SECONDS:
+                        self._flush(buffer)
+                        flushed = time.monotonic()
+                        self.progress(counted)
         finally:
             self._flush(buffer)
         self.progress(counted)
@@ -79,18 +81,20 @@ class Grader:
 
     async def _scores(
         self, counted: Graded, names: dict[str, str]
-    ) -> AsyncIterator[tuple[str, Score]]:
+    ) -> AsyncGenerator[tuple[str, Score], None]:
         waiting: list[Waiting] = []
         unfinished: dict[str, Waiting] = {}
         tasks = self._tasks(counted, names, waiting, unfinished)
-        async for key, score in self.executor.grade(tasks):
-            work = unfinished.pop(key, None)
-            if work is None or score.status is not ScoreStatus.SCORED:
-                yield key, score
-            else:
-                waiting.append(replace(work, begun=score))
-        async for pair in bounded.each(waiting, self._judge, limit=ASYNC_LIMIT):
-            yield pair
+        async with aclosing(self.executor.grade(tasks)) as judged:
+            async for key, score in judged:
+                work = unfinished.pop(key, None)
+                if work is None or score.status is not ScoreStatus.SCORED:
+                    yield key, score
+                else:
+                    waiting.append(replace(work, begun=score))
+        async with aclosing(bounded.each(waiting, self._judge, limit=ASYNC_LIMIT)) as pairs:
+            async for pair in pairs:
+                yield pair
 
     async def _judge(self, work: Waiting) -> tuple[str, Score]:
         scorer = self.scorers.of(work.criterion)

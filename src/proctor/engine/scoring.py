@@ -75,7 +75,10 @@ class Scorers:
             return [str(error)]
 
     def _judged(self, case: Case, criterion: Criterion) -> str:
-        return _judged(_Same(case), criterion.id, self.version(criterion.scorer))
+        version = self.version(criterion.scorer)
+        if tools := self.of(criterion).toolchain():
+            version = f"{version}+{tools}"
+        return _judged(_Same(case), criterion.id, version)
 
 
 def _cases(ids: list[str]) -> str:

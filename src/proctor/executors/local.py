@@ -6,8 +6,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from proctor import bounded, wire
@@ -43,12 +43,13 @@ class LocalExecutor(Executor):
             self._all.add(worker)
             self._booting.append(worker)
 
-    async def grade(self, tasks: Iterable[GradeTask]) -> AsyncIterator[tuple[str, Score]]:
+    async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks in jobs of a few dozen attempts."""
         limit = self.workers or bounded.available_cores()
-        async for scores in bounded.each(jobs(tasks), self._run, limit=limit):
-            for key, score in scores:
-                yield key, score
+        async with aclosing(bounded.each(jobs(tasks), self._run, limit=limit)) as done:
+            async for scores in done:
+                for key, score in scores:
+                    yield key, score
 
     async def close(self) -> None:
         """Kill every worker and wait for its end."""

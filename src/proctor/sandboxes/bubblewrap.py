@@ -19,6 +19,7 @@ from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
     POLICING,
     SUPERVISOR,
+    compiled,
     job_of,
     police_of,
     rlimits,
@@ -34,7 +35,7 @@ ETC = (
     "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mono", "perl", "php",
     "python3", "python3.11", "R", "ruby", "timezone",
 )  # fmt: skip
-WORK, INSIDE, INSIDE_ZYGOTE = "/sandbox", "/proctor/supervise.py", "/proctor/zygote.py"
+WORK, INSIDE_ZYGOTE = "/sandbox", "/proctor/zygote.py"
 HOST = "/proctor/host"
 """Where a warm interpreter finds again what lies under the folders that programs get anew."""
 OWN_MEMORY = 64 * 1024 * 1024
@@ -101,9 +102,9 @@ class Bubblewrap(Sandbox):
                 argv = [
                     *self.command(program.needs, program.limits.disk, sealed),
                     *_masks(all_of_them=covered is None and os.geteuid() == 0),
-                    *(*_tools(SUPERVISOR, POLICING), "--as-pid-1"),
+                    *(*_tools(compiled(SUPERVISOR), compiled(POLICING)), "--as-pid-1"),
                     *("--remount-ro", "/", "--chdir", WORK, "--"),
-                    *(interpreter(), "-I", "-S", INSIDE),
+                    *(interpreter(), "-I", "-S", inside(compiled(SUPERVISOR))),
                 ]
                 ran = await supervised(
                     argv,
@@ -209,7 +210,8 @@ def hidden(needs: Sequence[str]) -> Covers | None:
     bwrap = Path(find_bwrap() or "bwrap")
     # The wheel keeps the libraries of its program in a folder beside the package.
     libraries = [str(path) for up in bwrap.parents[2:3] for path in up.glob("*bubblewrap*.libs")]
-    tools = (str(SUPERVISOR), str(POLICING), str(ZYGOTE), str(bwrap), interpreter())
+    own = (SUPERVISOR, POLICING, ZYGOTE, compiled(SUPERVISOR), compiled(POLICING))
+    tools = (*map(str, own), str(bwrap), interpreter())
     return hiding([*visible(needs), *tools, *libraries])
 
 
@@ -230,7 +232,12 @@ def _system_mount(path: str) -> list[str]:
 
 def _tools(*files: Path) -> list[str]:
     """Return mounts of our own files that run inside."""
-    return [part for path in files for part in ("--ro-bind", str(path), f"/proctor/{path.name}")]
+    return [part for path in files for part in ("--ro-bind", str(path), inside(path))]
+
+
+def inside(path: Path) -> str:
+    """Return where a file of ours lies inside; bytecode goes by its plain name."""
+    return f"/proctor/{path.name.partition('.')[0]}{path.suffix}"
 
 
 def _masks(*, all_of_them: bool) -> list[str]:

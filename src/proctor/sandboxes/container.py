@@ -77,5 +77,5 @@ def trial(image: str) -> str:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"containers cannot be run: {error}"
-    said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    said = (done.stderr.strip().splitlines() or ["no message"])[0]
     return "" if done.returncode == 0 else f"the image {image} cannot be run: {said}"

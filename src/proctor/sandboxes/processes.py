@@ -2,12 +2,15 @@
 
 import asyncio
 import base64
+import marshal
 import os
+import py_compile
 import secrets
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from proctor import wire
@@ -101,7 +104,7 @@ async def supervised(
     )
     try:
         sent = {name: value for name, value in job.items() if name != "secret"}
-        out, err = await asyncio.wait_for(process.communicate(wire.dumps(sent)), wall + GRACE)
+        out, err = await asyncio.wait_for(process.communicate(marshal.dumps(sent)), wall + GRACE)
     except TimeoutError:
         out, err = b"", b""
     finally:
@@ -144,12 +147,25 @@ def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, timed_out
         code=report["code"],
         step=report["step"],
         finished=report["finished"],
-        stdout=report["out"],
-        stderr=report["err"] or text,
+        stdout=_text(report["out"]),
+        stderr=_text(report["err"]) or text,
         stopped=Stopped(report["stopped"]) if report["stopped"] else None,
         seconds=report["seconds"],
-        files={name: base64.b64decode(data) for name, data in report["files"].items()},
+        files={_text(name): base64.b64decode(data) for name, data in report["files"].items()},
     )
+
+
+def _text(data: str) -> str:
+    return base64.b64decode(data).decode("utf-8", "replace")
+
+
+@cache
+def compiled(path: Path) -> Path:
+    """Return a file of ours that runs inside as bytecode, so that it is not compiled every time."""
+    try:
+        return Path(py_compile.compile(str(path), doraise=True) or path)
+    except (OSError, py_compile.PyCompileError):
+        return path
 
 
 def _b64(data: bytes) -> str:

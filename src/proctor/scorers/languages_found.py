@@ -21,7 +21,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 NODE = ("javascript", "typescript")
 R_LIBRARIES = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
                "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip
-_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*|\d+-\w+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*|\d+-(?!Bit)\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,6 +110,11 @@ class UnitTests(Scorer):
         """Describe all languages that tests may be in, and what this machine has for each."""
         return listed()
 
+    def toolchain(self) -> str:
+        """Return the language with its version: another one may judge otherwise."""
+        language = named(self.lang, self.compat)
+        return "" if language is None else f"{language.name} {version(language)}"
+
     def missing(self) -> list[str]:
         """Return what this machine lacks for these tests, and how to get it."""
         language = named(self.lang, self.compat)
