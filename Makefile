@@ -2,34 +2,42 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check docs bench clean
 
-demo: $(STAMP)
+demo: $(VENV)/.base
 	$(BIN)/proctor demo
 
-test: $(STAMP)
+test: $(VENV)/.test
 	$(BIN)/pytest -n auto
 
-check: $(STAMP)
+check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(STAMP)
+docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
 
-bench: $(STAMP)
+bench: $(VENV)/.test
 	$(BIN)/python benchmarks/text_criteria.py
 	$(BIN)/python benchmarks/sandboxed_tests.py
 
-$(STAMP): pyproject.toml src/proctor/version.py
+$(VENV)/.base: pyproject.toml src/proctor/version.py
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Proctor needs Python 3.11 or newer (fix: make PYTHON=python3.12 …)")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $(STAMP)
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(PIP) --editable '.[test]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(PIP) --editable '.[dev]'
+	touch $@
 
 clean:
-	rm -rf $(VENV) .proctor .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .proctor .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,6 +15,8 @@ from unittest import mock
 import pytest
 
 from proctor.cli import main
+from proctor.scorers.keywords import Keywords
+from proctor.scorers.text import Matches
 
 SUITE = """\
 name: small
@@ -102,6 +104,13 @@ class Cli:
 
     def answers(self, rows: Iterable[dict[str, Any]], name: str = "answers.jsonl") -> str:
         return self.write(name, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up endless patterns sooner, where the command line is called in this process."""
+    for scorer in (Keywords, Matches):
+        monkeypatch.setattr(scorer, "time_limit", 1.0)
 
 
 @pytest.fixture

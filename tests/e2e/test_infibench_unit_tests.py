@@ -58,6 +58,8 @@ def responses(model: str) -> Path:
 def suite() -> Suite:
     if not SHARED.exists():
         pytest.skip("the published answers are not here")
+    if "PROCTOR_LANGUAGES_WANTED" not in os.environ:
+        pytest.skip(".ci/run brings the languages of these cases, and then runs this")
     if problem := next(iter(Bubblewrap().problems()), None):
         pytest.skip(problem)
     return InfiBench().read(SHARED / "suite_dev.yaml", compat="original").suite

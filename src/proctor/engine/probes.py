@@ -20,7 +20,11 @@ class Probed:
 
 async def probe(sandbox: Sandbox) -> list[Probed]:
     """Try a sandbox: that it runs programs, and that each limit ends one that breaks it."""
-    rows = [_row(what, await sandbox.run(program), good) for what, program, good in _tries()]
+    rows = []
+    for what, program, good in _tries():
+        row = _row(what, await sandbox.run(program), good)
+        # A busy machine may end a program for its time before it reaches the limit that is tried.
+        rows.append(row if row.ok else _row(what, await sandbox.run(program), good))
     if rows[0].ok:
         text = b"print(6 * 7)"
         ran = await sandbox.run_python(_program(text))

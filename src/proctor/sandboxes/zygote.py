@@ -8,6 +8,7 @@ their length before them.
 
 import base64
 import contextlib
+import ctypes
 import gc
 import importlib
 import json
@@ -28,6 +29,7 @@ HEADER = struct.Struct("<I")
 NEW_PROCESSES, NEW_MOUNTS, NEW_IPC = 0x20000000, 0x20000, 0x8000000
 NOSUID_NODEV, NOSUID_NODEV_NOEXEC, BIND = 2 | 4, 2 | 4 | 8, 4096 | 16384
 SETUP_FAILED = 96
+PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 
 
 def receive(stream):
@@ -59,6 +61,15 @@ def mount(source, target, kind, flags, options):
     """Mount something inside our own namespace."""
     data = options.encode() if options else None
     supervise.libc_call("mount", source.encode(), target.encode(), kind.encode(), flags, data)
+
+
+def apply_filter(code):
+    """Install a seccomp filter on this process, for good."""
+    count = len(code) // 8
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", count, ctypes.addressof(buffer))
+    supervise.libc_call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    supervise.libc_call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0)
 
 
 def drop_capabilities():
@@ -101,7 +112,7 @@ def run_program(job, pipes):
     supervise.apply_limits(job["limits"])
     drop_capabilities()
     supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 1, 0, 0, 0)
-    supervise.apply_filter(base64.b64decode(job["filter"]))
+    apply_filter(base64.b64decode(job["filter"]))
     sys.argv = ["main.py"]
     sys.path[0] = "/sandbox"
     for name in list(sys.modules):
