@@ -51,7 +51,8 @@ def plan(**options: Any) -> int:
         return 2 if made.problems else 0
     say_problems((*made.problems, *made.warnings))
     if made.problems:
-        click.echo(f"{len(made.problems)} problems; nothing would be run", err=True)
+        many = f"{len(made.problems)} problem{'s' if len(made.problems) > 1 else ''}"
+        click.echo(f"{many}; nothing would be run", err=True)
         return 2
     click.echo(f"suite     {made.suite.name} ({made.suite.dialect}), {made.cases} cases")
     click.echo(f"attempts  {made.attempts} on file, {made.unanswered} unanswered")

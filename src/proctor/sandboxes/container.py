@@ -64,9 +64,18 @@ class Container(Sandbox):
             yield failed
 
 
+@cache
 def find_engine() -> str | None:
-    """Return docker's program, or podman's."""
-    return shutil.which("docker") or shutil.which("podman")
+    """Return docker's program, or podman's: the first that has something behind it."""
+    found = [path for name in ("docker", "podman") if (path := shutil.which(name))]
+    for path in found:
+        try:
+            done = subprocess.run([path, "info"], capture_output=True, timeout=30, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        if done.returncode == 0:
+            return path
+    return found[0] if found else None
 
 
 @cache
