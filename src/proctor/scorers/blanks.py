@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
 
-from proctor.core.contracts import Probe, ScoreContext, Scorer
+from proctor.core.contracts import Probe, ScoreContext
 from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.errors import ConditionError
@@ -22,7 +22,7 @@ from proctor.scorers.patterns import (
     find_text,
     pattern_problem,
 )
-from proctor.scorers.python_check import Handler
+from proctor.scorers.python_check import Handled, Handler
 
 MAX_SPLIT = 300
 
@@ -67,7 +67,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Blanks(Scorer):
+class Blanks(Handled):
     """Give points for each blank of a template that the answer fills rightly.
 
     The answer is aligned with the template character by character; if less than ``min_match`` of
@@ -106,17 +106,9 @@ class Blanks(Scorer):
             return Score.failed(str(error), out_of=self.full_marks)
         return self._result(rate, filled)
 
-    @property
-    def finishes(self) -> bool:
-        """Tell whether a function of the suite corrects the points."""
-        return self.post_handler is not None
-
-    async def finish(self, ctx: ScoreContext, score: Score) -> Score:
-        """Let the suite's function correct the points."""
-        if self.post_handler is None:
-            return score
-        lines = [row["line"] for row in score.detail["blanks"]]
-        return await self.post_handler.correct(ctx, score, lines)
+    def statuses(self, score: Score) -> list[str]:
+        """Return what became of each of them, as a function of the suite is told."""
+        return [row["line"] for row in score.detail["blanks"]]
 
     @property
     def full_marks(self) -> float:

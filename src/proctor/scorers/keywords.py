@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
 
-from proctor.core.contracts import Probe, ScoreContext, Scorer
+from proctor.core.contracts import Probe, ScoreContext
 from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.errors import ConditionError
@@ -19,7 +19,7 @@ from proctor.scorers.patterns import (
     find_text,
     pattern_problem,
 )
-from proctor.scorers.python_check import Handler
+from proctor.scorers.python_check import Handled, Handler
 
 Span = tuple[int, int]
 
@@ -78,7 +78,7 @@ class Rule(Node):
 
 
 @dataclass(frozen=True)
-class Keywords(Scorer):
+class Keywords(Handled):
     """Give points for each keyword that the answer contains.
 
     A rule is a text, or a mapping with one of ``text``, ``any`` and ``all``, and optionally
@@ -120,17 +120,9 @@ class Keywords(Scorer):
             points=total, out_of=self.full_marks, reason=_reason(rows), detail={"rules": rows}
         )
 
-    @property
-    def finishes(self) -> bool:
-        """Tell whether a function of the suite corrects the points."""
-        return self.post_handler is not None
-
-    async def finish(self, ctx: ScoreContext, score: Score) -> Score:
-        """Let the suite's function correct the points."""
-        if self.post_handler is None:
-            return score
-        statuses = [row["status"] for row in score.detail["rules"]]
-        return await self.post_handler.correct(ctx, score, statuses)
+    def statuses(self, score: Score) -> list[str]:
+        """Return what became of each of them, as a function of the suite is told."""
+        return [row["status"] for row in score.detail["rules"]]
 
     @property
     def full_marks(self) -> float:

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -143,6 +144,27 @@ class Handler(Function):
                 "scoring_detail": made.detail,
             },
         )
+
+
+class Handled(Scorer):
+    """Be a scorer whose points a function of the suite may correct."""
+
+    post_handler: Handler | None
+
+    @abstractmethod
+    def statuses(self, score: Score) -> list[str]:
+        """Return what the function is told of each thing that was looked for."""
+
+    @property
+    def finishes(self) -> bool:
+        """Tell whether a function of the suite corrects the points."""
+        return self.post_handler is not None
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Score:
+        """Let the suite's function correct the points."""
+        if self.post_handler is None:
+            return score
+        return await self.post_handler.correct(ctx, score, self.statuses(score))
 
 
 @dataclass(frozen=True)
