@@ -45,14 +45,6 @@ def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> 
     return value_of(case, scores)
 
 
-def summarise(suite: Suite, results: Iterable[CaseResult], interval: str = "t") -> Summary:
-    """Sum up a whole run."""
-    summer = Summer(compat=suite.compat, interval=interval)
-    for result in results:
-        summer.add(result)
-    return summer.summary()
-
-
 def fold_of(suite: Suite) -> Fold:
     """Return how a suite folds attempts."""
     return parse_fold(suite.reduce)
