@@ -10,7 +10,7 @@ demo: $(VENV)/.base
 	$(BIN)/proctor demo
 
 test: $(VENV)/.test
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -24,11 +24,12 @@ docs: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/text_criteria.py
 	$(BIN)/python benchmarks/sandboxed_tests.py
+	$(BIN)/python benchmarks/model_throughput.py
 
 $(VENV)/.base: pyproject.toml src/proctor/version.py
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Proctor needs Python 3.11 or newer (fix: make PYTHON=python3.12 …)")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --editable .
+	$(PIP) --editable '.[local]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base

@@ -23,6 +23,11 @@ WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false
 NOTE = "This page is made by `make docs`; change the code, not the page."
 
 
+def anchor(name: str) -> str:
+    """Return the anchor that a heading of that name gets: other signs than these are left out."""
+    return re.sub(r"[^\w\- ]", "", name.lower())
+
+
 def pages() -> dict[str, str]:
     """Return the generated pages by name."""
     return {"cli.md": cli_page(), "scorers.md": scorers_page()}
@@ -86,21 +91,21 @@ def cli_page() -> str:
 
 
 def demo_picture() -> str:
-    """Draw what ``proctor demo`` prints on a terminal, down to the end of the first run."""
+    """Draw what ``proctor demo --recorded`` prints on a terminal, down to the end of the first run."""
     from rich.console import Console
     from rich.text import Text
 
-    printed = _on_terminal([sys.executable, "-m", "proctor.cli.main", "demo"])
+    printed = _on_terminal([sys.executable, "-m", "proctor.cli.main", "demo", "--recorded"])
     lines = printed.replace("\r\n", "\n").split("\n")
     end = next(at for at, line in enumerate(lines) if line.startswith("Signature"))
-    shown = [Text("$ proctor demo", style="bold"), *map(Text.from_ansi, lines[: end + 1])]
+    shown = [Text("$ proctor demo --recorded", style="bold"), *map(Text.from_ansi, lines[: end + 1])]
     width = max(map(len, shown[:-1])) + 1
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(record=True, file=nowhere, width=width, force_terminal=True)
         for line in shown:
             console.print(line, highlight=False, overflow="fold")
         return console.export_svg(
-            title="proctor demo", code_format=_SVG, unique_id="demo", font_aspect_ratio=0.602
+            title="proctor demo --recorded", code_format=_SVG, unique_id="demo", font_aspect_ratio=0.602
         )
 
 
@@ -156,7 +161,7 @@ def _overview(kind: str, *, linked: bool = True) -> list[str]:
     rows = ["| Name | Does |", "| --- | --- |"]
     for name in registry.BUILT_IN[kind]:
         first = (inspect.getdoc(registry.find(kind, name)) or "").splitlines()[0]
-        shown = f"[`{name}`](#{name})" if linked else f"`{name}`"
+        shown = f"[`{name}`](#{anchor(name)})" if linked else f"`{name}`"
         rows.append(f"| {shown} | {_markdown(first)} |")
     return [*rows, ""]
 

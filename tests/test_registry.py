@@ -78,7 +78,7 @@ def test_parameters_as_people_write_them(name: str, value: Any, expected: dict[s
 
 def test_a_plugin_without_parameters_takes_none() -> None:
     with pytest.raises(PluginError, match="takes no parameter"):
-        registry.params_from("measure", "accuracy", 3)
+        registry.params_from("measure", "unq_events", 3)
 
 
 def test_parameters_are_described() -> None:

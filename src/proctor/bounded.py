@@ -15,23 +15,29 @@ async def each(
 ) -> AsyncGenerator[Made, None]:
     """Yield what work makes of each thing, in the order of completion, at most limit at a time.
 
-    Things are taken one by one as there is room for them. The first error ends everything.
+    Things are taken one by one as there is room for them, and made things wait until they are
+    fetched. The first error ends everything.
     """
     source = iter(things)
+    done: asyncio.Queue[asyncio.Future[Made]] = asyncio.Queue()
     running: set[asyncio.Future[Made]] = set()
+    exhausted = False
     try:
         while True:
-            while len(running) < limit:
+            while not exhausted and len(running) < limit:
                 try:
                     thing = next(source)
                 except StopIteration:
+                    exhausted = True
                     break
-                running.add(asyncio.ensure_future(work(thing)))
+                begun: asyncio.Future[Made] = asyncio.ensure_future(work(thing))
+                running.add(begun)
+                begun.add_done_callback(done.put_nowait)
             if not running:
                 return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for future in done:
-                yield future.result()
+            ended = await done.get()
+            running.discard(ended)
+            yield ended.result()
     finally:
         for future in running:
             future.cancel()

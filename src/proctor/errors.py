@@ -7,6 +7,9 @@ ProctorError
 ├── MissingResource     a judge, sandbox, language or reference nobody configured
 ├── ConditionError      an expression of a suite gave no answer; costs its criterion
 ├── SandboxError        a program cannot be run safely on this machine
+├── ModelError          a model gave no reply, after all tries that could have helped
+│   └── BudgetError     the money allowed for a run is spent
+├── JudgeError          a judge replied, but never with a readable verdict
 ├── UsageError          a command or an expression was written wrongly
 └── StoreError          the store cannot be read or written, or has no such run
 """
@@ -18,6 +21,8 @@ from typing import Literal
 
 class ProctorError(Exception):
     """Be the base of everything a user may be shown without a traceback."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +81,39 @@ class ConditionError(ProctorError):
 
 class SandboxError(ProctorError):
     """Say why programs cannot be run safely on this machine, and what would mend that."""
+
+
+class ModelError(ProctorError):
+    """Say why a model gave no reply: the server's own words, and what would mend it."""
+
+    def __init__(self, message: str, *, status: int | None = None, passing: bool = False) -> None:
+        super().__init__(message)
+        self.status = status
+        """The HTTP status, where the server gave one."""
+        self.passing = passing
+        """Whether another try later may succeed: the server was busy, slow or not there."""
+        self.exit_code = 3 if passing else 2
+
+
+class BudgetError(ModelError):
+    """Say that the money allowed for a run is spent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, passing=True)
+
+
+class JudgeError(ProctorError):
+    """Say that no readable verdict came; what the judge said instead is kept."""
+
+    def __init__(
+        self, message: str, *, raw: Iterable[str] = (), usage: object = None, reason: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.raw = tuple(raw)
+        self.usage = usage
+        """The Usage of all tries."""
+        self.reason = reason
+        """A short word for why, as reason distributions count it."""
 
 
 class UsageError(ProctorError):

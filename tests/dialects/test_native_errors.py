@@ -57,7 +57,7 @@ IN_A_CASE = [
     ("criteria: a\n    tags: {x: {y: z}}", 4, "a text is wanted here, not a mapping", ""),
     ("criteria: a\n    hidden: 5", 4, "a mapping is wanted here", ""),
     ("criteria: a\n    dialogue: {a: 1, b: 2}", 4, "the name of a dialogue", ""),
-    ("criteria: a\n    dialogue: {a: 1}", 4, "a mapping of parameters", ""),
+    ("criteria: a\n    dialogue: {clarfy: {}}", 4, "there is no dialogue", "clarify"),
     ("criteria: a\n    id: ''", 4, "at least 1 character", ""),
     ('criteria: a\n    id: "a\\nb"', 4, "one line of text", ""),
     (
@@ -127,7 +127,7 @@ IN_A_FILE: list[tuple[Files, str, int | None, str]] = [
     ({"s.yaml": f"reduce: best\ncases: [{CASE}]"}, "s.yaml", 1, "fold attempts: 'best'"),
     ({"s.yaml": f"measures: acuracy\ncases: [{CASE}]"}, "s.yaml", 1, "no measure 'acuracy'"),
     ({"s.yaml": f"measures: [{{pass_rate: x}}]\ncases: [{CASE}]"}, "s.yaml", 1, "a number"),
-    ({"s.yaml": f"measures: [{{accuracy: 1}}]\ncases: [{CASE}]"}, "s.yaml", 1, "no parameter"),
+    ({"s.yaml": f"measures: [{{unq_events: 1}}]\ncases: [{CASE}]"}, "s.yaml", 1, "no parameter"),
     ({"s.yaml": f"measures: [[a]]\ncases: [{CASE}]"}, "s.yaml", 1, "the name of a measure"),
     ({"s.yaml": f"origin: infinibench\ncases: [{CASE}]"}, "s.yaml", 1, "no dialect"),
     ({"s.yaml": f"criteria: []\ncases: [{CASE}]"}, "s.yaml", 1, "list of criteria is empty"),

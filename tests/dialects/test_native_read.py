@@ -58,7 +58,7 @@ cases:
     references: [{file: r.txt}, two, 3.50]
     context: one
     hidden: {fact: [1, null]}
-    dialogue: {scripted: {turns: 2}}
+    dialogue: {clarify: {max_turns: 2}}
     tags: {lang: [py, 3.10], hard: true}
     weight: 2
     full_score: 5
@@ -100,7 +100,7 @@ cases:
             references=("because", "two", "3.50"),
             context=("one",),
             hidden={"fact": [1, None]},
-            dialogue=spec("scripted", turns=2),
+            dialogue=spec("clarify", max_turns=2),
             tags={"lang": ("py", "3.10"), "hard": ("true",)},
             weight=2.0,
             full_score=5.0,
@@ -195,12 +195,12 @@ full_score: 2
 null_score: 1
 weight: 3
 system: short
-dialogue: one
+dialogue: clarify
 tags: {a: 1, b: 2}
 criteria: yes
 cases:
   - {id: plain, ask: q}
-  - {id: own, ask: q, full_score: 5, null_score: 0, weight: 0, system: long, dialogue: two,
+  - {id: own, ask: q, full_score: 5, null_score: 0, weight: 0, system: long, dialogue: fata,
      tags: {b: 3, c: 4}, criteria: no}
   - {id: silent, ask: q, system: ""}
   - {id: talk, messages: [{role: system, content: mine}, {role: user, content: q}]}
@@ -214,13 +214,13 @@ cases:
         name: (c.full_score, c.null_score, c.weight, c.dialogue.name, c.criteria[0].scorer.params)
         for name, c in cases.items()
     }
-    plain = (2.0, 1.0, 3.0, "one", {"texts": "yes"})
+    plain = (2.0, 1.0, 3.0, "clarify", {"texts": "yes"})
     assert shown == {
         "plain": plain,
-        "own": (5.0, 0.0, 0.0, "two", {"texts": "no"}),
+        "own": (5.0, 0.0, 0.0, "fata", {"texts": "no"}),
         "silent": plain,
         "talk": plain,
-        "inner": (2.0, 1.0, 7.0, "one", {"texts": "yes"}),
+        "inner": (2.0, 1.0, 7.0, "clarify", {"texts": "yes"}),
     }
     assert {name: c.messages[0].content for name, c in cases.items()} == {
         "plain": "short", "own": "long", "silent": "q", "talk": "mine", "inner": "short",

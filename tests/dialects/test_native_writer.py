@@ -91,7 +91,7 @@ cases = st.builds(
     context=st.lists(texts, max_size=2).map(tuple),
     hidden=st.dictionaries(texts, json_values, max_size=2),
     dialogue=st.sampled_from(
-        [Spec(name="single_turn"), Spec(name="x"), Spec(name="y", params={"n": 1})]
+        [Spec(name="single_turn"), Spec(name="clarify"), Spec(name="fata", params={"max_turns": 3})]
     ),
     tags=st.dictionaries(texts, st.lists(texts, max_size=3).map(tuple), max_size=2),
     weight=some,

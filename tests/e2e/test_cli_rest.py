@@ -163,10 +163,10 @@ def test_init_gives_a_suite_that_runs(cli: Any) -> None:
 
 
 def test_demo(cli: Any) -> None:
-    runs = cli.json("demo")["runs"]
+    runs = cli.json("demo", "--recorded")["runs"]
     careful, hasty = (run["totals"] for run in runs)
     assert careful["rate"] > hasty["rate"]
-    assert "why a mark is what it is" in cli("demo").stdout
+    assert "why a mark is what it is" in cli("demo", "--recorded").stdout
     assert "keywords" in cli("show", "demo-hasty", "en-python-aliasing").stdout
 
 

@@ -149,7 +149,7 @@ SUMMARY = Summary(
         },
     },
     measures={"accuracy": Measured(value=0.0, interval=(0.0, 0.5615), n=3)},
-    usage={"calls": 4},
+    usage={"calls": 4, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.5},
 )
 
 RUN = Run(

@@ -41,6 +41,7 @@ Unanswered: 2 of 10 attempts
 Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
 Errors: 2 of 10 attempts could not be made; the same command tries them again
 accuracy: 0.0000 [0.0000, 0.5615] (n = 3)
+Calls: 4, tokens in 900, out 100, $0.5000
 Signature: keywords:1|n:3
 """
 
@@ -58,6 +59,7 @@ MARKDOWN = """\
 - Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
 - Errors: 2 of 10 attempts could not be made; the same command tries them again
 - accuracy: 0.0000 \\[0.0000, 0.5615\\] (n = 3)
+- Calls: 4, tokens in 900, out 100, $0.5000
 
 Signature: `keywords:1|n:3`
 """
@@ -125,6 +127,8 @@ def test_nothing_to_note_is_not_noted(make_view: Any) -> None:
     made = MarkdownReport().render(replace(view, summary=summary))
     assert made.splitlines()[4:] == [
         "| Overall | 1.25 | 0.00 | 0.00 | – | 6.25% | -12.5–95.0% | – | 3 |",
+        "",
+        "- Calls: 4, tokens in 900, out 100, $0.5000",
         "",
         "Signature: `keywords:1|n:3`",
     ]

@@ -1,14 +1,25 @@
 """``proctor check``: what is wrong with a suite."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.options import json_option, suite_options, suite_settings
+from proctor.cli.options import (
+    json_option,
+    suite_options,
+    suite_options_of_dialects,
+    suite_settings,
+)
+
+if TYPE_CHECKING:
+    from proctor.core.contracts import Reading
+    from proctor.engine.settings import SuiteSettings
+    from proctor.errors import Problem
 
 
 @click.command()
 @suite_options
+@suite_options_of_dialects
 @click.option("--deep", is_flag=True, help="Attack every criterion with made-up answers.")
 @json_option
 def check(**options: Any) -> int:
@@ -23,29 +34,58 @@ def check(**options: Any) -> int:
       proctor check suite.yaml
       proctor check suite.yaml --deep
     """
-    from proctor.bounded import run_sync
     from proctor.cli.output import print_json, problem_json, say_problems
     from proctor.engine import load
-    from proctor.engine.attack import attack, local_executor
-    from proctor.engine.scoring import Scorers
-    from proctor.errors import Problem, SuiteError
+    from proctor.errors import SuiteError
 
     deep, as_json = options.pop("deep"), options.pop("as_json")
     settings = suite_settings(options)
-    scorers = Scorers(allow_import=settings.allow_import)
-    problems: list[Problem] = []
-    summary: dict[str, Any] = {"suite": str(settings.path), "cases": 0}
+    name = str(settings.path)
     try:
-        reading = load.read(settings)
-        suite = load.chosen(reading.suite, settings)
-        summary = {"suite": suite.name, "dialect": suite.dialect, "cases": len(suite.cases)}
-        problems = [*scorers.problems(suite), *reading.warnings]
+        found = [_checked(reading, settings, deep) for reading in load.read_all(settings)]
     except SuiteError as error:
-        problems = list(error.problems)
-    wrong = [problem for problem in problems if problem.severity == "error"]
-    if deep and not wrong:
+        found = [({"suite": name, "cases": 0}, list(error.problems))]
+    wrong = [p for _, problems in found for p in problems if p.severity == "error"]
+    if as_json:
+        shown = [
+            {
+                **summary,
+                "counts": _counts(problems),
+                "problems": [problem_json(problem) for problem in problems],
+            }
+            for summary, problems in found
+        ]
+        print_json(shown[0] if len(shown) == 1 else {"suites": shown})
+        return 2 if wrong else 0
+    for summary, problems in found:
+        say_problems(problems)
+        numbers = ", ".join(
+            f"{n} {kind}{'s' * (n != 1)}"
+            for kind, n in _counts(problems).items()
+            if n or kind == "error"
+        )
+        click.echo(f"{summary['suite']}: {summary['cases']} cases, {numbers}")
+    return 2 if wrong else 0
 
-        async def attacked() -> list[Problem]:
+
+def _checked(
+    reading: "Reading", settings: "SuiteSettings", deep: bool
+) -> "tuple[dict[str, Any], list[Problem]]":
+    """Return what a suite is, and all that is wrong with it."""
+    from proctor.bounded import run_sync
+    from proctor.engine import load
+    from proctor.engine.attack import attack, local_executor
+    from proctor.engine.interview import Dialogues
+    from proctor.engine.scoring import Scorers
+
+    scorers = Scorers(allow_import=settings.allow_import, language=reading.suite.language)
+    suite = load.chosen(reading.suite, settings)
+    summary = {"suite": suite.name, "dialect": suite.dialect, "cases": len(suite.cases)}
+    problems = [*scorers.problems(suite), *reading.warnings]
+    problems += Dialogues(allow_import=settings.allow_import).problems(suite)
+    if deep and not any(problem.severity == "error" for problem in problems):
+
+        async def attacked() -> "list[Problem]":
             executor = local_executor(settings.allow_import)
             try:
                 return await attack(suite, scorers, executor)
@@ -53,17 +93,11 @@ def check(**options: Any) -> int:
                 await executor.close()
 
         problems += run_sync(attacked())
-    counts = {
+    return summary, problems
+
+
+def _counts(problems: "list[Problem]") -> dict[str, int]:
+    return {
         kind: sum(problem.severity == kind for problem in problems)
         for kind in ("error", "warning", "note")
     }
-    if as_json:
-        found = [problem_json(problem) for problem in problems]
-        print_json({**summary, "counts": counts, "problems": found})
-        return 2 if wrong else 0
-    say_problems(problems)
-    numbers = ", ".join(
-        f"{n} {kind}{'s' * (n != 1)}" for kind, n in counts.items() if n or kind == "error"
-    )
-    click.echo(f"{summary['suite']}: {summary['cases']} cases, {numbers}")
-    return 2 if wrong else 0

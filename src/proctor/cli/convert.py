@@ -5,11 +5,17 @@ from typing import Any
 
 import click
 
-from proctor.cli.options import json_option, suite_options, suite_settings
+from proctor.cli.options import (
+    json_option,
+    suite_options,
+    suite_options_of_dialects,
+    suite_settings,
+)
 
 
 @click.command()
 @suite_options
+@suite_options_of_dialects
 @click.option(
     "--to",
     type=click.Choice(["native"]),
@@ -33,11 +39,15 @@ def convert(**options: Any) -> None:
 
     to, out, as_json = options.pop("to"), options.pop("out"), options.pop("as_json")
     settings = suite_settings(options)
-    reading = load.read(settings)
-    suite = load.chosen(reading.suite, settings)
-    path = build("writer", Spec(name=to)).write(suite, out)
+    readings = load.read_all(settings)
+    wrote = []
+    for reading in readings:
+        suite = load.chosen(reading.suite, settings)
+        folder = out if len(readings) == 1 else out / suite.name
+        path = build("writer", Spec(name=to)).write(suite, folder)
+        wrote.append({"wrote": str(path), "suite": suite.name, "cases": len(suite.cases)})
+        if not as_json:
+            say_problems(reading.warnings, most=3)
+            click.echo(f"wrote {path}: {len(suite.cases)} cases")
     if as_json:
-        print_json({"wrote": str(path), "suite": suite.name, "cases": len(suite.cases)})
-        return
-    say_problems(reading.warnings, most=3)
-    click.echo(f"wrote {path}: {len(suite.cases)} cases")
+        print_json(wrote[0] if len(wrote) == 1 else {"suites": wrote})

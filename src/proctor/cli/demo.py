@@ -1,55 +1,122 @@
-"""``proctor demo``: the starter suite on recorded answers."""
+"""``proctor demo``: a real local model, or recorded answers, on the starter suite."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.options import json_option, store_option
 
+if TYPE_CHECKING:
+    from proctor.engine.evaluate import Outcome
+    from proctor.engine.settings import RunSettings
+
+MODEL = "local:smollm2"
+MAX_TOKENS = 128
 CANDIDATES = ("careful", "hasty")
+NEXT = (
+    ("proctor show {run} {case}", "why a mark is what it is"),
+    ("proctor report {run} --by lang --cases", "every case"),
+    ("proctor plan SUITE --model openai:NAME", "what examining your model would cost"),
+    ("proctor init my-suite", "a suite of your own"),
+)
 
 
 @click.command()
+@click.option("--recorded", is_flag=True, help="Grade recorded answers; ask no model.")
 @store_option
 @json_option
-def demo(store: str | None, as_json: bool) -> int:
-    """Examine two candidates, whose answers come with Proctor, with the starter suite.
+def demo(recorded: bool, store: str | None, as_json: bool) -> int:
+    """Examine a small model on this machine with the starter suite; no key is needed.
+
+    The model is fetched once (90 MB). It also plays the judge, which is only a demonstration.
+    Where it cannot be had, the recorded answers of two candidates are graded instead.
 
     \b
     Example:
       proctor demo
+      proctor demo --recorded
     """
-    from importlib.resources import as_file, files
-
-    from proctor.bounded import run_sync
-    from proctor.cli.output import print_json, progress_bar
+    from proctor.cli.output import print_json
     from proctor.cli.run import print_report
-    from proctor.engine.evaluate import evaluate
-    from proctor.engine.settings import RunSettings, SuiteSettings
+    from proctor.errors import ModelError, PluginError
     from proctor.reports.structured import to_object
     from proctor.store.store import Store
 
-    shown: list[Any] = []
-    with as_file(files("proctor.starter")) as folder, Store.open(store) as opened:
-        for name in CANDIDATES:
-            settings = RunSettings(
-                suite=SuiteSettings(path=Path(folder) / "suite.yaml"),
-                answers=Path(folder) / f"answers-{name}.jsonl",
-                name=f"demo-{name}",
-            )
-            with progress_bar() as progress:
-                outcome = run_sync(evaluate(settings, opened, progress))
-            if as_json:
-                shown.append(to_object(outcome.view))
-            else:
-                print_report(outcome.view, "table", by=(), cases=False)
-                click.echo()
-    if as_json:
-        print_json({"runs": shown})
-        return 0
-    click.echo("The answers were recorded; grading them was real. Next:")
-    click.echo("  proctor show demo-hasty en-python-aliasing     why a mark is what it is")
-    click.echo("  proctor report demo-careful --by lang --cases  every case")
-    click.echo("  proctor init my-suite                          a suite of your own")
+    with _starter() as folder, Store.open(store) as opened:
+        outcomes: list[Outcome] = []
+        if not recorded:
+            try:
+                click.echo(f"asking {MODEL}; the first time it is fetched first …", err=True)
+                outcomes = [_examined(_local(folder), opened)]
+            except (ModelError, PluginError) as error:
+                click.echo(f"{MODEL} cannot be asked here: {error}", err=True)
+                click.echo("so recorded answers are graded instead", err=True)
+        outcomes = outcomes or [_examined(one, opened) for one in _recorded(folder)]
+        if as_json:
+            print_json({"runs": [to_object(outcome.view) for outcome in outcomes]})
+            return 0
+        for outcome in outcomes:
+            print_report(outcome.view, "table", by=(), cases=False)
+            click.echo()
+    _say_next(outcomes[-1])
     return 0
+
+
+@contextmanager
+def _starter() -> Iterator[Path]:
+    from importlib.resources import as_file, files
+
+    with as_file(files("proctor.starter")) as folder:
+        yield Path(folder)
+
+
+def _local(folder: Path) -> "RunSettings":
+    from proctor.core.model import ModelChoice, Sampling
+    from proctor.engine.settings import Panel, RunSettings, SuiteSettings
+
+    cold = Sampling(temperature=0.0, max_tokens=MAX_TOKENS, seed=1)
+    choice = ModelChoice(spec=MODEL, sampling=cold)
+    return RunSettings(
+        suite=SuiteSettings(path=folder / "suite.yaml"),
+        model=choice,
+        panel=Panel(judges=(choice,)),
+        name="demo-smollm2",
+    )
+
+
+def _recorded(folder: Path) -> "Iterator[RunSettings]":
+    from proctor.engine.settings import RunSettings, SuiteSettings
+
+    for name in CANDIDATES:
+        yield RunSettings(
+            suite=SuiteSettings(path=folder / "suite.yaml"),
+            answers=folder / f"answers-{name}.jsonl",
+            name=f"demo-{name}",
+        )
+
+
+def _examined(settings: "RunSettings", store: Any) -> "Outcome":
+    from proctor.bounded import run_sync
+    from proctor.cli.output import progress_bar, say
+    from proctor.engine.evaluate import evaluate
+
+    with progress_bar() as progress:
+        return run_sync(evaluate(settings, store, progress, say))
+
+
+def _say_next(last: "Outcome") -> None:
+    run = last.view.run
+    if run.candidate.name == "model":
+        click.echo(
+            f"These are answers of {MODEL}, a model of 135 million parameters. It judged, too,"
+        )
+        click.echo("as a demonstration: what it said as a judge is shown and not counted. Next:")
+    else:
+        click.echo("The answers were recorded; grading them was real. Next:")
+    width = max(len(command.format(run=run.name, case="en-python-aliasing")) for command, _ in NEXT)
+    for command, what in NEXT:
+        shown = command.format(run=run.name, case="en-python-aliasing")
+        click.echo(f"  {shown:{width}}  {what}")

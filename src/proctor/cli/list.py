@@ -8,7 +8,14 @@ import click
 
 from proctor.cli.options import json_option, store_option
 
-PLUGINS = {"scorers": "scorer", "dialects": "dialect", "measures": "measure", "reports": "report"}
+PLUGINS = {
+    "scorers": "scorer",
+    "dialects": "dialect",
+    "dialogues": "dialogue",
+    "measures": "measure",
+    "models": "model",
+    "reports": "report",
+}
 
 
 @click.command(name="list")

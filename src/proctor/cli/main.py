@@ -16,7 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "check": ("proctor.cli.check:check", "Say what is wrong with a suite; --deep attacks it."),
     "report": ("proctor.cli.report:report", "Print the numbers of a run."),
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
-    "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, dialects, languages."),
+    "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, models, languages."),
     "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
     "export": ("proctor.cli.export:export", "Write a run to a file: .jsonl or .parquet."),
     "import": ("proctor.cli.import_:import_", "Read a run that was exported."),
@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
     "demo": ("proctor.cli.demo:demo", "Run the starter suite on recorded answers."),
     "doctor": ("proctor.cli.doctor:doctor", "Say what works on this machine."),
+    "askbench": ("proctor.cli.askbench:askbench", "Run AskBench's INI files and result folders."),
     "infibench": ("proctor.cli.infibench:infibench", "Grade as InfiBench's grader_main.py did."),
 }
 
@@ -106,7 +107,7 @@ def _run(args: list[str]) -> int:
         if not isinstance(error, ProctorError):
             raise
         _say(error, as_json="--json" in args)
-        return 2
+        return error.exit_code
 
 
 def _say(error: Exception, *, as_json: bool) -> None:

@@ -3,13 +3,16 @@
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from proctor.core.model import ModelChoice, Sampling
+from proctor.core.model_name import parse_model
 from proctor.core.suite import Spec
-from proctor.engine.settings import RunSettings, SuiteSettings
+from proctor.engine.settings import CallSettings, Panel, RunSettings, SuiteSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -64,18 +67,28 @@ def run_options(command: Command) -> Command:
     for decorate in reversed(
         [
             click.option(
+                "--model",
+                "models",
+                multiple=True,
+                metavar="M",
+                help="A model to examine: openai:NAME[@URL], anthropic:NAME, local:smollm2,"
+                " replay:FILE. Several make one run each.",
+            ),
+            click.option(
                 "--answers",
                 type=click.Path(path_type=Path),
-                required=True,
                 help="Answers on file: a folder, JSONL, CSV or Parquet.",
             ),
             click.option("--attempts", type=click.IntRange(1), help="At most N attempts a case."),
             click.option("--name", default="", help="The run's name [default: SUITE-CANDIDATE]."),
+            *judge_options,
+            *sampling_options,
+            *call_options,
             click.option(
                 "--executor", default="local", show_default=True, help="Where grading runs."
             ),
             click.option(
-                "--concurrency", type=click.IntRange(1), help="Processes [default: one per core]."
+                "--workers", type=click.IntRange(1), help="Grading processes [default: one a core]."
             ),
             click.option(
                 "--sandbox",
@@ -98,6 +111,89 @@ def run_options(command: Command) -> Command:
     return command
 
 
+judge_options = [
+    click.option(
+        "--judge",
+        "judges",
+        multiple=True,
+        metavar="M",
+        help="The model that judges; several make a panel.",
+    ),
+    click.option(
+        "--panel",
+        type=click.Choice(["mean", "median", "majority"]),
+        default="mean",
+        show_default=True,
+        help="How the verdicts of several judges fold into one.",
+    ),
+    click.option("--judge-repeats", type=click.IntRange(1), default=1, help="Ask each N times."),
+    click.option(
+        "--simulator", metavar="M", help="The model that plays the user [default: the judge]."
+    ),
+]
+
+sampling_options = [
+    click.option("--temperature", type=float, help="The candidate's temperature."),
+    click.option("--top-p", type=float, help="The candidate's top_p."),
+    click.option("--top-k", type=int, help="The candidate's top_k."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Most tokens of a reply."),
+    click.option("--seed", type=int, help="The candidate's seed, where the server takes one."),
+    click.option("--system", default="", metavar="TEXT", help="A system prompt for every case."),
+]
+
+call_options = [
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1),
+        default=64,
+        show_default=True,
+        help="Most calls at a time; fewer while a server says it is too many.",
+    ),
+    click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for a call."),
+    click.option(
+        "--attempt-timeout",
+        type=click.FloatRange(0, min_open=True),
+        default=3600.0,
+        show_default=True,
+        help="Seconds for one attempt, all its turns together.",
+    ),
+    click.option("--rpm", type=click.IntRange(1), help="Most requests a minute."),
+    click.option("--tpm", type=click.IntRange(1), help="Most tokens a minute."),
+    click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help="Send it along."),
+    click.option("--max-cost", type=float, metavar="USD", help="Stop before more is spent."),
+    click.option(
+        "--price",
+        "prices",
+        multiple=True,
+        metavar="MODEL=IN/OUT",
+        help="Dollars per million tokens in and out, where the built-in table is silent or old.",
+    ),
+    click.option("--offline", is_flag=True, help="Let nothing but loopback be reached."),
+    click.option(
+        "--record",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Write all traffic of the run to this cassette, for --model replay:FILE.",
+    ),
+]
+
+dialect_options = [
+    click.option("--max-turns", type=click.IntRange(1), help="Most turns of a dialogue."),
+    click.option(
+        "--guidance",
+        type=click.Choice(["none", "weak", "strong", "fata"]),
+        help="What an AskBench candidate is told about asking.",
+    ),
+    click.option("--strict/--no-strict", default=None, help="AskBench's strict two turns."),
+]
+
+
+def suite_options_of_dialects(command: Command) -> Command:
+    """Add the options that some formats understand."""
+    for decorate in reversed(dialect_options):
+        command = decorate(command)
+    return command
+
+
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
     if options.get("allow_import") and os.getcwd() not in sys.path:
@@ -111,7 +207,15 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
         limit=options.pop("limit", None),
         select=tuple(options.pop("select", ())),
         allow_import=options.pop("allow_import", False),
+        options=_dialect_settings(options),
     )
+
+
+def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
+    found = {name: options.pop(name, None) for name in ("max_turns", "guidance", "strict")}
+    if found["strict"] is not None:
+        found["strict"] = "1" if found["strict"] else "0"
+    return {name: str(value) for name, value in found.items() if value is not None}
 
 
 def sandbox_spec(text: str) -> Spec:
@@ -120,19 +224,80 @@ def sandbox_spec(text: str) -> Spec:
     return Spec(name=name, params={"image": image} if image else {})
 
 
-def run_settings(options: dict[str, Any]) -> RunSettings:
-    """Take the run's settings out of a command's options."""
-    workers = options.pop("concurrency", None)
+def run_settings(options: dict[str, Any]) -> list[RunSettings]:
+    """Take the settings out of a command's options; several models make a run each."""
+    workers = options.pop("workers", None)
     executor = Spec(
         name=options.pop("executor", "local"), params={"workers": workers} if workers else {}
     )
-    return RunSettings(
+    asked = _asked(options)
+    models, answers = options.pop("models", ()), options.pop("answers", None)
+    name = options.pop("name", "")
+    if name and len(models) > 1:
+        raise click.UsageError("--name names one run, and several models make several")
+    settings = RunSettings(
+        panel=Panel(
+            judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
+            combine=options.pop("panel", "mean"),
+            repeats=options.pop("judge_repeats", 1),
+        ),
+        simulator=_choice(text, {}) if (text := options.pop("simulator", None)) else None,
+        calls=call_settings(options),
         suite=suite_settings(options),
-        answers=options.pop("answers"),
+        answers=answers,
         attempts=options.pop("attempts", None),
-        name=options.pop("name", ""),
+        name=name,
         executor=executor,
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "t"),
         gates=tuple(options.pop("gates", ())),
     )
+    if not models:
+        return [settings]
+    return [replace(settings, model=_choice(text, asked)) for text in models]
+
+
+def _asked(options: dict[str, Any]) -> dict[str, Any]:
+    """Take out how the candidate is asked."""
+    names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
+    sampling = Sampling(**{name: options.pop(name, None) for name in names})
+    headers = [_pair(text, "--header") for text in options.pop("headers", ())]
+    return {"sampling": sampling, "system": options.pop("system", ""), "headers": dict(headers)}
+
+
+def _choice(text: str, asked: dict[str, Any]) -> ModelChoice:
+    parse_model(text)
+    return ModelChoice(spec=text, **asked)
+
+
+def call_settings(options: dict[str, Any]) -> CallSettings:
+    """Take out how models are called."""
+    return CallSettings(
+        concurrency=options.pop("concurrency", 64),
+        timeout=options.pop("timeout", None),
+        attempt_timeout=options.pop("attempt_timeout", 3600.0),
+        requests_per_minute=options.pop("rpm", None),
+        tokens_per_minute=options.pop("tpm", None),
+        max_cost=options.pop("max_cost", None),
+        prices=dict(_price(text) for text in options.pop("prices", ())),
+        offline=options.pop("offline", False),
+        record=options.pop("record", None),
+    )
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not found or not name.strip():
+        raise click.UsageError(f"{option} wants NAME=VALUE, not {text!r}")
+    return name.strip(), value.strip()
+
+
+def _price(text: str) -> tuple[str, tuple[float, float]]:
+    name, value = _pair(text, "--price")
+    try:
+        asked, said = (float(part) for part in value.split("/"))
+    except ValueError:
+        raise click.UsageError(
+            f"--price wants MODEL=IN/OUT, as in gpt-4o=2.5/10, not {text!r}"
+        ) from None
+    return name, (asked, said)

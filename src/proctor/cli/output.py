@@ -23,6 +23,11 @@ def print_json(value: Json) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def say(text: str) -> None:
+    """Tell a person something while a command runs."""
+    click.echo(text, err=True)
+
+
 def problem_json(problem: Problem) -> dict[str, Json]:
     """Make JSON of a problem."""
     return {

@@ -1,15 +1,26 @@
 """``proctor plan``: what would run."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.options import json_option, run_options, run_settings, store_option, suite_options
+from proctor.cli.options import (
+    json_option,
+    run_options,
+    run_settings,
+    store_option,
+    suite_options,
+    suite_options_of_dialects,
+)
+
+if TYPE_CHECKING:
+    from proctor.engine.plan import Plan
 
 
 @click.command()
 @suite_options
 @run_options
+@suite_options_of_dialects
 @store_option
 @json_option
 def plan(**options: Any) -> int:
@@ -18,46 +29,79 @@ def plan(**options: Any) -> int:
     \b
     Example:
       proctor plan suite.yaml --answers answers.jsonl
+      proctor plan suite.yaml --model openai:gpt-4o-mini --judge openai:gpt-4o
     """
-    from proctor.cli.output import print_json, problem_json, say_problems
-    from proctor.engine.plan import plan as make_plan
+    from proctor.cli.output import print_json
+    from proctor.engine.plan import plan_all
     from proctor.errors import StoreError
     from proctor.store.store import Store
 
     as_json, url = options.pop("as_json"), options.pop("store")
-    settings = run_settings(options)
+    several = run_settings(options)
     try:
         store = Store.open(url, create=False)
     except StoreError:
         store = None
-    made = make_plan(settings, store)
+    plans = [made for settings in several for made in plan_all(settings, store)]
     if store is not None:
         store.close()
     if as_json:
-        print_json(
-            {
-                "suite": made.suite.name,
-                "dialect": made.suite.dialect,
-                "cases": made.cases,
-                "attempts": made.attempts,
-                "unanswered": made.unanswered,
-                "scores": {"total": made.scores, "stored": made.stored, "to_do": made.to_do},
-                "scorers": dict(made.scorers),
-                "usage": {"calls": 0, "cost": None},
-                "problems": [problem_json(problem) for problem in made.problems],
-                "warnings": [problem_json(problem) for problem in made.warnings],
-            }
-        )
-        return 2 if made.problems else 0
+        shown = [_object(made) for made in plans]
+        print_json(shown[0] if len(shown) == 1 else {"plans": shown})
+        return 2 if any(made.problems for made in plans) else 0
+    return max(_say(made) for made in plans)
+
+
+def _object(made: "Plan") -> dict[str, Any]:
+    from proctor.cli.output import problem_json
+
+    return {
+        "suite": made.suite.name,
+        "dialect": made.suite.dialect,
+        "cases": made.cases,
+        "attempts": made.attempts,
+        "attempts_stored": made.attempts_stored,
+        "unanswered": made.unanswered,
+        "scores": {"total": made.scores, "stored": made.stored, "to_do": made.to_do},
+        "scorers": dict(made.scorers),
+        "usage": dict(made.usage),
+        "problems": [problem_json(problem) for problem in made.problems],
+        "warnings": [problem_json(problem) for problem in made.warnings],
+    }
+
+
+def _say(made: "Plan") -> int:
+    from proctor.cli.output import say_problems
+
     say_problems((*made.problems, *made.warnings))
     if made.problems:
         many = f"{len(made.problems)} problem{'s' if len(made.problems) > 1 else ''}"
         click.echo(f"{many}; nothing would be run", err=True)
         return 2
     click.echo(f"suite     {made.suite.name} ({made.suite.dialect}), {made.cases} cases")
-    click.echo(f"attempts  {made.attempts} on file, {made.unanswered} unanswered")
+    new = made.attempts - made.attempts_stored
+    there = "on file" if made.on_file else f"in all, {made.attempts_stored} there, {new} to make"
+    click.echo(f"attempts  {made.attempts} {there}, {made.unanswered} unanswered")
     click.echo(f"scores    {made.scores}, of which {made.stored} stored, {made.to_do} to do")
     for name, count in sorted(made.scorers.items()):
         click.echo(f"          {name}: {count}")
-    click.echo("calls     0 (answers on file cost nothing)")
+    found = made.usage["range"]
+    if not found["calls"][2]:
+        click.echo(
+            f"calls     0 ({'answers on file cost nothing' if made.on_file else 'all stored'})"
+        )
+        return 0
+    click.echo(f"calls     {_range(found['calls'])}")
+    for role, calls in made.usage["roles"].items():
+        click.echo(f"          {role}: {_range(calls)}")
+    click.echo(f"tokens    in {_range(found['prompt_tokens'])}")
+    click.echo(f"          out {_range(found['completion_tokens'])}")
+    cost = found["cost"]
+    shown = "unknown (fix: --price MODEL=IN/OUT)" if cost is None else _range(cost, "$")
+    click.echo(f"cost      {shown}")
     return 0
+
+
+def _range(ends: list[float], unit: str = "") -> str:
+    low, likely, high = (f"{unit}{n:,.4g}" if unit else f"{n:,}" for n in ends)
+    return likely if low == high else f"{likely} ({low} to {high})"

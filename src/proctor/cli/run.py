@@ -2,16 +2,28 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.options import json_option, run_options, run_settings, store_option, suite_options
+from proctor.cli.options import (
+    json_option,
+    run_options,
+    run_settings,
+    store_option,
+    suite_options,
+    suite_options_of_dialects,
+)
+
+if TYPE_CHECKING:
+    from proctor.engine.evaluate import Outcome
+    from proctor.engine.settings import RunSettings
 
 
 @click.command()
 @suite_options
 @run_options
+@suite_options_of_dialects
 @click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
 @click.option("--cases", is_flag=True, help="Show every case as well.")
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
@@ -27,15 +39,16 @@ def run(**options: Any) -> int:
 
     \b
     Example:
+      proctor run suite.yaml --model openai:gpt-4o-mini --judge openai:gpt-4o
+      proctor run suite.yaml --model local:smollm2 --attempts 3 --temperature 0.7
       proctor run suite.yaml --answers answers.jsonl
       proctor run suite.yaml --answers responses/gpt-4 --compat original --by lang --json
       proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
     """
-    from proctor.bounded import run_sync
-    from proctor.cli.output import progress_bar, say_problems
-    from proctor.engine.evaluate import evaluate
+    from proctor.cli.output import print_json
     from proctor.engine.gates import missed_gates
     from proctor.registry import find
+    from proctor.reports.structured import to_object
     from proctor.store.store import Store
 
     by, cases = options.pop("by"), options.pop("cases")
@@ -45,20 +58,50 @@ def run(**options: Any) -> int:
     if layout is not None:
         find("layout", layout)
     as_json, url = options.pop("as_json"), options.pop("store")
-    settings = run_settings(options)
+    several = run_settings(options)
     with Store.open(url) as store:
-        try:
-            with progress_bar() as progress:
-                outcome = run_sync(evaluate(settings, store, progress))
-        except KeyboardInterrupt:
-            click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+        outcomes = examine(several, store, quiet=as_json)
+        if outcomes is None:
             return 130
-        if not as_json:
-            say_problems(outcome.warnings, most=3)
-        print_report(outcome.view, "json" if as_json else "table", by=by, cases=cases)
+        for number, outcome in enumerate(outcomes):
+            if as_json and len(outcomes) > 1:
+                continue
+            if number:
+                click.echo()
+            print_report(outcome.view, "json" if as_json else "table", by=by, cases=cases)
+        if as_json and len(outcomes) > 1:
+            print_json({"runs": [to_object(found.view, by, cases) for found in outcomes]})
         if layout is not None:
-            write_layout(outcome.view, layout, out, quiet=as_json)
-        return exit_code(outcome.view.summary, missed_gates(settings.gates, outcome.view.summary))
+            for outcome in outcomes:
+                write_layout(outcome.view, layout, out, quiet=as_json)
+        gates = several[0].gates
+        codes = [
+            exit_code(found.view.summary, missed_gates(gates, found.view.summary), found.view.run)
+            for found in outcomes
+        ]
+        return max(codes)
+
+
+def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[Outcome] | None":
+    """Examine every candidate with every suite, with progress; none where it was interrupted."""
+    from proctor.bounded import run_sync
+    from proctor.cli.output import progress_bar, say, say_problems
+    from proctor.engine.evaluate import evaluate_all
+
+    outcomes: list[Outcome] = []
+    try:
+        for settings in several:
+            with progress_bar() as progress:
+                outcomes += run_sync(evaluate_all(settings, store, progress, say))
+    except KeyboardInterrupt:
+        click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+        return None
+    for outcome in outcomes:
+        if not quiet:
+            say_problems(outcome.warnings, most=3)
+        if outcome.stopped:
+            click.echo(f"stopped: {outcome.stopped}", err=True)
+    return outcomes
 
 
 def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> None:
@@ -88,10 +131,16 @@ def write_layout(view: Any, name: str, out: Path, *, quiet: bool) -> None:
             click.echo(f"wrote {path}", err=True)
 
 
-def exit_code(summary: Any, missed: list[str]) -> int:
+def exit_code(summary: Any, missed: list[str], run: Any = None) -> int:
     """Say which gates were missed, and return the exit code of a run."""
     for gate in missed:
         click.echo(f"gate missed: {gate}", err=True)
-    if summary.totals.errors:
+    if summary.totals.errors or (run is not None and run.status == "incomplete"):
+        errors = (
+            f"{summary.totals.errors} attempts could not be made"
+            if summary.totals.errors
+            else "stopped"
+        )
+        click.echo(f"incomplete: {errors}; the same command goes on from here", err=True)
         return 3
     return 1 if missed else 0

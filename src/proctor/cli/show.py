@@ -72,7 +72,8 @@ def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None)
         yield click.style(f"attempt {item.attempt.index}  {_worth(item)}", bold=True)
         if item.attempt.error:
             yield f"  error: {item.attempt.error}"
-        yield from _block("answer", _marked(item), most)
+        yield from _said(item, most)
+        yield from _noted(item.attempt.notes)
         for criterion in case.criteria:
             score = item.scores.get(criterion.id)
             if score is not None:
@@ -83,6 +84,39 @@ def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None)
         shown = ", ".join("–" if b is None else f"{b:.4g}" for b in folded.buckets[:30])
         yield ""
         yield f"all {len(found.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
+
+
+def _said(item: "AttemptResult", most: int | None) -> Iterator[str]:
+    """Show what was said, turn by turn where there were several, and the thinking in full only."""
+    messages = item.attempt.messages
+    for number, message in enumerate(messages):
+        if message.thinking and most is None:
+            yield from _block("thinking", _printable(message.thinking), most)
+        last = number == len(messages) - 1
+        title = "answer" if last or message.role == "assistant" else message.role
+        yield from _block(title, _marked(item) if last else _printable(message.content), most)
+    if not messages:
+        yield from _block("answer", "", most)
+
+
+def _noted(notes: Any) -> Iterator[str]:
+    """Show why a dialogue ended, what each turn covered, and what was strange about it."""
+    if reason := notes.get("reason"):
+        yield f"  ended: {_printable(str(reason))}"
+    ledger = notes.get("ledger") or {}
+    for point, first in zip(ledger.get("points", ()), ledger.get("first", ()), strict=False):
+        when = f"covered at turn {first}" if first else "never covered"
+        yield f"    {when}: {_printable(str(point))}"
+    for flag in notes.get("flags", ()):
+        yield f"  the simulated user: {_printable(_words(flag))}"
+    if notes.get("truncated"):
+        yield f"  cut off by the limit of tokens: turn {', '.join(map(str, notes['truncated']))}"
+
+
+def _words(flag: Any) -> str:
+    if not isinstance(flag, dict):
+        return str(flag)
+    return ", ".join(f"{name} {value}" for name, value in flag.items())
 
 
 def formula(case: "Case", item: "AttemptResult") -> str:
@@ -146,6 +180,11 @@ def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
         yield f"{mark} {rule['points']:+g}  {rule['keyword']}  {places}".rstrip()
     for number, test in enumerate(detail.get("tests", ()), 1):
         yield from _test_rows(number, test, full)
+    replies = detail.get("raw", ())
+    for number, reply in enumerate(replies, 1):
+        if full or score.points is None:
+            for row in _printable(str(reply)).split("\n"):
+                yield f"judge, reply {number}: {row}"
     for number, blank in enumerate(detail.get("blanks", ()), 1):
         mark = "✓" if blank["points"] else "✗"
         yield f"{mark} blank {number}: {blank['text']!r}, wanted {blank['target']!r}"

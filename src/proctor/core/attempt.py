@@ -15,6 +15,8 @@ class AttemptStatus(StrEnum):
     """The candidate was reached and gave no answer: the case's null score counts."""
     ERROR = "error"
     """The candidate could not be reached: nothing counts, the next run tries again."""
+    STOPPED = "stopped"
+    """A judge or simulated user failed in mid-dialogue: unscored, the next run tries again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Attempt:
     usage: Mapping[str, Json] = field(default_factory=dict)
     meta: Mapping[str, Json] = field(default_factory=dict)
     """What the answers file said besides the answer."""
+    notes: Mapping[str, Json] = field(default_factory=dict)
+    """What the dialogue noted: rulings, coverage by turn, why it ended, which replies were cut."""
 
     @property
     def output(self) -> str:

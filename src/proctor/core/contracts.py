@@ -1,17 +1,18 @@
 """The contracts of the doers: what a plugin of each kind must be able to do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from proctor.core.attempt import Attempt
+from proctor.core.model import Judge, Model, ModelChoice, Reply, Sampling
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Suite
-from proctor.errors import Problem
+from proctor.errors import Problem, UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,10 @@ class ScoreContext:
     attempt: Attempt
     sandbox: Sandbox | None = None
     """Where programs may be run; only ``async`` code (``score`` or ``finish``) is given one."""
+    judge: Judge | None = None
+    """Who may be asked for a verdict; only ``async`` code is given one."""
+    language: str = "en"
+    """The suite's language, in which judges are asked."""
 
     @property
     def output(self) -> str:
@@ -90,6 +95,10 @@ class Scorer(ABC):
     """The most points a bare number can be; none for a number that is only shown, never added."""
     time_limit: ClassVar[float] = 10.0
     """Seconds after which a score is given up as failed."""
+    instant: ClassVar[bool] = False
+    """Whether ``score`` is quick and sure to end, so that it needs no process of its own."""
+    reads_notes: ClassVar[bool] = False
+    """Whether ``score`` looks at what the dialogue noted, and not only at what was said."""
 
     @abstractmethod
     def score(self, ctx: ScoreContext) -> Any:
@@ -111,6 +120,20 @@ class Scorer(ABC):
     def needs_sandbox(self) -> bool:
         """Tell whether programs must be run to judge by this."""
         return self.finishes
+
+    @property
+    def needs_judge(self) -> bool:
+        """Tell whether a judge must be asked, by an ``async`` ``score`` or by ``finish``."""
+        return False
+
+    @property
+    def per_attempt(self) -> bool:
+        """Tell whether equal answers in two attempts must be judged apart."""
+        return False
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompts that a judge is asked with; it enters keys."""
+        return ""
 
     def missing(self) -> Iterable[str]:
         """Return what this machine lacks to judge by this, with how to get it."""
@@ -135,6 +158,12 @@ class Reading:
 
     suite: Suite
     warnings: tuple[Problem, ...] = ()
+    roles: Mapping[str, ModelChoice] = field(default_factory=dict)
+    """The models that the person's own settings file names: candidate, judge, simulator."""
+    attempts: int | None = None
+    """How many attempts a case the format asks for, where it does."""
+    out: Path | None = None
+    """The folder that the format's own result files go to, where it names one."""
 
 
 class Dialect(ABC):
@@ -153,12 +182,93 @@ class Dialect(ABC):
         Files that the suite names must lie inside root, by default the folder of the suite.
         """
 
+    def read_all(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        """Read all suites of a path; most formats have one.
+
+        Options are what a person set beside the file, such as ``max_turns``; a dialect that knows
+        none refuses them.
+        """
+        if options:
+            known = ", ".join(sorted(options))
+            raise UsageError(f"the dialect {self.name!r} has no option {known}")
+        return (self.read(path, compat=compat, root=root),)
+
     @abstractmethod
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         """Read answers on file, case by case in the order of the file, attempts in their order.
 
         Raises a DialectError when the path is not an answers file of this format.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Say how often a dialogue may call each role for one attempt: at least, likely, at most."""
+
+    candidate: tuple[int, int, int] = (1, 1, 1)
+    judge: tuple[int, int, int] = (0, 0, 0)
+    simulator: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogueContext:
+    """Hold all that a dialogue may use; every call through it is stored before it is used."""
+
+    case: Case
+    index: int
+    candidate: "Candidate"
+    judge: Judge | None = None
+    simulator: Model | None = None
+    simulator_sampling: Sampling = field(default_factory=Sampling)
+    language: str = "en"
+
+    @property
+    def salt(self) -> str:
+        """Return what tells the calls of this attempt apart from those of others."""
+        return f"{self.case.id}#{self.index}"
+
+
+class Candidate(ABC):
+    """Be examined: answer the messages of a dialogue."""
+
+    @abstractmethod
+    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        """Answer the whole conversation so far, or raise a ModelError."""
+
+
+class Dialogue(ABC):
+    """Put a case to a candidate; a dataclass whose fields are its parameters.
+
+    ``hold`` returns the attempt. It lets a ModelError of the candidate pass, and turns a failing
+    judge or simulated user into an attempt with the status ``stopped``.
+    """
+
+    version: ClassVar[str] = "1"
+    consults: ClassVar[frozenset[str]] = frozenset()
+    """Which of ``judge`` and ``simulator`` it asks."""
+
+    @abstractmethod
+    async def hold(self, ctx: DialogueContext) -> Attempt:
+        """Put the case to the candidate, to the end."""
+
+    def turns(self, case: Case) -> Turns:
+        """Return how many calls to expect, for the plan."""
+        return Turns()
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompts used; it enters the attempt's key."""
+        return ""
+
+    def problems(self, case: Case) -> Iterable[str]:
+        """Return what a case lacks to be put in this way."""
+        return ()
 
 
 class Measure(ABC):

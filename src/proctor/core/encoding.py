@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.model import Reply, Request, Sampling, Shape, Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 
@@ -43,10 +44,37 @@ def attempt_from(data: Mapping[str, Json]) -> Attempt:
     return Attempt(**{**data, "messages": _messages(data.get("messages", ())), "status": status})
 
 
+def request_from(data: Mapping[str, Json]) -> Request:
+    """Make a Request of its JSON."""
+    sampling = dict(data.get("sampling", {}))
+    if "stop" in sampling:
+        sampling["stop"] = tuple(sampling["stop"])
+    shape = data.get("shape")
+    return Request(
+        messages=_messages(data.get("messages", ())),
+        sampling=Sampling(**sampling),
+        shape=None if shape is None else Shape(name=shape["name"], schema=shape.get("schema", {})),
+        salt=data.get("salt", ""),
+    )
+
+
+def reply_from(data: Mapping[str, Json]) -> Reply:
+    """Make a Reply of its JSON."""
+    return Reply(**{"text": None, **data, "usage": Usage(**data.get("usage", {}))})
+
+
 def score_from(data: Mapping[str, Json]) -> Score:
     """Make a Score of its JSON."""
     return Score(**{**data, "status": ScoreStatus(data.get("status", ScoreStatus.SCORED))})
 
 
 def _messages(items: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:
-    return tuple(Message(role=item["role"], content=item.get("content", "")) for item in items)
+    return tuple(
+        Message(
+            role=item["role"],
+            content=item.get("content", ""),
+            images=tuple(item.get("images", ())),
+            thinking=item.get("thinking", ""),
+        )
+        for item in items
+    )

@@ -13,29 +13,25 @@ from proctor.core.suite import Case, Criterion, Json, Message, Suite
 
 def plain(thing: Any) -> Json:
     """Turn dataclasses, tuples and enums into JSON values, leaving out fields at their default."""
-    if isinstance(thing, str | int | float | bool | None):
-        return thing.value if isinstance(thing, Enum) else thing
-    if is_dataclass(thing):
-        return {
-            f.name: plain(value)
-            for f in fields(thing)
-            if not _is_default(f, value := getattr(thing, f.name))
-        }
-    if isinstance(thing, Mapping):
+    kind = type(thing)
+    if kind in _SCALARS:
+        return thing
+    if kind is dict:
         return {str(key): plain(value) for key, value in thing.items()}
-    if isinstance(thing, Sequence):
+    if kind is tuple or kind is list:
         return [plain(value) for value in thing]
-    raise TypeError(f"not a JSON value: {type(thing).__name__}")
+    if (layout := _layout(kind)) is not None:
+        return {
+            name: plain(value)
+            for name, default in layout
+            if not _is_default(default, value := getattr(thing, name))
+        }
+    return _unusual(thing)
 
 
 def digest(*things: Any) -> str:
     """Hash JSON values and core dataclasses to 32 hexadecimal digits."""
-    text = json.dumps(
-        [plain(thing) for thing in things],
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-    )
+    text = _ENCODER.encode([plain(thing) for thing in things])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -57,6 +53,14 @@ def answer_key(case: Case, attempt: Attempt) -> str:
     return digest("answer", _said(case.messages), _said(attempt.messages), said, attempt.seconds)
 
 
+def attempt_key(case: Case, index: int, held: str) -> str:
+    """Address an attempt by what the candidate is shown, and by who was asked how.
+
+    ``held`` addresses the candidate with its sampling, and whom the dialogue consults with what.
+    """
+    return digest("attempt", case.id, index, _said(case.messages), case.dialogue, held)
+
+
 def judged_key(case: Case, criterion: Criterion, version: str) -> str:
     """Address all that a score depends on besides the attempt."""
     return digest(
@@ -70,17 +74,51 @@ def judged_key(case: Case, criterion: Criterion, version: str) -> str:
     )
 
 
-def score_key(judged: str, attempt: Attempt) -> str:
-    """Address a score, given the address of the criterion as it judges this case."""
-    return digest(judged, _said(attempt.messages))
+def score_key(judged: str, attempt: Attempt, *, apart: bool = False, noted: bool = False) -> str:
+    """Address a score, given the address of the criterion as it judges this case.
+
+    With apart, equal answers in two attempts have scores of their own; with noted, what the
+    dialogue noted is part of what is judged.
+    """
+    more: list[Json] = [attempt.notes] if noted else []
+    if apart:
+        more.append(attempt.index)
+    return digest(judged, _said(attempt.messages), *more)
 
 
 def _said(messages: Sequence[Message]) -> list[list[str]]:
     """Write a transcript in the form that is quick to hash."""
-    return [[message.role, message.content] for message in messages]
+    return [[message.role, message.content, *message.images] for message in messages]
 
 
-def _is_default(field: Any, value: Any) -> bool:
+def _is_default(default: Any, value: Any) -> bool:
     if value is None or (isinstance(value, str | tuple | dict) and not value):
         return True
-    return bool(type(value) is type(field.default) and value == field.default)
+    return bool(type(value) is type(default) and value == default)
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_Layout = tuple[tuple[str, Any], ...]
+_LAYOUTS: dict[type[Any], _Layout | None] = {}
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _layout(kind: type[Any]) -> _Layout | None:
+    """Return the fields of a dataclass with their defaults, looked up once for each class."""
+    if kind not in _LAYOUTS:
+        known = is_dataclass(kind)
+        _LAYOUTS[kind] = tuple((f.name, f.default) for f in fields(kind)) if known else None
+    return _LAYOUTS[kind]
+
+
+def _unusual(thing: Any) -> Json:
+    """Turn into JSON what is a value of a common kind by inheritance only."""
+    if isinstance(thing, Enum):
+        return thing.value
+    if isinstance(thing, str | int | float):
+        return thing
+    if isinstance(thing, Mapping):
+        return {str(key): plain(value) for key, value in thing.items()}
+    if isinstance(thing, Sequence):
+        return [plain(value) for value in thing]
+    raise TypeError(f"not a JSON value: {type(thing).__name__}")

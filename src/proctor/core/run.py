@@ -91,6 +91,8 @@ class Measured:
     value: float | None
     interval: tuple[float, float] | None
     n: int
+    detail: Json = None
+    """What one number cannot say: a distribution, the parts of a sum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,11 @@ def null_value(case: Case) -> Value:
     return Value(status=ValueStatus.UNANSWERED, value=null, low=null, high=null)
 
 
+def stopped_value(case: Case) -> Value:
+    """Return what a case is worth when a judge or a simulated user failed in mid-dialogue."""
+    return Value(status=ValueStatus.UNSCORED, value=None, low=0.0, high=case.full_score)
+
+
 def error_value(case: Case) -> Value:
     """Return what a case is worth when the candidate could not be reached."""
     return Value(status=ValueStatus.ERROR, value=None, low=0.0, high=case.full_score)

@@ -21,7 +21,12 @@ class Message:
     """Hold one message of a transcript."""
 
     role: str
+    """``system``, ``developer``, ``user`` or ``assistant``."""
     content: str
+    images: tuple[str, ...] = ()
+    """Pictures that come with the text, as ``data:`` or ``https:`` addresses."""
+    thinking: str = ""
+    """What a model wrote before its answer; never sent back and never judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,11 @@ ROLES = ("system", "developer", "user", "assistant", "tool")
 ASKING = ("ask", "ask_file", "messages")
 
 
+class _Example(Strict):
+    ask: str
+    answer: str
+
+
 class DefaultKeys(Strict):
     """Hold what a file may say once for all of its cases."""
 
@@ -23,6 +28,7 @@ class DefaultKeys(Strict):
     null_score: Number | None = None
     weight: Share | None = None
     system: str | None = None
+    examples: "list[_Example] | None" = None
     dialogue: Any = None
     tags: dict[str, list[str]] = Field(default_factory=dict)
     criteria: Any = None
@@ -31,6 +37,7 @@ class DefaultKeys(Strict):
 class _Message(Strict):
     role: str
     content: str
+    images: list[str] = Field(default_factory=list)
 
 
 class _Passage(Strict):
@@ -45,6 +52,7 @@ class CaseKeys(DefaultKeys):
     ask: str | None = None
     ask_file: str | None = None
     messages: list[_Message] | None = Field(default=None, min_length=1)
+    images: list[str] = Field(default_factory=list)
     references: list[_Passage] = Field(default_factory=list)
     context: list[_Passage] = Field(default_factory=list)
     hidden: dict[str, Any] = Field(default_factory=dict)
@@ -62,6 +70,8 @@ class Defaults:
     null_score: float = 0.0
     weight: float = 1.0
     system: str = ""
+    examples: tuple[Message, ...] = ()
+    """Questions with their answers, put before the question of a case."""
     dialogue: Spec = field(default_factory=lambda: Spec(name="single_turn"))
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     criteria: tuple[Judged, ...] | None = None
@@ -78,8 +88,10 @@ def normal(spot: Spot) -> dict[str, Json]:
             data[key] = [_passage(item) for item in part.items()]
         elif key == "tags" and isinstance(value, dict):
             data[key] = {name: [item.text() for item in part.at(name).items()] for name in value}
-        elif key == "messages" and isinstance(value, list):
+        elif key in ("messages", "examples") and isinstance(value, list):
             data[key] = [_message(item) for item in part.items()]
+        elif key == "images":
+            data[key] = [item.text() for item in part.items()]
         elif key in _TEXT_KEYS:
             data[key] = part.text()
         else:
@@ -94,6 +106,12 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         for key in ("full_score", "null_score", "weight", "system")
         if (value := getattr(keys, key)) is not None
     }
+    if keys.examples is not None:
+        changed["examples"] = tuple(
+            Message(role=role, content=text)
+            for example in keys.examples
+            for role, text in (("user", example.ask), ("assistant", example.answer))
+        )
     if keys.tags:
         changed["tags"] = {**outer.tags, **_tags(keys)}
     if keys.criteria is not None:
@@ -155,7 +173,12 @@ def _passage(spot: Spot) -> Json:
 def _message(spot: Spot) -> Json:
     if not isinstance(spot.value, dict):
         return spot.value
-    return {key: spot.at(key).text() for key in spot.value}
+    return {
+        key: [item.text() for item in spot.at(key).items()]
+        if key == "images"
+        else spot.at(key).text()
+        for key in spot.value
+    }
 
 
 def _tags(keys: DefaultKeys) -> dict[str, tuple[str, ...]]:
@@ -176,6 +199,8 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
             )
         return ()
     if keys.messages is not None:
+        if keys.images:
+            spot.error("pictures go into the message that they belong to", key="images")
         asked = _written_messages(spot, keys.messages)
         if any(message.role == "system" for message in asked):
             if keys.system:
@@ -183,9 +208,16 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
             return asked
     else:
         text = keys.ask if keys.ask is not None else spot.at("ask_file").file_text()
-        asked = (Message(role="user", content=text or ""),)
+        asked = (Message(role="user", content=text or "", images=_images(spot)),)
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
-    return system + asked
+    return system + defaults.examples + asked
+
+
+def _images(spot: Spot) -> tuple[str, ...]:
+    """Return the pictures of a case or a message."""
+    if not isinstance(spot.value.get("images"), list | str):
+        return ()
+    return tuple(found for item in spot.at("images").items() if (found := item.image()))
 
 
 def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
@@ -197,12 +229,14 @@ def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
 
 
 def _written_messages(spot: Spot, written: Sequence[_Message]) -> tuple[Message, ...]:
+    made = []
     for place, message in enumerate(written):
+        at = spot.at("messages").at(place)
         if message.role not in ROLES:
-            at = spot.at("messages").at(place)
             hint = suggest(message.role, ROLES)
             at.error(f"there is no role {message.role!r}", hint=hint, key="role")
-    return tuple(Message(role=message.role, content=message.content) for message in written)
+        made.append(Message(role=message.role, content=message.content, images=_images(at)))
+    return tuple(made)
 
 
 def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, ...]:

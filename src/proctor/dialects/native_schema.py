@@ -12,6 +12,7 @@ from proctor.dialects.native_criteria import OWN_KEYS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
+_PICTURE: Mapping[str, Json] = {"type": "string"}
 _SCALAR = ["string", "number", "boolean"]
 _TYPES: Mapping[str, str] = {
     "str": "string",
@@ -74,6 +75,14 @@ def _default_keys() -> dict[str, Json]:
         "null_score": _number("What no answer is worth.", default=0),
         "weight": _number("How much the case counts.", default=1, minimum=0),
         "system": _text("A system message before the question."),
+        "examples": {
+            "description": "Questions with their answers, put before the question.",
+            "type": "array",
+            "items": _object(
+                {"ask": _text("The question."), "answer": _text("Its answer.")},
+                required=["ask", "answer"],
+            ),
+        },
         "dialogue": {
             "description": "How the case is put to the candidate.",
             "$ref": "#/$defs/plugin",
@@ -90,8 +99,10 @@ def _default_keys() -> dict[str, Json]:
 
 def _case() -> dict[str, Json]:
     passages = _one_or_many({"$ref": "#/$defs/passage"})
+    images = {"description": "Pictures: files or https addresses.", **_one_or_many(_PICTURE)}
     message = _object(
-        {"role": {"enum": list(ROLES)}, "content": {"type": _SCALAR}}, required=["role", "content"]
+        {"role": {"enum": list(ROLES)}, "content": {"type": _SCALAR}, "images": images},
+        required=["role", "content"],
     )
     keys = {
         "id": _text("The case's name, once in a suite."),
@@ -103,6 +114,7 @@ def _case() -> dict[str, Json]:
             "items": message,
             "minItems": 1,
         },
+        "images": images,
         "references": {"description": "Answers known to be right.", **passages},
         "context": {"description": "Passages that came with the question.", **passages},
         "hidden": {"description": "Facts for judges only.", "type": "object"},

@@ -1,5 +1,6 @@
 """A value of a native file with its place, and the problems found on the way."""
 
+import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -199,6 +200,29 @@ class Spot:
         except SuiteError as error:
             self.findings.add(*error.problems)
             return None
+
+    def image(self) -> str | None:
+        """Return the address of a picture: as it is written, or the file as a ``data:`` one."""
+        if isinstance(self.value, str) and self.value.startswith(("https:", "data:image/")):
+            return self.value
+        path = self.path()
+        if path is None:
+            return None
+        kind = _PICTURES.get(path.suffix.lower())
+        if kind is None:
+            self.error(f"pictures are {', '.join(_PICTURES)} files, not {self.value!r}")
+        elif not path.is_file():
+            self.error(f"there is no file {self.value!r}", hint=neighbours(path))
+        elif path.stat().st_size > MAX_PICTURE:
+            self.error(f"the picture is larger than {MAX_PICTURE // 2**20} MiB")
+        else:
+            data = base64.b64encode(path.read_bytes()).decode("ascii")
+            return f"data:image/{kind};base64,{data}"
+        return None
+
+
+_PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
+MAX_PICTURE = 20 * 2**20
 
 
 @lru_cache(maxsize=64)

@@ -108,12 +108,19 @@ def _save(folder: Path, text: str, rows: Sequence[str]) -> Path:
 
 
 def _asked(messages: Sequence[Message]) -> dict[str, Json]:
+    if any(message.images for message in messages):
+        return {"messages": [_message(message) for message in messages]}
     roles = [message.role for message in messages]
     if roles == ["user"]:
         return {"ask": messages[0].content}
     if roles == ["system", "user"] and messages[0].content:
         return {"system": messages[0].content, "ask": messages[1].content}
-    return {"messages": [{"role": m.role, "content": m.content} for m in messages]}
+    return {"messages": [_message(message) for message in messages]}
+
+
+def _message(message: Message) -> dict[str, Json]:
+    made: dict[str, Json] = {"role": message.role, "content": message.content}
+    return {**made, "images": list(message.images)} if message.images else made
 
 
 def _one_or_list(texts: Sequence[str]) -> Json:

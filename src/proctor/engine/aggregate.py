@@ -1,11 +1,12 @@
 """Aggregating: from the scores of each attempt to the numbers of a run; pure arithmetic."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from statistics import fmean, stdev
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fold import Fold, fold, parse_fold
+from proctor.core.model import Usage
 from proctor.core.run import AttemptResult, CaseResult, Group, Summary, Totals
 from proctor.core.score import (
     Score,
@@ -14,12 +15,14 @@ from proctor.core.score import (
     error_value,
     null_value,
     shares,
+    stopped_value,
     value_of,
 )
-from proctor.core.suite import Case, Suite
+from proctor.core.suite import Case, Json, Suite
 from proctor.stats.intervals import RatioSums, bootstrap_interval, clip01
 
 METRIC = "metric"
+ROLES = ("candidate", "judge", "simulator")
 MAX_ROWS = 500
 """A tag with more values than this names single cases, and is no breakdown."""
 
@@ -42,6 +45,8 @@ def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> 
         return null_value(case)
     if attempt.status is AttemptStatus.ERROR:
         return error_value(case)
+    if attempt.status is AttemptStatus.STOPPED:
+        return stopped_value(case)
     return value_of(case, scores)
 
 
@@ -94,6 +99,48 @@ class _Sums:
 
 
 @dataclass
+class UsageSums:
+    """Gather what the calls of a run took, by the role they were made in."""
+
+    roles: dict[str, Usage] = field(default_factory=dict)
+
+    def add(self, results: Iterable[AttemptResult]) -> None:
+        """Take in the attempts at one case; a score that they share was judged once."""
+        judged: dict[int, Score] = {}
+        for result in results:
+            judged |= {id(score): score for score in result.scores.values()}
+            for role, used in result.attempt.usage.items():
+                if role in ROLES and isinstance(used, Mapping):
+                    self._add(role, used)
+        for score in judged.values():
+            used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
+            if isinstance(used, Mapping):
+                self._add("judge", used)
+
+    def total(self) -> dict[str, Json]:
+        """Return the sums, and by role; nothing where no model was asked."""
+        if not self.roles:
+            return {}
+        whole = sum(self.roles.values(), Usage())
+        made: dict[str, Json] = _counts(whole)
+        made["roles"] = {role: _counts(usage) for role, usage in self.roles.items()}
+        return made
+
+    def _add(self, role: str, used: Mapping[str, Json]) -> None:
+        self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
+
+
+def usage_from(used: Json) -> Usage:
+    """Read what was kept of a usage; nothing was used where it is none."""
+    found = used if isinstance(used, Mapping) else {}
+    return Usage(**{f.name: found[f.name] for f in fields(Usage) if f.name in found})
+
+
+def _counts(usage: Usage) -> dict[str, Json]:
+    return {f.name: getattr(usage, f.name) for f in fields(Usage)}
+
+
+@dataclass
 class Summer:
     """Gather the numbers of a run one case at a time."""
 
@@ -104,6 +151,7 @@ class Summer:
     _metrics: dict[str, _Sums] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
     _bounds: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    _usage: UsageSums = field(default_factory=UsageSums)
 
     def __post_init__(self) -> None:
         self._total = self._sums()
@@ -115,6 +163,7 @@ class Summer:
         self._count("attempts", len(result.attempts))
         for attempt in result.attempts:
             self._count(attempt.value.status)
+        self._usage.add(result.attempts)
         if folded.status is not ValueStatus.ERROR:
             full = case.full_score * case.weight
             for place, end in enumerate(
@@ -143,7 +192,7 @@ class Summer:
             if len(rows) <= MAX_ROWS
         }
         groups[METRIC] = {label: sums.group() for label, sums in self._metrics.items()}
-        return Summary(totals=self._totals(), groups=groups)
+        return Summary(totals=self._totals(), groups=groups, usage=self._usage.total())
 
     def _totals(self) -> Totals:
         group, counts = self._total.group(), self._counts

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from proctor import registry
 from proctor.bounded import available_cores
@@ -12,16 +13,20 @@ from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured, Run, RunStatus, Summary
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Json, Spec, Suite
+from proctor.engine import load
 from proctor.engine.aggregate import Summer, case_result, fold_of
 from proctor.engine.collect import Collector
 from proctor.engine.gates import check_gates
-from proctor.engine.grade import Graded, Grader
-from proctor.engine.plan import open_sandbox, prepare
+from proctor.engine.grade import ASYNC_LIMIT, Graded, Grader
+from proctor.engine.interview import Interviewed
+from proctor.engine.offline import offline
+from proctor.engine.prepare import Ready, open_sandbox, prepare
 from proctor.engine.programs import SharedSandbox
+from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
-from proctor.engine.settings import RunSettings
+from proctor.engine.settings import RunSettings, short_name
 from proctor.engine.summary_json import summary_from, summary_json
-from proctor.errors import PluginError, Problem, StoreError
+from proctor.errors import PluginError, Problem, StoreError, UsageError
 from proctor.reports.view import RunView
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
@@ -45,14 +50,50 @@ class Outcome:
     view: RunView
     warnings: tuple[Problem, ...]
     graded: Graded
+    bought: int = 0
+    """How many calls of models were really made."""
+    stopped: str = ""
+    """Why the run was stopped before its end, where it was."""
+    out: Path | None = None
+    """Where the settings file of the suite wants its result files."""
 
 
 async def evaluate(
-    settings: RunSettings, store: Store, progress: Callable[[Progress], None] = lambda _: None
+    settings: RunSettings,
+    store: Store,
+    progress: Callable[[Progress], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Examine a candidate; what is in the store already is not done again."""
-    scorers = Scorers(allow_import=settings.suite.allow_import)
-    reading, suite = prepare(settings, scorers)
+    """Examine a candidate with the one suite of a path; what is stored is not done again."""
+    outcomes = await evaluate_all(settings, store, progress, notice)
+    if len(outcomes) != 1:
+        raise UsageError(f"{settings.suite.path} holds several suites; one is wanted here")
+    return outcomes[0]
+
+
+async def evaluate_all(
+    settings: RunSettings,
+    store: Store,
+    progress: Callable[[Progress], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
+) -> list[Outcome]:
+    """Examine a candidate with all suites of a path, one run each; all are checked first.
+
+    ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
+    """
+    models = Models(store, settings.calls, notice)
+    with offline(settings.calls.offline):
+        try:
+            prepared = [
+                prepare(settings, reading, models) for reading in load.read_all(settings.suite)
+            ]
+            return [await _examine(ready, store, progress) for ready in prepared]
+        finally:
+            await models.close()
+
+
+async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], None]) -> Outcome:
+    settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     labels = [measure_label(spec, suite) for spec in suite.measures]
     check_gates(settings.gates, suite, labels)
     keyed = [(case_key(case), case) for case in suite.cases]
@@ -65,34 +106,103 @@ async def evaluate(
     if scorers.need_sandbox(suite):
         inner = open_sandbox(settings)
         sandbox = SharedSandbox(inner=inner, store=store, limit=available_cores())
+    before = ready.models.bought
     try:
-        if store.summary(run.id) is None:
-            await executor.warm()
-        collector = Collector(
-            store=store, run_id=run.id, whole=reading.suite, suite=suite, scorers=scorers
-        )
-        collector.collect(
-            settings.answers,
-            settings.attempts,
-            lambda done: progress(Progress(phase="collect", done=done, total=None)),
-        )
-        total = store.count_scores(run.id)
-
-        def report(graded: Graded) -> None:
-            done = graded.judged + graded.stored
-            progress(Progress(phase="grade", done=done, total=total, failed=graded.failed))
-
-        graded = await Grader(store, run.id, scorers, executor, report, sandbox).grade()
+        if settings.model is None:
+            if store.summary(run.id) is None and scorers.need_processes(suite):
+                await executor.warm()
+            _collect_answers(ready, store, run.id, progress)
+        else:
+            await _interview(ready, store, run.id, progress)
+        graded = await _grade(ready, store, run.id, executor, sandbox, progress)
     finally:
         await executor.close()
         if sandbox is not None:
             await sandbox.close()
-    view = finish(store, run, suite, scorers)
-    return Outcome(view=view, warnings=reading.warnings, graded=graded)
+    budget = ready.models.budget
+    view = finish(store, run, suite, scorers, stopped=budget.spent_up)
+    return Outcome(
+        view=view,
+        warnings=ready.reading.warnings,
+        graded=graded,
+        bought=ready.models.bought - before,
+        stopped=budget.words if budget.spent_up else "",
+        out=ready.reading.out,
+    )
 
 
-def finish(store: Store, run: Run, suite: Suite, scorers: Scorers) -> RunView:
-    """Sum up a run whose scores are in the store, and store the numbers."""
+def _collect_answers(
+    ready: Ready, store: Store, run_id: str, progress: Callable[[Progress], None]
+) -> None:
+    assert ready.settings.answers is not None
+    collector = Collector(
+        store=store,
+        run_id=run_id,
+        whole=ready.reading.suite,
+        suite=ready.suite,
+        scorers=ready.scorers,
+    )
+    collector.collect(
+        ready.settings.answers,
+        ready.settings.attempts,
+        lambda done: progress(Progress(phase="collect", done=done, total=None)),
+    )
+
+
+async def _interview(
+    ready: Ready, store: Store, run_id: str, progress: Callable[[Progress], None]
+) -> None:
+    interviewer = ready.interviewer(store, run_id)
+    if interviewer.missing() or interviewer.afresh:
+        await ready.check()
+    if ready.models.budget.most is not None:
+        ready.models.budget.before(interviewer.used())
+
+    def report(found: Interviewed) -> None:
+        progress(Progress(phase="collect", done=found.done, total=found.total, failed=found.failed))
+
+    await interviewer.collect(report)
+
+
+async def _grade(
+    ready: Ready,
+    store: Store,
+    run_id: str,
+    executor: Executor,
+    sandbox: Sandbox | None,
+    progress: Callable[[Progress], None],
+) -> Graded:
+    total = store.count_scores(run_id)
+
+    def report(graded: Graded) -> None:
+        done = graded.judged + graded.stored
+        progress(Progress(phase="grade", done=done, total=total, failed=graded.failed))
+
+    grader = Grader(
+        store=store,
+        run_id=run_id,
+        suite=ready.suite,
+        scorers=ready.scorers,
+        executor=executor,
+        progress=report,
+        sandbox=sandbox,
+        judge=ready.cast.judge,
+        check=ready.check_judges,
+        limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
+        afresh=ready.settings.calls.record is not None,
+    )
+    if ready.models.budget.most is not None:
+        ready.models.budget.before(grader.used())
+    return await grader.grade()
+
+
+def finish(
+    store: Store, run: Run, suite: Suite, scorers: Scorers, *, stopped: bool = False
+) -> RunView:
+    """Sum up a run whose scores are in the store, and store the numbers.
+
+    A run that was stopped before its end is incomplete, as one whose candidate was not reached.
+    """
     header = replace(suite, cases=())
     summer = Summer(compat=suite.compat, interval=str(run.settings.get("interval", "t")))
     rows = _result_rows(_placed(store, run.id, header), summer)
@@ -100,7 +210,7 @@ def finish(store: Store, run: Run, suite: Suite, scorers: Scorers) -> RunView:
     summary = replace(summer.summary(), measures=_measures(store, run.id, header))
     done = replace(
         run,
-        status=RunStatus.INCOMPLETE if summary.totals.errors else RunStatus.COMPLETE,
+        status=RunStatus.INCOMPLETE if summary.totals.errors or stopped else RunStatus.COMPLETE,
         finished=time.time(),
         signature=_signature(run, suite, summary, scorers),
     )
@@ -206,6 +316,39 @@ def measure_label(spec: Spec, suite: Suite) -> str:
     return f"{spec.name}({shown})"
 
 
+def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
+    """Say who was asked, how, and with which prompts, where models were."""
+    kept = run.settings
+    judges = [short_name(judge["model"]) for judge in kept.get("judges", ())]
+    if kept.get("repeats"):
+        judges.append(f"x{kept['repeats']}")
+    drawn = run.candidate.params.get("sampling") or {}
+    simulator = kept.get("simulator") or {}
+    return {
+        "sampling": ",".join(f"{name}={drawn[name]}" for name in sorted(drawn)),
+        "judge": ",".join(judges),
+        "panel": kept.get("combine", ""),
+        "simulator": short_name(simulator.get("model", "")),
+        "prompts": _prompts(suite, scorers) if judges else "",
+    }
+
+
+def _prompts(suite: Suite, scorers: Scorers) -> str:
+    """Hash the prompts of all judges and simulated users of a suite."""
+    asked = {digest(c.scorer): c.scorer for case in suite.cases for c in case.criteria}
+    held = {digest(case.dialogue): case.dialogue for case in suite.cases}
+    specs = [("scorer", spec) for spec in asked.values()]
+    specs += [("dialogue", spec) for spec in held.values()]
+    keys = set()
+    for kind, spec in specs:
+        try:
+            plugin = registry.build(kind, spec, allow_import=scorers.allow_import)
+        except PluginError:
+            continue
+        keys.add(plugin.prompt_key(suite.language))
+    return digest(sorted(keys - {""}))[:8] if keys - {""} else ""
+
+
 def _version(scorers: Scorers, spec: Spec) -> str:
     """Return a scorer's version; an imported run may have been judged by one that is not here."""
     try:
@@ -223,6 +366,7 @@ def _signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> st
         "dialect": suite.dialect,
         "compat": suite.compat,
         "scorers": ",".join(f"{name}-{_version(scorers, specs[name])}" for name in sorted(specs)),
+        **_asked(run, suite, scorers),
         "reduce": suite.reduce,
         "attempts": totals.attempts,
         "n": totals.cases,

@@ -32,7 +32,10 @@ def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
 
 
 def gate_names(summary: Summary) -> Mapping[str, Any]:
-    """Return what a gate may name: the totals, the measures, and groups by tag and value."""
+    """Return what a gate may name: the totals, the measures, and groups by tag and value.
+
+    A measure called as one of the totals hides it; ``pass@1`` is written ``pass_at_1``.
+    """
     totals = summary.totals
     names: dict[str, Any] = {
         "rate": _ranged(totals),
@@ -47,7 +50,12 @@ def gate_names(summary: Summary) -> Mapping[str, Any]:
     }
     for name, found in summary.measures.items():
         low, high = found.interval or (None, None)
-        names[name] = {"value": found.value, "low": low, "high": high, "n": found.n}
+        names[name.replace("@", "_at_")] = {
+            "value": found.value,
+            "low": low,
+            "high": high,
+            "n": found.n,
+        }
     for tag, rows in summary.groups.items():
         names.setdefault(tag, {value: _ranged(group) for value, group in rows.items()})
     return names

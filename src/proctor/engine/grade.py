@@ -1,17 +1,21 @@
 """Grading: judge what is not in the store yet, and store every score as it comes."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import chain
 
 from proctor import bounded
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Executor, GradeTask, ScoreContext
-from proctor.core.judging import finish_async, is_async, judge_async
+from proctor.core.judging import finish_async, is_async, judge, judge_async
+from proctor.core.model import Judge, Usage
 from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, Criterion
+from proctor.core.suite import Case, Criterion, Suite
+from proctor.engine.aggregate import usage_from
 from proctor.engine.scoring import Scorers
 from proctor.store.store import Store
 
@@ -28,6 +32,17 @@ class Graded:
     """Scores that were there already."""
     judged: int = 0
     failed: int = 0
+
+
+class Kind(StrEnum):
+    """Say where a criterion is judged."""
+
+    INSTANT = "instant"
+    """Here and now."""
+    PROCESS = "process"
+    """In a process that can be killed."""
+    WAITING = "waiting"
+    """On the loop, since it waits for a model or a sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +63,36 @@ class Grader:
 
     store: Store
     run_id: str
+    suite: Suite
     scorers: Scorers
     executor: Executor
     progress: Callable[[Graded], None]
     sandbox: Sandbox | None = None
+    judge: Judge | None = None
+    check: Callable[[], Awaitable[None]] | None = None
+    """Finds out, before a judge is asked, whether all of them are there."""
+    limit: int = ASYNC_LIMIT
+    """How many attempts are judged at a time by scorers that wait for something."""
+    afresh: bool = False
+    """Ask judges again, their calls coming from the store: a cassette wants them all."""
+
+    def used(self) -> Usage:
+        """Return what the verdicts took that need not be asked for."""
+        total = Usage()
+        for _, _, attempts in self.store.linked(self.run_id):
+            if self.afresh:
+                break
+            known = {id(score): score for _, scores in attempts for score in scores.values()}
+            total = sum((_used(score) for score in known.values()), total)
+        return total
 
     async def grade(self) -> Graded:
         """Judge every attempt by every criterion whose score is not stored."""
         counted = Graded()
+        if not self.afresh and not self.store.lacks_scores(self.run_id):
+            counted.stored = self.store.count_scores(self.run_id)
+            self.progress(counted)
+            return counted
         names: dict[str, str] = {}
         buffer: list[tuple[str, str, Score]] = []
         flushed = time.monotonic()
@@ -82,54 +119,102 @@ class Grader:
     async def _scores(
         self, counted: Graded, names: dict[str, str]
     ) -> AsyncGenerator[tuple[str, Score], None]:
-        waiting: list[Waiting] = []
-        unfinished: dict[str, Waiting] = {}
-        tasks = self._tasks(counted, names, waiting, unfinished)
-        async with aclosing(self.executor.grade(tasks)) as judged:
-            async for key, score in judged:
-                work = unfinished.pop(key, None)
-                if work is None or score.status is not ScoreStatus.SCORED:
-                    yield key, score
-                else:
-                    waiting.append(replace(work, begun=score))
-        async with aclosing(bounded.each(waiting, self._judge, limit=ASYNC_LIMIT)) as pairs:
-            async for pair in pairs:
+        """Judge in three rounds: what takes no time, what processes do, and what waits."""
+        kinds = {self._kind(c) for case in self.suite.cases for c in case.criteria}
+        if Kind.INSTANT in kinds:
+            for pair in self._instant(counted, names):
                 yield pair
+        begun: list[Waiting] = []
+        if Kind.PROCESS in kinds:
+            unfinished: dict[str, Waiting] = {}
+            tasks = self._tasks(counted, names, unfinished)
+            async with aclosing(self.executor.grade(tasks)) as judged:
+                async for key, score in judged:
+                    work = unfinished.pop(key, None)
+                    if work is None or score.status is not ScoreStatus.SCORED:
+                        yield key, score
+                    else:
+                        begun.append(replace(work, begun=score))
+        waits = self._waiting(counted, names) if Kind.WAITING in kinds else ()
+        waiting = chain(([work] for work in begun), waits)
+        async with aclosing(bounded.each(waiting, self._judge_all, limit=self.limit)) as done:
+            async for pairs in done:
+                for pair in pairs:
+                    yield pair
+
+    async def _judge_all(self, works: list[Waiting]) -> list[tuple[str, Score]]:
+        """Judge one after the other what belongs together."""
+        return [await self._judge(work) for work in works]
 
     async def _judge(self, work: Waiting) -> tuple[str, Score]:
         scorer = self.scorers.of(work.criterion)
-        ctx = ScoreContext(case=work.case, attempt=work.attempt, sandbox=self.sandbox)
+        if scorer.needs_judge and self.check is not None:
+            await self.check()
+        ctx = ScoreContext(
+            case=work.case,
+            attempt=work.attempt,
+            sandbox=self.sandbox,
+            judge=self.judge,
+            language=self.scorers.language,
+        )
         if work.begun is not None:
             return work.key, await finish_async(scorer, ctx, work.begun)
         return work.key, await judge_async(scorer, ctx)
 
+    def _instant(self, counted: Graded, names: dict[str, str]) -> Iterator[tuple[str, Score]]:
+        for case, criterion, missing in self._to_do(Kind.INSTANT, counted, names):
+            scorer = self.scorers.of(criterion)
+            for key, attempt in missing:
+                yield key, judge(scorer, ScoreContext(case=case, attempt=attempt))
+
     def _tasks(
-        self,
-        counted: Graded,
-        names: dict[str, str],
-        waiting: list[Waiting],
-        unfinished: dict[str, Waiting],
+        self, counted: Graded, names: dict[str, str], unfinished: dict[str, Waiting]
     ) -> Iterator[GradeTask]:
-        """Yield what the executor has to judge, and put aside what waits for a model."""
+        """Yield what the executor has to judge."""
+        for case, criterion, missing in self._to_do(Kind.PROCESS, counted, names):
+            scorer = self.scorers.of(criterion)
+            if scorer.finishes:
+                works = [Waiting(key, case, criterion, attempt) for key, attempt in missing]
+                unfinished |= {work.key: work for work in works}
+            yield GradeTask(
+                case=case,
+                criterion=criterion,
+                attempts=tuple(attempt for _, attempt in missing),
+                keys=tuple(key for key, _ in missing),
+                time_limit=scorer.time_limit,
+            )
+
+    def _waiting(self, counted: Graded, names: dict[str, str]) -> Iterator[list[Waiting]]:
+        """Yield what is judged on the loop, taken from the store as there is room for it.
+
+        Attempts at a case that are judged apart are judged in their order.
+        """
+        for case, criterion, missing in self._to_do(Kind.WAITING, counted, names):
+            works = [Waiting(key, case, criterion, attempt) for key, attempt in missing]
+            if self.scorers.of(criterion).per_attempt:
+                yield works
+            else:
+                yield from ([work] for work in works)
+
+    def _to_do(
+        self, kind: Kind, counted: Graded, names: dict[str, str]
+    ) -> Iterator[tuple[Case, Criterion, list[tuple[str, Attempt]]]]:
         for _, case, attempts in self.store.linked(self.run_id):
             for criterion in case.criteria:
-                missing = self._missing(case, criterion, attempts, names, counted)
-                if not missing:
-                    continue
-                scorer = self.scorers.of(criterion)
-                works = [Waiting(key, case, criterion, attempt) for key, attempt in missing]
-                if is_async(scorer):
-                    waiting += works
-                    continue
-                if scorer.finishes:
-                    unfinished |= {work.key: work for work in works}
-                yield GradeTask(
-                    case=case,
-                    criterion=criterion,
-                    attempts=tuple(attempt for _, attempt in missing),
-                    keys=tuple(key for key, _ in missing),
-                    time_limit=scorer.time_limit,
-                )
+                if self._kind(criterion) is kind and not self._lacks_judge(criterion):
+                    missing = self._missing(case, criterion, attempts, names, counted)
+                    if missing:
+                        yield case, criterion, missing
+
+    def _lacks_judge(self, criterion: Criterion) -> bool:
+        """Tell whether a criterion, which then is only shown, has nobody to judge by it."""
+        return self.judge is None and self.scorers.of(criterion).needs_judge
+
+    def _kind(self, criterion: Criterion) -> Kind:
+        scorer = self.scorers.of(criterion)
+        if is_async(scorer):
+            return Kind.WAITING
+        return Kind.INSTANT if scorer.instant and not scorer.finishes else Kind.PROCESS
 
     def _missing(
         self,
@@ -144,7 +229,8 @@ class Grader:
             if attempt.status is not AttemptStatus.ANSWERED:
                 continue
             score = scores.get(criterion.id)
-            if score is not None and score.status is not ScoreStatus.FAILED:
+            again = self.afresh and self.scorers.of(criterion).needs_judge
+            if score is not None and score.status is not ScoreStatus.FAILED and not again:
                 counted.stored += 1
                 continue
             key = self.scorers.keys(case, attempt)[criterion.id]
@@ -152,3 +238,9 @@ class Grader:
                 names[key] = criterion.scorer.name
                 found.append((key, attempt))
         return found
+
+
+def _used(score: Score) -> Usage:
+    """Return what a judge took for a score that will not be asked for again."""
+    used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
+    return Usage() if score.status is ScoreStatus.FAILED else usage_from(used)

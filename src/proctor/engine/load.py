@@ -1,6 +1,6 @@
 """Reading a suite: find its dialect, read it, and keep the cases that were asked for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,9 +18,20 @@ FALLBACK = "native"
 
 
 def read(settings: SuiteSettings) -> Reading:
-    """Read the whole suite that the settings name."""
+    """Read the one suite that the settings name."""
+    readings = read_all(settings)
+    if len(readings) > 1:
+        names = ", ".join(reading.suite.name for reading in readings)
+        raise UsageError(f"{settings.path} holds several suites ({names}); one is wanted here")
+    return readings[0]
+
+
+def read_all(settings: SuiteSettings) -> Sequence[Reading]:
+    """Read all suites that the settings name."""
     dialect = find_dialect(settings.path, settings.dialect)
-    return dialect.read(settings.path, compat=settings.compat, root=settings.root)
+    return dialect.read_all(
+        settings.path, compat=settings.compat, root=settings.root, options=settings.options
+    )
 
 
 def find_dialect(path: Path, name: str = "") -> Dialect:

@@ -2,22 +2,19 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from proctor import registry
-from proctor.core.attempt import AttemptStatus
+from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Reading
-from proctor.core.fold import parse_fold
-from proctor.core.program import Sandbox
-from proctor.core.suite import Suite
+from proctor.core.suite import Case, Json, Suite
 from proctor.engine import load
 from proctor.engine.collect import BATCH, batched, wanted
-from proctor.engine.scoring import Scorers
+from proctor.engine.estimate import Estimate, mean_price
+from proctor.engine.prepare import Ready, prepare
+from proctor.engine.roles import Models
 from proctor.engine.settings import RunSettings
-from proctor.errors import MissingResource, Problem, ProctorError, SuiteError
+from proctor.errors import Problem, ProctorError, SuiteError
 from proctor.store.store import Store
-
-NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +26,10 @@ class Plan:
     problems: tuple[Problem, ...] = ()
     cases: int = 0
     attempts: int = 0
+    attempts_stored: int = 0
+    """Attempts that are in the store already; for answers on file, all of them."""
+    on_file: bool = False
+    """Whether the answers are on file."""
     unanswered: int = 0
     """Cases for which the candidate has no answer."""
     scores: int = 0
@@ -36,6 +37,8 @@ class Plan:
     """Scores that are in the store already."""
     scorers: Mapping[str, int] = field(default_factory=dict)
     """How many scores each scorer would have to give."""
+    usage: Mapping[str, Json] = field(default_factory=dict)
+    """Calls, tokens and cost to be expected: at least, likely, at most."""
 
     @property
     def to_do(self) -> int:
@@ -43,87 +46,148 @@ class Plan:
         return self.scores - self.stored
 
 
-def open_sandbox(settings: RunSettings) -> Sandbox:
-    """Return the sandbox asked for, or say why it does not work here."""
-    sandbox: Sandbox = registry.build("sandbox", settings.sandbox)
-    if problems := list(sandbox.problems()):
-        raise MissingResource(
-            f"the suite has programs to run, and there is no safe place for them: {problems[0]}"
-        )
-    return sandbox
-
-
-def prepare(settings: RunSettings, scorers: Scorers) -> tuple[Reading, Suite]:
-    """Read the suite, keep what was asked for, and raise all that stands in the way of a run."""
-    reading = load.read(settings.suite)
-    suite = load.chosen(reading.suite, settings.suite)
-    parse_fold(suite.reduce)
-    if problems := scorers.problems(suite):
-        raise SuiteError(problems)
-    if scorers.need_sandbox(suite):
-        lacking = scorers.missing(suite)
-        if not open_sandbox(settings).safe:
-            lacking.append(Problem(message=NO_BOUNDARY, severity="warning"))
-        reading = replace(reading, warnings=(*reading.warnings, *lacking))
-    return reading, suite
-
-
 def plan(settings: RunSettings, store: Store | None) -> Plan:
-    """Find out what a run would do, without doing any of it."""
-    scorers = Scorers(allow_import=settings.suite.allow_import)
+    """Find out what a run with the one suite of a path would do, without doing any of it."""
+    return plan_all(settings, store)[0]
+
+
+def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
+    """Find out what runs with all suites of a path would do."""
+    models = Models(None, settings.calls)
     try:
-        reading, suite = prepare(settings, scorers)
-    except MissingResource as error:
-        name = str(settings.suite.path)
-        return Plan(suite=Suite(name=name, cases=()), problems=(Problem(message=str(error)),))
-    except SuiteError as error:
-        return Plan(
-            suite=Suite(name=str(settings.suite.path), cases=()), problems=tuple(error.problems)
-        )
-    try:
-        counts = _count(settings, suite, reading.suite, scorers, store)
+        readings = load.read_all(settings.suite)
     except ProctorError as error:
-        problems = (
-            error.problems if isinstance(error, SuiteError) else [Problem(message=str(error))]
-        )
-        return Plan(suite=suite, warnings=reading.warnings, problems=tuple(problems))
-    by_scorer = {
-        name.removeprefix("scorer "): n for name, n in counts.items() if name[:7] == "scorer "
-    }
+        return [_refused(Suite(name=str(settings.suite.path), cases=()), error)]
+    return [_plan(settings, reading, models, store) for reading in readings]
+
+
+def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store | None) -> Plan:
+    try:
+        ready = prepare(settings, reading, models)
+        count = _count_answers if ready.settings.model is None else _count_dialogues
+        estimate = Estimate()
+        counts = count(ready, store, estimate)
+    except ProctorError as error:
+        return _refused(reading.suite, error, reading.warnings)
     return Plan(
-        suite=suite,
-        warnings=reading.warnings,
-        cases=len(suite.cases),
+        suite=ready.suite,
+        warnings=ready.reading.warnings,
+        cases=len(ready.suite.cases),
         attempts=counts["attempts"],
+        attempts_stored=counts["attempts_stored"],
+        on_file=ready.settings.model is None,
         unanswered=counts["unanswered"],
         scores=counts["scores"],
         stored=counts["stored"],
-        scorers=by_scorer,
+        scorers={name[7:]: n for name, n in counts.items() if name[:7] == "scorer "},
+        usage=_usage(ready, estimate),
     )
 
 
-def _count(
-    settings: RunSettings, suite: Suite, whole: Suite, scorers: Scorers, store: Store | None
-) -> Counter[str]:
+def _refused(suite: Suite, error: ProctorError, warnings: tuple[Problem, ...] = ()) -> Plan:
+    found = error.problems if isinstance(error, SuiteError) else [Problem(message=str(error))]
+    return Plan(suite=suite, problems=tuple(found), warnings=warnings)
+
+
+def _count_answers(ready: Ready, store: Store | None, estimate: Estimate) -> Counter[str]:
     counts: Counter[str] = Counter()
-    cases = {case.id: case for case in suite.cases}
+    cases = {case.id: case for case in ready.suite.cases}
     answered = set()
-    found = load.answers(settings.answers, whole)
-    for batch in batched(wanted(found, cases, settings.attempts), BATCH):
-        keys: list[tuple[str, str]] = []
-        for attempt in batch:
-            case = cases[attempt.case_id]
-            answered.add(case.id)
-            counts["attempts"] += 1
-            if attempt.status is not AttemptStatus.ANSWERED:
-                counts["unanswered"] += 1
-                continue
-            names = {criterion.id: criterion.scorer.name for criterion in case.criteria}
-            keys += [(key, names[i]) for i, key in scorers.keys(case, attempt).items()]
-            counts["scores"] += len(names)
-        known = store.known_scores(key for key, _ in keys) if store is not None else set()
-        for key, name in keys:
-            counts["stored"] += key in known
-            counts[f"scorer {name}"] += key not in known
+    assert ready.settings.answers is not None
+    found = load.answers(ready.settings.answers, ready.reading.suite)
+    for batch in batched(wanted(found, cases, ready.settings.attempts), BATCH):
+        answered |= {attempt.case_id for attempt in batch}
+        counts["attempts"] += len(batch)
+        counts["attempts_stored"] += len(batch)
+        pairs = [(cases[attempt.case_id], attempt) for attempt in batch]
+        _count_scores(ready, pairs, store, counts, estimate)
     counts["unanswered"] += len(cases.keys() - answered)
     return counts
+
+
+def _count_dialogues(ready: Ready, store: Store | None, estimate: Estimate) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    sampling = ready.settings.model.sampling if ready.settings.model is not None else None
+    limit = None if sampling is None else sampling.max_tokens
+    for batch in batched(ready.roster, BATCH):
+        counts["attempts"] += len(batch)
+        keys = [planned.key for planned in batch]
+        known = store.known_attempts(keys) if store is not None else set()
+        counts["attempts_stored"] += len(known)
+        made = store.attempts(known) if store is not None else {}
+        pairs = [(p.case, made[p.key]) for p in batch if p.key in made]
+        _count_scores(ready, pairs, store, counts, estimate)
+        for planned in batch:
+            if planned.key in known:
+                continue
+            case = planned.case
+            turns = ready.dialogues.of(case.dialogue).turns(case)
+            estimate.dialogue(case, turns, limit, rulings=_rulings(ready))
+            counts["scores"] += len(case.criteria)
+            for criterion in case.criteria:
+                counts[f"scorer {criterion.scorer.name}"] += 1
+                _expect_verdict(ready, case, criterion.id, estimate, limit)
+    return counts
+
+
+def _count_scores(
+    ready: Ready,
+    pairs: list[tuple[Case, Attempt]],
+    store: Store | None,
+    counts: Counter[str],
+    estimate: Estimate,
+) -> None:
+    keys: list[tuple[str, str, str, Case]] = []
+    for case, attempt in pairs:
+        if attempt.status is not AttemptStatus.ANSWERED:
+            counts["unanswered"] += attempt.status is AttemptStatus.UNANSWERED
+            continue
+        names = {criterion.id: criterion.scorer.name for criterion in case.criteria}
+        found = ready.scorers.keys(case, attempt)
+        keys += [(key, names[i], i, case) for i, key in found.items()]
+    counts["scores"] += len(keys)
+    known = store.known_scores(row[0] for row in keys) if store is not None else set()
+    for key, name, criterion_id, case in keys:
+        counts["stored"] += key in known
+        counts[f"scorer {name}"] += key not in known
+        if key not in known:
+            _expect_verdict(ready, case, criterion_id, estimate, None)
+
+
+def _expect_verdict(
+    ready: Ready, case: Case, criterion_id: str, estimate: Estimate, limit: int | None
+) -> None:
+    criterion = next(c for c in case.criteria if c.id == criterion_id)
+    scorer = ready.scorers.of(criterion)
+    if scorer.needs_judge:
+        for _ in range(_rulings(ready)):
+            estimate.verdict(case, getattr(scorer, "tries", 3), limit)
+
+
+def _rulings(ready: Ready) -> int:
+    """Return how many judgements one verdict takes."""
+    return max(1, len(ready.cast.judges)) * ready.settings.panel.repeats
+
+
+def _usage(ready: Ready, estimate: Estimate) -> dict[str, Json]:
+    """Return what the calls will take; one number each for what is likely, and all three."""
+    prices = {
+        "candidate": ready.cast.candidate.price if ready.cast.candidate is not None else None,
+        "judge": mean_price([model.price for model in ready.cast.judges]),
+        "simulator": getattr(ready.cast.simulator, "price", None),
+    }
+    calls = estimate.total("calls")
+    cost = estimate.cost(prices) if calls[2] else [0.0, 0.0, 0.0]
+    return {
+        "calls": calls[1],
+        "prompt_tokens": estimate.total("prompt_tokens")[1],
+        "completion_tokens": estimate.total("completion_tokens")[1],
+        "cost": None if cost is None else cost[1],
+        "range": {
+            "calls": calls,
+            "prompt_tokens": estimate.total("prompt_tokens"),
+            "completion_tokens": estimate.total("completion_tokens"),
+            "cost": cost,
+        },
+        "roles": {name: [round(n) for n in role.calls] for name, role in estimate.roles.items()},
+    }

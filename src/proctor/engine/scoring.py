@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
-from proctor import registry
+from proctor import registry, wire
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Scorer
 from proctor.core.fingerprint import digest, judged_key, score_key
-from proctor.core.suite import Case, Criterion, Spec, Suite
+from proctor.core.judging import is_async
+from proctor.core.suite import Case, Criterion, Json, Spec, Suite
 from proctor.errors import PluginError, Problem
 
 
@@ -17,12 +18,15 @@ class Scorers:
     """Hold the scorers that criteria name, each built once."""
 
     allow_import: bool = False
-    _built: dict[str, Scorer] = field(default_factory=dict)
+    language: str = "en"
+    judge: Json = None
+    """The identity of who judges, where somebody does."""
+    _built: dict[tuple[str, bytes], Scorer] = field(default_factory=dict)
     _versions: dict[str, str] = field(default_factory=dict)
 
     def of(self, criterion: Criterion) -> Scorer:
         """Return the scorer of a criterion, or raise a PluginError."""
-        key = digest(criterion.scorer)
+        key = spec_key(criterion.scorer)
         if (scorer := self._built.get(key)) is None:
             scorer = registry.build("scorer", criterion.scorer, allow_import=self.allow_import)
             self._built[key] = scorer
@@ -42,6 +46,19 @@ class Scorers:
         """Tell whether some criterion of a suite must run programs."""
         return any(self.of(c).needs_sandbox for case in suite.cases for c in case.criteria)
 
+    def need_processes(self, suite: Suite) -> bool:
+        """Tell whether some criterion of a suite is judged in a process of its own."""
+        found = (self.of(c) for case in suite.cases for c in case.criteria)
+        return any(not scorer.instant and not is_async(scorer) for scorer in found)
+
+    def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
+        """Tell whether some criterion of a suite asks a judge, or some that counts."""
+        return any(
+            self.of(c).needs_judge and (c.weight != 0 or not counting)
+            for case in suite.cases
+            for c in case.criteria
+        )
+
     def missing(self, suite: Suite) -> list[Problem]:
         """Return what this machine lacks; the criteria concerned will be unscored."""
         found: dict[str, list[str]] = {}
@@ -57,7 +74,12 @@ class Scorers:
     def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
         """Return the key of each criterion's score on an attempt."""
         return {
-            criterion.id: score_key(self._judged(case, criterion), attempt)
+            criterion.id: score_key(
+                self._judged(case, criterion),
+                attempt,
+                apart=self.of(criterion).per_attempt,
+                noted=self.of(criterion).reads_notes,
+            )
             for criterion in case.criteria
         }
 
@@ -68,6 +90,10 @@ class Scorers:
             version = self._versions[spec.name] = str(found.version)
         return version
 
+    @cached_property
+    def _judge_key(self) -> str:
+        return digest(self.judge)
+
     def _wrong(self, criterion: Criterion) -> Iterable[str]:
         try:
             return list(self.of(criterion).problems())
@@ -76,9 +102,17 @@ class Scorers:
 
     def _judged(self, case: Case, criterion: Criterion) -> str:
         version = self.version(criterion.scorer)
-        if tools := self.of(criterion).toolchain():
+        scorer = self.of(criterion)
+        if tools := scorer.toolchain():
             version = f"{version}+{tools}"
+        if scorer.needs_judge:
+            version += f"+{self._judge_key}+{scorer.prompt_key(self.language)}"
         return _judged(_Same(case), criterion.id, version)
+
+
+def spec_key(spec: Spec) -> tuple[str, bytes]:
+    """Return what tells specs apart within a process, quickly."""
+    return spec.name, wire.dumps(spec.params) if spec.params else b""
 
 
 def _cases(ids: list[str]) -> str:

@@ -1,9 +1,12 @@
 """What a person asked for: the settings of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from proctor.core.fingerprint import plain
+from proctor.core.model import ModelChoice
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
 
@@ -22,6 +25,8 @@ class SuiteSettings:
     select: tuple[str, ...] = ()
     """Ids or sources of the only cases to take; empty means all."""
     allow_import: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+    """What the format lets a person set beside the file, such as ``max_turns``."""
 
     def __post_init__(self) -> None:
         if self.compat not in ("", "original"):
@@ -31,11 +36,46 @@ class SuiteSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Say who judges: one model or several, how often each, and how their verdicts fold."""
+
+    judges: tuple[ModelChoice, ...] = ()
+    combine: Literal["mean", "median", "majority"] = "mean"
+    repeats: int = 1
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise UsageError("--judge-repeats must be at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """Say how models are called: how many at a time, for how long, for how much."""
+
+    concurrency: int = 64
+    timeout: float | None = None
+    attempt_timeout: float = 3600.0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    max_cost: float | None = None
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Dollars per million tokens in and out, by the name of the model."""
+    offline: bool = False
+    record: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """Say what is examined with what, and how."""
 
     suite: SuiteSettings
-    answers: Path
+    answers: Path | None = None
+    model: ModelChoice | None = None
+    """Who is examined, where it is a model; none with answers means: whom the suite's own
+    settings file names."""
+    panel: Panel = field(default_factory=Panel)
+    simulator: ModelChoice | None = None
+    calls: CallSettings = field(default_factory=CallSettings)
     attempts: int | None = None
     name: str = ""
     executor: Spec = field(default_factory=lambda: Spec(name="local"))
@@ -49,16 +89,26 @@ class RunSettings:
             raise UsageError("--attempts must be at least 1")
         if any(ord(char) < 32 for char in self.name):
             raise UsageError("a run's name may not contain control characters")
+        if self.answers is not None and self.model is not None:
+            raise UsageError("--model and --answers exclude each other: who is examined?")
 
     @property
     def candidate(self) -> Spec:
         """Return who is examined."""
-        params = {"answers": str(self.answers), "name": self.candidate_name}
-        return Spec(name="recorded", params=params)
+        if self.model is not None:
+            params = {"name": self.candidate_name, **_asked(self.model)}
+            return Spec(name="model", params=params)
+        return Spec(name="recorded", params={"answers": str(self.answers), "name": self._file})
 
     @property
     def candidate_name(self) -> str:
         """Return a short name for who is examined."""
+        return self._file if self.model is None else short_name(self.model.spec)
+
+    @property
+    def _file(self) -> str:
+        if self.answers is None:
+            return "nobody"
         path = self.answers.resolve()
         return path.name if path.is_dir() else path.stem
 
@@ -68,7 +118,24 @@ class RunSettings:
             "compat": self.suite.compat,
             "where": self.suite.where,
             "limit": self.suite.limit,
+            "options": dict(self.suite.options),
             "attempts": self.attempts,
             "interval": self.interval,
+            "judges": [_asked(judge) for judge in self.panel.judges],
+            "combine": self.panel.combine if len(self.panel.judges) > 1 else "",
+            "repeats": self.panel.repeats if self.panel.repeats > 1 else None,
+            "simulator": _asked(self.simulator) if self.simulator is not None else None,
         }
-        return {name: value for name, value in kept.items() if value not in ("", None)}
+        return {name: value for name, value in kept.items() if value not in ("", None, [], {})}
+
+
+def short_name(spec: str) -> str:
+    """Return the name of a model without its address, as people know it."""
+    return spec.partition("@http")[0]
+
+
+def _asked(choice: ModelChoice) -> dict[str, Json]:
+    """Return what of a choice may change replies; addresses and keys stay out of names."""
+    made: dict[str, Json] = {"model": choice.spec, "sampling": plain(choice.sampling)}
+    made |= {"system": choice.system, "suffix": choice.suffix}
+    return {name: value for name, value in made.items() if value}

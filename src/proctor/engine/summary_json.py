@@ -22,7 +22,12 @@ def summary_from(data: Mapping[str, Json]) -> Summary:
             for tag, rows in data.get("groups", {}).items()
         },
         measures={
-            name: Measured(value=found.get("value"), interval=_pair(found), n=found["n"])
+            name: Measured(
+                value=found.get("value"),
+                interval=_pair(found),
+                n=found["n"],
+                detail=found.get("detail"),
+            )
             for name, found in data.get("measures", {}).items()
         },
         usage=data.get("usage", {}),

@@ -1,23 +1,49 @@
 """Measures that fit every suite: shares of cases, and the mean of one criterion's points."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from proctor.core.contracts import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus, ValueStatus
+from proctor.measures.shares import NEAR, Compat, Share, full_marks
 from proctor.stats.intervals import RatioSums, wilson_interval
-
-_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
 class Accuracy(Measure):
-    """Share of cases that reach full marks, with Wilson's interval."""
+    """Share of cases that reach full marks, with Wilson's interval.
+
+    ``over: attempts`` is the share of all attempts that count, ``over: rounds`` the mean over
+    first attempts, second attempts and so on of their shares. The interval then treats the
+    attempts at one case as one draw. The original's number of nothing at all is 0.
+    """
+
+    over: Literal["cases", "attempts", "rounds"] = "cases"
+    compat: Compat = ""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the cases with full marks among those that count."""
-        return _share(results, lambda value, full: value >= full - _NEAR)
+        """Count the cases, or attempts, with full marks among those that count."""
+        empty = 0.0 if self.compat else None
+        if self.over == "cases":
+            found = _share(results, lambda value, full: value >= full - NEAR)
+            return replace(found, value=empty) if found.value is None else found
+        share = Share()
+        rounds: dict[int, list[bool]] = {}
+        for result in results:
+            for attempt in result.attempts:
+                rounds.setdefault(attempt.attempt.index, [])
+            marks = full_marks(result)
+            for index, hit in marks:
+                rounds[index].append(hit)
+            share.add(hit for _, hit in marks)
+        pooled = share.measured(empty)
+        if self.over == "attempts":
+            return pooled
+        kept = [hits for hits in rounds.values() if hits or self.compat]
+        shares = [sum(hits) / len(hits) if hits else 0.0 for hits in kept]
+        return replace(pooled, value=sum(shares) / len(shares) if shares else empty)
 
 
 @dataclass(frozen=True)
@@ -32,7 +58,7 @@ class PassRate(Measure):
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the cases at or above the threshold among those that count."""
-        return _share(results, lambda value, full: value >= self.threshold * full - _NEAR)
+        return _share(results, lambda value, full: value >= self.threshold * full - NEAR)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,8 @@ def _totals(totals: Totals) -> dict[str, Json]:
 
 
 def _measured(found: Measured) -> dict[str, Json]:
-    return {"value": found.value, "interval": found.interval, "n": found.n}
+    made: dict[str, Json] = {"value": found.value, "interval": found.interval, "n": found.n}
+    return made if found.detail is None else {**made, "detail": found.detail}
 
 
 def _attempt(case: Case, attempt: AttemptResult) -> dict[str, Json]:

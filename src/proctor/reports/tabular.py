@@ -3,11 +3,12 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proctor.core.run import CaseResult, Group, Measured
+from proctor.core.suite import Json
 from proctor.reports.reasons import one_line, reasons
 from proctor.reports.view import Report, RunView
 
@@ -91,7 +92,8 @@ def notes_of(view: RunView) -> list[str]:
             " the same command tries them again"
         )
     measures = view.summary.measures.items()
-    return notes + [_measure_line(one_line(name), found) for name, found in measures]
+    notes += [_measure_line(one_line(name), found) for name, found in measures]
+    return notes + [line for line in (usage_line(view.summary.usage),) if line]
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,22 @@ def _measure_line(name: str, found: Measured) -> str:
     value = _UNKNOWN if found.value is None else f"{found.value:.4f}"
     ends = found.interval
     interval = f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else ""
+    if found.value is None and isinstance(found.detail, Mapping):
+        shown = ", ".join(f"{key} {count}" for key, count in found.detail.items())
+        return f"{name}: {one_line(shown)}"
     return f"{name}: {value}{interval} (n = {found.n})"
+
+
+def usage_line(usage: Mapping[str, Json]) -> str:
+    """Say what the calls of a run took; nothing where no model was asked."""
+    if not usage.get("calls"):
+        return ""
+    asked, said = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    cost = usage.get("cost")
+    money = "" if cost is None else f", ${cost:,.4f}"
+    shares = [f"{n['calls']:,} {role}" for role, n in usage.get("roles", {}).items()]
+    roles = f" ({', '.join(shares)})" if shares else ""
+    return f"Calls: {usage['calls']:,}{roles}, tokens in {asked:,}, out {said:,}{money}"
 
 
 def _part(group: Group, totals: Group) -> float | None:

@@ -54,7 +54,7 @@ class Layout(ABC):
 def candidate_label(candidate: Spec) -> str:
     """Name a candidate: a model with its provider, or the last part of the answers' path."""
     params = candidate.params
-    if model := params.get("model"):
+    if (model := params.get("model")) and not params.get("name"):
         return f"{candidate.name}:{model}"
     for key in ("label", "name"):
         if params.get(key):

@@ -23,6 +23,8 @@ def _listed(value: Any) -> Any:
 class ExactMatch(Scorer):
     """Pass when the answer equals one of the case's references."""
 
+    instant: ClassVar[bool] = True
+
     ignore_case: bool = False
     strip: bool = True
 
@@ -47,6 +49,8 @@ class ExactMatch(Scorer):
 @dataclass(frozen=True)
 class Contains(Scorer):
     """Pass when the answer contains all of the texts, or any of them."""
+
+    instant: ClassVar[bool] = True
 
     texts: Annotated[tuple[str, ...], BeforeValidator(_listed)]
     all: bool = True

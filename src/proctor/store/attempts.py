@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from, score_from
@@ -12,6 +12,9 @@ from proctor.store.document import decode, encode
 from proctor.store.schema import attempts as attempt_table
 from proctor.store.schema import scores as score_table
 
+UNFINISHED = (AttemptStatus.ERROR.value, AttemptStatus.STOPPED.value)
+"""How an attempt ended that the next run makes again."""
+
 
 class Attempts(Database):
     """Keep attempts and scores; what failed is replaced by the next try."""
@@ -19,12 +22,12 @@ class Attempts(Database):
     def known_attempts(self, keys: Iterable[str]) -> set[str]:
         """Return those keys whose attempt need not be made again."""
         table = attempt_table.c
-        query = select(table.key).where(table.status != AttemptStatus.ERROR.value)
+        query = select(table.key).where(table.status.not_in(UNFINISHED))
         return {key for (key,) in self._among(query, table.key, keys)}
 
     def put_attempts(self, rows: Iterable[tuple[str, Attempt]]) -> None:
-        """Store attempts by key; one that is there stays, unless it ended in an error."""
-        failed = attempt_table.c.status == AttemptStatus.ERROR.value
+        """Store attempts by key; one that is there stays, unless it has to be made again."""
+        failed = or_(*(attempt_table.c.status == status for status in UNFINISHED))
         statement = self._upsert(attempt_table, replace=("status", "document"), where=failed)
         self._put(
             statement,

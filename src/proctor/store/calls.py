@@ -1,37 +1,43 @@
 """Calls of models, so that none is bought twice, and what people said of attempts."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import insert, select
 
-from proctor.store.database import Database
+from proctor.store.database import Database, among
 from proctor.store.document import decode, encode
 from proctor.store.rows import CallRow, Label
 from proctor.store.schema import calls as call_table
 from proctor.store.schema import labels as label_table
 
 _DOCUMENTS = ("request", "response", "usage")
+_CALLS = among(select(call_table), call_table.c.key)
+_COLUMNS = tuple(column.name for column in call_table.c)
 
 
 class Calls(Database):
     """Keep calls and labels."""
 
-    def put_call(self, call: CallRow) -> None:
-        """Store a call; one that is there stays, unless it ended in an error."""
-        row: dict[str, Any] = {column.name: getattr(call, column.name) for column in call_table.c}
-        row |= {name: encode(row[name]) for name in _DOCUMENTS}
-        replace = [name for name in row if name != "key"]
+    def put_calls(self, calls: Iterable[CallRow]) -> None:
+        """Store calls; one that is there stays, unless it ended in an error."""
+        replace = [column.name for column in call_table.c if column.name != "key"]
         failed = call_table.c.status == "error"
-        self._put(self._upsert(call_table, replace=replace, where=failed), [row])
+        statement = self._upsert(call_table, replace=replace, where=failed)
+        self._put(statement, (_row(call) for call in calls))
+
+    def put_call(self, call: CallRow) -> None:
+        """Store one call."""
+        self.put_calls([call])
+
+    def calls(self, keys: Iterable[str]) -> dict[str, CallRow]:
+        """Return the stored calls by key."""
+        return {row.key: _call(row) for row in self._found(_CALLS, keys)}
 
     def call(self, key: str) -> CallRow | None:
         """Return a stored call, none where there is no such key."""
-        row = self._first(select(call_table).where(call_table.c.key == key))
-        if row is None:
-            return None
-        values: dict[str, Any] = dict(row._mapping)
-        return CallRow(**values | {name: decode(values[name]) for name in _DOCUMENTS})
+        return self.calls([key]).get(key)
 
     def put_label(self, label: Label) -> int:
         """Store a label and return the id it got."""
@@ -50,3 +56,13 @@ class Calls(Database):
             values: dict[str, Any] = dict(row._mapping)
             found.append(Label(index=values.pop("number"), **values))
         return found
+
+
+def _row(call: CallRow) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(call, name) for name in _COLUMNS}
+    return row | {name: encode(row[name]) for name in _DOCUMENTS}
+
+
+def _call(row: Any) -> CallRow:
+    values: dict[str, Any] = dict(row._mapping)
+    return CallRow(**values | {name: decode(values[name]) for name in _DOCUMENTS})

@@ -35,6 +35,7 @@ class Database:
         self._engine = engine
         self._writer = engine.execution_options(write=True)
         self._open: Connection | None = None
+        self._inserts: dict[tuple[str, ...], Executable] = {}
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -80,7 +81,10 @@ class Database:
 
     def _among(self, query: Select[Any], column: Column[Any], keys: Iterable[str]) -> Iterator[Any]:
         """Yield the rows whose column is one of many keys."""
-        query = query.where(column.in_(bindparam("keys", expanding=True)))
+        yield from self._found(among(query, column), keys)
+
+    def _found(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
+        """Yield what a query made by ``among`` finds for many keys."""
         for chunk in chunks(dict.fromkeys(keys)):
             with self._read() as connection:
                 found = connection.execute(query, {"keys": chunk}).all()
@@ -111,11 +115,20 @@ class Database:
     ) -> Executable:
         """Make the insert that keeps a row already there, or replaces the named columns of it.
 
-        Standard SQL has no word for this; both databases spell it the same way.
+        Standard SQL has no word for this; both databases spell it the same way. Making such a
+        statement takes longer than running it, so each is made once.
         """
+        names = tuple(replace)
+        key = (table.name, *names)
+        if key not in self._inserts:
+            self._inserts[key] = self._made_upsert(table, names, where)
+        return self._inserts[key]
+
+    def _made_upsert(
+        self, table: Table, names: Sequence[str], where: ColumnElement[bool] | None
+    ) -> Executable:
         statement = self._insert()(table)
         columns = [column.name for column in table.primary_key]
-        names = list(replace)
         new = {name: statement.excluded[name] for name in names}
         upsert: Executable = (
             statement.on_conflict_do_update(index_elements=columns, set_=new, where=where)
@@ -132,6 +145,11 @@ class Database:
         from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
         return sqlite_insert
+
+
+def among(query: Select[Any], column: Column[Any]) -> Select[Any]:
+    """Narrow a query down to the rows whose column is one of the bound ``keys``."""
+    return query.where(column.in_(bindparam("keys", expanding=True)))
 
 
 def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:

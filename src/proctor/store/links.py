@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, or_, select
 
 from proctor.core.attempt import Attempt
 from proctor.core.encoding import attempt_from, score_from
-from proctor.core.score import Score
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case
 from proctor.errors import StoreError
 from proctor.store.database import chunks
@@ -46,7 +46,10 @@ class Links(Runs):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
 
     def linked(self, run_id: str, *, after: int = -1, positions: int = 200) -> Iterator[LinkedCase]:
-        """Yield all that a run has, case by case in order, reading so many cases at a time."""
+        """Yield all that a run has, case by case in order, reading so many cases at a time.
+
+        A score that several attempts at a case share is one and the same object in each of them.
+        """
         suite_key = self._suite_of(run_id)
         while (last := self._end_of_page(run_id, after, positions)) is not None:
             yield from self._between(run_id, suite_key, after + 1, last)
@@ -62,6 +65,19 @@ class Links(Runs):
         query = select(func.count()).where(run_scores.c.run_id == run_id)
         row = self._first(query)
         return 0 if row is None else int(row[0])
+
+    def lacks_scores(self, run_id: str) -> bool:
+        """Tell whether a run needs a score that is not there, or that failed."""
+        query = (
+            select(run_scores.c.position)
+            .outerjoin(scores, scores.c.key == run_scores.c.score_key)
+            .where(
+                run_scores.c.run_id == run_id,
+                or_(scores.c.key.is_(None), scores.c.status == ScoreStatus.FAILED.value),
+            )
+            .limit(1)
+        )
+        return self._first(query) is not None
 
     def one_case(self, run_id: str, case_id: str) -> LinkedCase:
         """Return all that a run has for one case."""
@@ -129,13 +145,16 @@ class Links(Runs):
     def _scores(self, run_id: str, first: int, last: int) -> dict[Place, dict[str, Score]]:
         table = run_scores.c
         query = (
-            select(table.position, table.number, table.criterion, scores.c.document)
+            select(table.position, table.number, table.criterion, scores.c.key, scores.c.document)
             .join(scores, scores.c.key == table.score_key)
             .where(*_in_page(run_scores, run_id, first, last))
         )
         found: dict[Place, dict[str, Score]] = {}
-        for position, number, criterion, document in self._all(query):
-            found.setdefault((position, number), {})[criterion] = score_from(decode(document))
+        known: dict[str, Score] = {}
+        for position, number, criterion, key, document in self._all(query):
+            if key not in known:
+                known[key] = score_from(decode(document))
+            found.setdefault((position, number), {})[criterion] = known[key]
         return found
 
     def _cases(self, suite_key: str, first: int, last: int) -> dict[int, Case]:

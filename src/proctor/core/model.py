@@ -1,0 +1,188 @@
+"""Models as everything else sees them: messages in, a reply out, or an error that says why not."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from proctor.core.suite import Json, Message
+
+Verdict = TypeVar("Verdict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Say how a reply is drawn; what is none is not sent, so that the server's default holds."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Further fields of the request's body, as the server names them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Say which JSON object is wanted as the reply."""
+
+    name: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Hold one question to a model."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    shape: Shape | None = None
+    """The JSON wanted; a server that cannot be told gets the messages alone."""
+    salt: str = ""
+    """Tells apart calls that ask the same and want replies of their own: attempts, repeats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Count what calls took."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """In US dollars; none where no price is known."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=sum(known) if known else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """Hold what a model said."""
+
+    text: str | None
+    """The answer without its thinking; none where the model gave no content."""
+    thinking: str = ""
+    finish: str = ""
+    """Why the model stopped, in the server's own word: ``stop``, ``length``, …"""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float | None = None
+    request_id: str = ""
+    served_by: str = ""
+    """The model that the server says it used."""
+    rung: str = ""
+    """How the wanted shape was asked for: ``schema``, ``tool``, or nothing."""
+
+    @property
+    def truncated(self) -> bool:
+        """Tell whether the reply was cut off by the limit of tokens."""
+        return self.finish in ("length", "max_tokens")
+
+
+class Model(ABC):
+    """Answer messages; a dataclass whose fields are its parameters.
+
+    Candidates, judges and simulated users are all models, in three roles. ``reply`` raises a
+    ModelError when there is no reply after all that could help has been tried.
+    """
+
+    kind: ClassVar[str] = "model"
+
+    @property
+    @abstractmethod
+    def identity(self) -> Json:
+        """Return what tells this model apart from others: it enters keys, so no secrets."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Return the name that people see."""
+
+    @abstractmethod
+    async def reply(self, request: Request) -> Reply:
+        """Answer, or raise a ModelError."""
+
+    @abstractmethod
+    async def check(self) -> None:
+        """Find out whether the model can be reached at all, or raise a ModelError at once."""
+
+    async def close(self) -> None:  # noqa: B027 - not every model holds something open
+        """Let go of connections and processes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """Say which model plays a role, where it is, and how it is asked."""
+
+    spec: str
+    """``provider:model[@base_url[,base_url…]]``."""
+    sampling: Sampling = field(default_factory=Sampling)
+    key: str = field(default="", repr=False)
+    """A key that the person wrote into their own settings; it is never stored or shown."""
+    own_key: bool = False
+    """Whether no key but that one may be sent: a file, not the person, named the address."""
+    concurrency: int | None = None
+    timeout: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    system: str = ""
+    """A system prompt put before the messages of every case."""
+    suffix: str = ""
+    """A text put after the last user message of every case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling(Generic[Verdict]):
+    """Hold what a judge (or a panel) decided, and how it was got out of it."""
+
+    verdict: Verdict
+    rung: str = ""
+    """How the JSON was found: ``schema``, ``tool``, ``fence``, ``object``."""
+    tries: int = 1
+    raw: tuple[str, ...] = ()
+    """All raw replies, the failed ones first."""
+    usage: Usage = field(default_factory=Usage)
+    panel: tuple["Ruling[Verdict]", ...] = ()
+    """The single rulings, where several judges or repeats were asked."""
+
+    def record(self) -> dict[str, Json]:
+        """Return what is kept with a score: how, how often, at what cost."""
+        from proctor.core.fingerprint import plain
+
+        made: dict[str, Json] = {"rung": self.rung, "tries": self.tries, "raw": list(self.raw)}
+        made["usage"] = plain(self.usage)
+        if self.panel:
+            made["panel"] = [ruling.record() for ruling in self.panel]
+        return made
+
+
+class Judge(ABC):
+    """Ask one judge or a panel for a verdict of a given type."""
+
+    identity: Json
+    """What tells this judge apart from others, its sampling included."""
+
+    @abstractmethod
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        verdict: type[Verdict],
+        *,
+        tries: int = 3,
+        salt: str = "",
+        sampling: Sampling | None = None,
+        reader: Any = None,
+    ) -> Ruling[Verdict]:
+        """Return a verdict whose fields have the right types, or raise a JudgeError.
+
+        ``verdict`` is a pydantic model. ``reader`` replaces how a reply is read: a function from
+        the reply's text to a verdict that raises ValueError with what is wrong; a judge read in
+        such a way is asked again in the same words, and no shape is asked for.
+        """

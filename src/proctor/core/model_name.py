@@ -1,0 +1,32 @@
+"""How a model is named on the command line: ``provider:model[@base_url[,base_url…]]``."""
+
+import re
+
+from proctor.core.suite import Json, Spec
+from proctor.errors import UsageError
+
+_ADDRESS = re.compile(r"@(?=https?://)")
+_BARE_ADDRESS = re.compile(
+    r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\])(?::\d+)?(?:/\S*)?)$", re.I
+)
+
+
+def parse_model(text: str) -> Spec:
+    """Read the name of a model, or say how one is written."""
+    provider, colon, rest = text.strip().partition(":")
+    if not colon or not provider or "/" in provider or not rest:
+        raise UsageError(
+            f"{text!r} does not say whose model it is (fix: write openai:{text.strip() or 'NAME'},"
+            " anthropic:NAME, local:smollm2, or openai:NAME@http://127.0.0.1:8000/v1)"
+        )
+    if (found := _BARE_ADDRESS.search(rest)) is not None:
+        raise UsageError(
+            f"{text!r}: a base URL begins with http:// or https://"
+            f" (fix: write {provider}:{rest[: found.start()]}@http://{found[1]})"
+        )
+    parts = _ADDRESS.split(rest)
+    name = "@".join(parts[:-1]) if len(parts) > 1 else parts[0]
+    params: dict[str, Json] = {"model": name.strip()}
+    if len(parts) > 1:
+        params["urls"] = [url.strip() for url in parts[-1].split(",") if url.strip()]
+    return Spec(name=provider, params=params)

@@ -1,0 +1,1 @@
+"""Dialogues: how a case is put to a candidate, in one turn or in several."""

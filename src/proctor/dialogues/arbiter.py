@@ -1,0 +1,70 @@
+"""The judge of a dialogue: a ruling on every turn, or the reason why there is none."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.core.fingerprint import plain
+from proctor.core.model import Ruling, Sampling
+from proctor.core.suite import Json, Message
+from proctor.dialogues.conversation import Conversation, Stopped
+from proctor.errors import BudgetError, JudgeError, ModelError
+
+UNREADABLE = "JudgeJSONParseFailed"
+UNREACHABLE = "JudgeUnreachable"
+UNDECIDED = "JudgeUndecided"
+
+
+@dataclass(frozen=True)
+class Arbiter:
+    """Ask the judge of a dialogue in one way."""
+
+    tries: int
+    sampling: Sampling | None = None
+    reader: Any = None
+    """The original's way to read a reply; it knows one word only for rulings that fail."""
+
+    async def rule(
+        self,
+        talk: Conversation,
+        messages: tuple[Message, ...],
+        verdict: type[Any],
+        salt: str = "",
+    ) -> Ruling[Any]:
+        """Return the ruling, or raise Stopped with what the judge said instead."""
+        judge = talk.ctx.judge
+        if judge is None:
+            raise Stopped(UNREACHABLE, "there is no judge")
+        try:
+            ruling = await judge.ask(
+                messages,
+                verdict,
+                tries=self.tries,
+                salt=f"{talk.ctx.salt}/t{talk.turn}{salt}",
+                sampling=self.sampling,
+                reader=self.reader,
+            )
+        except BudgetError:
+            raise
+        except JudgeError as error:
+            talk.spend("judge", error.usage)
+            known = _known(len(error.raw) or self.tries, error.raw)
+            known["usage"] = plain(error.usage)
+            reason = UNREADABLE if self.reader else error.reason or UNREADABLE
+            raise Stopped(reason, str(error), known) from None
+        except ModelError as error:
+            reason = UNREADABLE if self.reader else UNREACHABLE
+            known = _known(self.tries if self.reader else 0, ())
+            raise Stopped(reason, f"the judge could not be reached: {error}", known) from None
+        talk.spend("judge", ruling.usage)
+        return ruling
+
+
+def ruled(correct: bool | None) -> bool:
+    """Return whether a final answer is correct; a panel whose votes are even has not ruled."""
+    if correct is None:
+        raise Stopped(UNDECIDED, "the judges are divided on whether the answer is correct")
+    return correct
+
+
+def _known(tries: int, raw: tuple[str, ...]) -> dict[str, Json]:
+    return {"rung": "", "tries": tries, "raw": list(raw)}

@@ -1,0 +1,278 @@
+"""A dialogue in which the candidate may ask: a judge as arbiter, a simulated user who answers."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.contracts import Dialogue, DialogueContext, Turns
+from proctor.core.model import Sampling
+from proctor.core.suite import Case, Json, Message
+from proctor.dialogues import simulated
+from proctor.dialogues.arbiter import Arbiter, ruled
+from proctor.dialogues.conversation import Conversation, Stopped, fenced, sampling_of
+from proctor.dialogues.ledger import Ledger, matched, points_of
+from proctor.dialogues.simulated import SimulatedUser, materials
+from proctor.dialogues.verdicts import (
+    AnswerVerdict,
+    ClarifyVerdict,
+    Decision,
+    OriginalVerdict,
+    decided,
+    decided_originally,
+    read_originally,
+)
+from proctor.prompts import keys_of, load
+
+Guidance = Literal["none", "weak", "strong", "fata"]
+
+GUIDANCE: Mapping[str, str] = {
+    "weak": "ask_guidance_weak",
+    "strong": "ask_guidance_strong",
+    "fata": "fata_guidance",
+}
+_ARBITERS = {
+    "missing_info": "ask_arbiter_missing",
+    "plain": "ask_arbiter_missing",
+    "overconfidence": "ask_arbiter_overconfidence",
+    "in3": "in3_arbiter",
+}
+# The original sends these, whatever its settings say.
+_ORIGINAL_JUDGE = Sampling(temperature=0.0, max_tokens=4096, top_p=1.0)
+_ORIGINAL_USER = {"missing_info": 0.5, "plain": 0.5, "overconfidence": 0.3, "in3": 0.3}
+
+
+@dataclass(frozen=True)
+class Clarify(Dialogue):
+    """Let the candidate ask before it answers, and rule on every turn.
+
+    After each reply the judge says whether it is a final answer, whether that is correct, and
+    which points of the checklist are settled; a simulated user answers questions. The last turn
+    asks for an answer. ``strict`` allows two turns: the first must ask, the second must answer.
+    """
+
+    consults: ClassVar[frozenset[str]] = frozenset({"judge", "simulator"})
+
+    scenario: Literal["missing_info", "overconfidence", "plain", "in3"] = "missing_info"
+    max_turns: int = 3
+    guidance: Guidance = "none"
+    strict: bool = False
+    wrapper: Literal["", "fata"] = ""
+    """``fata`` puts the FATA request around the question."""
+    tries: int = 10
+    compat: Literal["", "original"] = ""
+    judge_sampling: Mapping[str, Json] = field(default_factory=dict)
+    simulator_sampling: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.max_turns < 1 or self.tries < 1:
+            raise ValueError("max_turns and tries are at least 1")
+        sampling_of(self.judge_sampling)
+        sampling_of(self.simulator_sampling)
+
+    async def hold(self, ctx: DialogueContext) -> Attempt:
+        """Talk until the candidate has answered or the turns are used up."""
+        talk = Conversation(
+            ctx,
+            failed_as="Error" if self.compat else None,
+            null_as="None" if self.compat else None,
+        )
+        ledger = Ledger.of(ctx.case)
+        try:
+            while True:
+                turn = talk.turn + 1
+                if await talk.ask(self._request(talk, turn)) is None:
+                    return self._silent(talk, ledger)
+                decision = await self._rule(talk, ledger)
+                if (end := self._end(decision, turn)) is not None:
+                    reason, correct = end
+                    notes = self._notes(talk, ledger, reason, correct, final=decision.final)
+                    return talk.attempt(AttemptStatus.ANSWERED, notes)
+                reply = await self._user(ctx).answer(talk, ledger)
+                ledger.turns[-1]["user"] = reply
+                talk.tell(reply)
+        except Stopped as stop:
+            if stop.turn:
+                ledger.enter_failure(talk.turn, stop.turn)
+            notes = self._notes(talk, ledger, stop.reason, None, skipped=True)
+            return talk.attempt(AttemptStatus.STOPPED, notes, stop.error)
+
+    def turns(self, case: Case) -> Turns:
+        """Return how many calls to expect: most candidates ask once, or not at all."""
+        last = self._last
+        likely = min(2, last)
+        again = 1 if self.compat else 2
+        return Turns(
+            candidate=(1, likely, last),
+            judge=(1, likely, last * self.tries),
+            simulator=(0, likely - 1, (last - 1) * again),
+        )
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of all prompts that this dialogue may use."""
+        names = [_ARBITERS[self.scenario], simulated.PROMPTS[self.scenario], *simulated.AGAIN]
+        names += ["ask_contract", "ask_last_turn"]
+        names += ["ask_strict"] if self._is_strict else []
+        names += [GUIDANCE[self.guidance]] if self.guidance in GUIDANCE else []
+        names += ["fata_request", "fata_guidance"] if self.wrapper else []
+        return keys_of(set(names), language)
+
+    def problems(self, case: Case) -> Iterable[str]:
+        """Return what a case lacks."""
+        return problems_of(case, answer=self.scenario != "in3")
+
+    @property
+    def _is_strict(self) -> bool:
+        """Tell whether strict rules hold; the original has none for in3."""
+        return self.strict and not (self.compat and self.scenario == "in3")
+
+    @property
+    def _last(self) -> int:
+        return 2 if self._is_strict else self.max_turns
+
+    def _request(self, talk: Conversation, turn: int) -> tuple[Message, ...]:
+        """Return what the candidate is sent: the transcript, and texts that are not part of it."""
+        language = talk.ctx.language
+        messages = list(talk.transcript)
+        if self.wrapper:
+            _append(messages, 0, lambda text: fata_request(text, language))
+        guidance = "none" if self._guidance_is_ignored else self.guidance
+        if turn == 1 and guidance in GUIDANCE:
+            added = load(GUIDANCE[guidance], language).text
+            _append(messages, 0, lambda text: f"{text}\n\n{added}")
+        if turn == self._last:
+            forced = load("ask_last_turn", language).text
+            _append(messages, -1, lambda text: f"{text}\n{forced}")
+        return tuple(messages)
+
+    @property
+    def _guidance_is_ignored(self) -> bool:
+        return bool(self.compat) and self.scenario == "in3" and self.guidance == "fata"
+
+    async def _rule(self, talk: Conversation, ledger: Ledger) -> Decision:
+        """Have the judge rule on the last reply, and write it down."""
+        arbiter = Arbiter(
+            tries=self.tries,
+            sampling=_ORIGINAL_JUDGE if self.compat else sampling_of(self.judge_sampling),
+            reader=read_originally if self.compat else None,
+        )
+        ruling = await arbiter.rule(talk, self._arbitration(talk), self._verdict_type)
+        if isinstance(ruling.verdict, OriginalVerdict):
+            decision = decided_originally(ruling.verdict.given, ledger.points)
+        else:
+            decision = decided(ruling.verdict, ledger.points, matched)
+        if self.scenario == "in3":
+            decision = replace(decision, correct=None)
+        ledger.enter(talk.turn, decision, ruling)
+        return decision
+
+    @property
+    def _verdict_type(self) -> type[Any]:
+        if self.compat:
+            return OriginalVerdict
+        return ClarifyVerdict if self.scenario == "in3" else AnswerVerdict
+
+    def _arbitration(self, talk: Conversation) -> tuple[Message, ...]:
+        ctx = talk.ctx
+        transcript, number = fenced(talk.transcript)
+        trusted = {
+            "strict": load("ask_strict", ctx.language).text if self._is_strict else "",
+            "contract": load("ask_contract", ctx.language).text,
+            "transcript": transcript,
+            "number": number,
+            "vague": str(ctx.case.hidden.get("vague", "?")).lower(),
+        }
+        return load(_ARBITERS[self.scenario], ctx.language).message(trusted, materials(ctx))
+
+    def _end(self, decision: Decision, turn: int) -> tuple[str, bool | None] | None:
+        """Return why the dialogue ends here and what the answer is worth; none if it goes on."""
+        unjudged = self.scenario == "in3"
+        wrong = None if unjudged else False
+        if decision.final:
+            if self._is_strict and turn == 1:
+                return "StrictFinalAnswerOnFirstTurn", wrong
+            good = "FinalAnswerAfterClarifications" if unjudged else "FinalAnswerEvaluated"
+            reason = good if decision.resolved else "FinalAnswerMissingInfo"
+            return reason, None if unjudged else ruled(decision.correct)
+        if turn < self._last:
+            return None
+        reason = "StrictNoFinalAnswerOnLastTurn" if self._is_strict else "FailedToAnswerOnLastTurn"
+        return reason, wrong
+
+    def _user(self, ctx: DialogueContext) -> SimulatedUser:
+        if self.compat:
+            heat = _ORIGINAL_USER[self.scenario]
+            sampling = Sampling(temperature=heat, max_tokens=4096, top_p=1.0)
+        else:
+            sampling = sampling_of(self.simulator_sampling) or ctx.simulator_sampling
+        return SimulatedUser(self.scenario, sampling, original=bool(self.compat))
+
+    def _silent(self, talk: Conversation, ledger: Ledger) -> Attempt:
+        """End where the candidate was reached and said nothing."""
+        wrong = None if self.scenario == "in3" else False
+        notes = self._notes(talk, ledger, "NoAnswer", wrong)
+        if talk.thinking:
+            notes["thinking"] = talk.thinking
+        return talk.attempt(AttemptStatus.UNANSWERED, notes)
+
+    def _notes(
+        self,
+        talk: Conversation,
+        ledger: Ledger,
+        reason: str,
+        correct: bool | None,
+        *,
+        final: bool = False,
+        skipped: bool = False,
+    ) -> dict[str, Json]:
+        notes: dict[str, Json] = {
+            "reason": reason,
+            "final": final,
+            "correct": correct,
+            "final_turn": talk.turn,
+            "resolved": ledger.resolved,
+            "missing": list(ledger.missing),
+            "asked": ledger.asked,
+            "redundant": ledger.redundant,
+            "premature": final and not ledger.resolved,
+            "skipped": skipped,
+            "ledger": ledger.table(),
+            "turns": ledger.turns,
+            "flags": ledger.flags,
+        }
+        vague = talk.ctx.case.hidden.get("vague")
+        if isinstance(vague, bool):
+            notes["vague"] = vague
+            notes["asked_right"] = None if skipped else vague == ledger.asked
+        return notes
+
+
+def fata_request(question: str, language: str) -> str:
+    """Put the official FATA request around a question."""
+    guidance = load("fata_guidance", language).text
+    return load("fata_request", language).fill({"question": question, "guidance": guidance})
+
+
+def problems_of(case: Case, *, answer: bool) -> Iterable[str]:
+    """Yield what a case lacks for a dialogue with a judge and a user."""
+    if not any(message.role == "user" for message in case.messages):
+        yield "the case has no user message to begin with"
+    if answer and not case.references:
+        yield "the case has no reference, which the judge compares answers with"
+    points = case.hidden.get("points")
+    if points is not None and not isinstance(points, list | tuple):
+        yield "hidden.points is not a list"
+        return
+    answers = case.hidden.get("point_answers")
+    if answers is not None and (
+        not isinstance(answers, list | tuple) or len(answers) != len(points_of(case))
+    ):
+        yield "hidden.point_answers is not a list with one answer for each of hidden.points"
+
+
+def _append(messages: list[Message], place: int, change: Any) -> None:
+    """Change the text of the first or the last user message."""
+    users = [number for number, message in enumerate(messages) if message.role == "user"]
+    if users:
+        number = users[place]
+        messages[number] = replace(messages[number], content=change(messages[number].content))

@@ -1,0 +1,128 @@
+"""What is said in one attempt: the messages, what they took, and which of them were cut off."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.contracts import DialogueContext
+from proctor.core.fingerprint import plain
+from proctor.core.model import Reply, Sampling, Usage
+from proctor.core.suite import Json, Message
+from proctor.errors import BudgetError, ModelError
+from proctor.prompts import fence, nonce_of
+
+
+class Stopped(Exception):
+    """Say that a judge or a simulated user failed, so that the attempt cannot be scored."""
+
+    def __init__(self, reason: str, error: str, turn: Mapping[str, Json] | None = None) -> None:
+        super().__init__(error)
+        self.reason = reason
+        self.error = error
+        self.turn = dict(turn or {})
+        """What is known of the failed ruling: how often it was tried, and what was said."""
+
+
+@dataclass
+class Conversation:
+    """Gather the messages after those of the case, turn by turn."""
+
+    ctx: DialogueContext
+    failed_as: str | None = None
+    """The text that stands for a candidate that could not be reached; none lets the error pass."""
+    null_as: str | None = None
+    """The text that stands for a reply without content; none means that there is no answer."""
+    said: list[Message] = field(default_factory=list)
+    turn: int = 0
+    finish: str = ""
+    thinking: str = ""
+    """What was thought before the last reply."""
+    truncated: list[int] = field(default_factory=list)
+    usage: dict[str, Usage] = field(default_factory=dict)
+    seconds: float | None = None
+
+    @property
+    def transcript(self) -> tuple[Message, ...]:
+        """Return the whole conversation, from the case's messages on."""
+        return (*self.ctx.case.messages, *self.said)
+
+    @property
+    def last(self) -> str:
+        """Return the candidate's last words."""
+        return next((m.content for m in reversed(self.said) if m.role == "assistant"), "")
+
+    async def ask(self, messages: Sequence[Message]) -> str | None:
+        """Let the candidate take its turn, and return what it says; none where it says nothing."""
+        self.turn += 1
+        try:
+            reply = await self.ctx.candidate.reply(self.ctx, messages)
+        except BudgetError:
+            raise
+        except ModelError:
+            if self.failed_as is None:
+                raise
+            self.finish, self.thinking = "", ""
+            return self._heard(self.failed_as)
+        self._count(reply)
+        text = reply.text
+        if self.null_as is not None:
+            return self._heard(self.null_as if text is None else text)
+        return None if text is None or not text.strip() else self._heard(text)
+
+    def tell(self, text: str) -> None:
+        """Add what the user says next."""
+        self.said.append(Message(role="user", content=text))
+
+    def spend(self, role: str, usage: object) -> None:
+        """Count what a call of a role took."""
+        if isinstance(usage, Usage):
+            self.usage[role] = self.usage.get(role, Usage()) + usage
+
+    def attempt(self, status: AttemptStatus, notes: Mapping[str, Json], error: str = "") -> Attempt:
+        """Return the attempt as it has ended."""
+        kept = {**notes, **({"truncated": list(self.truncated)} if self.truncated else {})}
+        return Attempt(
+            case_id=self.ctx.case.id,
+            index=self.ctx.index,
+            messages=tuple(self.said),
+            status=status,
+            error=error,
+            seconds=self.seconds,
+            usage={role: plain(usage) for role, usage in self.usage.items()},
+            notes=kept,
+        )
+
+    def _heard(self, text: str) -> str:
+        self.said.append(Message(role="assistant", content=text, thinking=self.thinking))
+        return text
+
+    def _count(self, reply: Reply) -> None:
+        self.finish, self.thinking = reply.finish, reply.thinking
+        self.spend("candidate", reply.usage)
+        if reply.seconds is not None:
+            self.seconds = (self.seconds or 0.0) + reply.seconds
+        if reply.truncated:
+            self.truncated.append(self.turn)
+
+
+def fenced(messages: Sequence[Message]) -> tuple[str, str]:
+    """Write a conversation so that no message can speak for another, with its marks' number."""
+    number = nonce_of([message.content for message in messages])
+    texts = [
+        fence(f"{message.role} {place}", message.content, number)
+        for place, message in enumerate(messages, 1)
+    ]
+    return "\n\n".join(texts), number
+
+
+def sampling_of(params: Mapping[str, Json]) -> Sampling | None:
+    """Make the sampling that parameters describe; none where they say nothing."""
+    if not params:
+        return None
+    made = dict(params)
+    if isinstance(made.get("stop"), list):
+        made["stop"] = tuple(made["stop"])
+    try:
+        return Sampling(**made)
+    except TypeError:
+        raise ValueError(f"not a way to sample: {', '.join(sorted(made))}") from None

@@ -1,0 +1,172 @@
+"""The simulated user: what it is told, what it answers, and what it must not say."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proctor.core.contracts import DialogueContext
+from proctor.core.model import Request, Sampling
+from proctor.core.suite import Case, Json, Message
+from proctor.dialogues.conversation import Conversation, Stopped, fenced
+from proctor.dialogues.leaks import gives_away, unasked, values_of
+from proctor.dialogues.ledger import Ledger, points_of
+from proctor.errors import BudgetError, ModelError
+from proctor.prompts import load
+
+FAILED = "SimulatorFailed"
+LEAK = "SimulatorLeak"
+PROMPTS = {
+    "missing_info": "ask_user_missing",
+    "plain": "ask_user_missing",
+    "overconfidence": "ask_user_overconfidence",
+    "in3": "in3_user",
+}
+AGAIN = ("ask_user_again_answer", "ask_user_again_point")
+
+
+@dataclass(frozen=True)
+class SimulatedUser:
+    """Answer the candidate's questions, knowing what the user knows and no more."""
+
+    scenario: str
+    sampling: Sampling
+    original: bool = False
+
+    async def answer(self, talk: Conversation, ledger: Ledger) -> str:
+        """Return the user's next message, or raise Stopped where there is none to be had."""
+        messages = self.messages(talk)
+        if self.original:
+            return await self._answer_originally(talk, messages)
+        text = await self._say(talk, messages, "")
+        mistake, severe = self._mistake(talk, ledger, text, first=True)
+        if not mistake:
+            return text
+        ledger.turns[-1].setdefault("refused", []).append(text)
+        again = (
+            *messages,
+            Message(role="assistant", content=text),
+            Message(role="user", content=mistake),
+        )
+        text = await self._say(talk, again, "/again")
+        mistake, severe = self._mistake(talk, ledger, text, first=False)
+        if mistake and severe:
+            ledger.turns[-1]["refused"].append(text)
+            raise Stopped(LEAK, "the simulated user gave away what it should not, twice")
+        return text
+
+    def messages(self, talk: Conversation) -> tuple[Message, ...]:
+        """Return what the simulated user is asked."""
+        ctx = talk.ctx
+        prompt = load(PROMPTS[self.scenario], ctx.language)
+        if self.scenario == "overconfidence":
+            points = listed(points_of(ctx.case), ctx.language)
+            return prompt.message({}, {"points": points, "message": talk.last})
+        transcript, number = fenced(talk.transcript)
+        knowledge = json.dumps(self._knowledge(ctx.case), ensure_ascii=False, indent=1)
+        return prompt.message(
+            {"transcript": transcript, "number": number}, {"knowledge": knowledge}
+        )
+
+    def _knowledge(self, case: Case) -> Json:
+        hidden, points = case.hidden, points_of(case)
+        if self.scenario == "in3":
+            answers = hidden.get("point_answers") or ()
+            return {
+                "task": hidden.get("question") or case.prompt,
+                "vague": bool(hidden.get("vague")),
+                "details": dict(zip(points, answers, strict=False)) or list(points),
+            }
+        made: dict[str, Json] = {
+            "real_question": hidden.get("question") or case.prompt,
+            "context": hidden.get("info") or "",
+            "situation": "the question was put without some of its information",
+            "checklist": list(points),
+        }
+        if hidden.get("point_answers"):
+            made["answers"] = dict(zip(points, hidden["point_answers"], strict=False))
+        return made
+
+    def _mistake(
+        self, talk: Conversation, ledger: Ledger, text: str, *, first: bool
+    ) -> tuple[str, bool]:
+        """Flag what a reply should not say; return how to tell, and whether it is beyond doubt."""
+        case, language = talk.ctx.case, talk.ctx.language
+        heard = [message.content for message in talk.transcript]
+        hidden = case.hidden
+        private = [str(hidden.get(name) or "") for name in ("question", "info")]
+        private += [str(value) for value in hidden.get("point_answers") or ()]
+        known = [*heard, *points_of(case)]
+        allowed = known if self.scenario == "overconfidence" else [*known, *private]
+        if case.references and gives_away(text, case.references[0], allowed):
+            ledger.flag(talk.turn, "AnswerGivenAway", again=not first)
+            return load(AGAIN[0], language).text, True
+        if self.scenario == "overconfidence":
+            return "", False
+        values = values_of(ledger.points, hidden.get("point_answers"), private[1])
+        found = unasked(
+            text,
+            values,
+            asked=ledger.asked_so_far,
+            questions=[m.content for m in talk.said if m.role == "assistant"],
+            known=heard,
+        )
+        for one in found:
+            ledger.flag(
+                talk.turn, "UnaskedPoint", point=one.point, evidence=one.evidence, again=not first
+            )
+        if not found:
+            return "", False
+        named = {"point": "\n".join(one.point for one in found)}
+        return load(AGAIN[1], language).fill({}, named), found[0].evidence == "judge"
+
+    async def _say(self, talk: Conversation, messages: Sequence[Message], salt: str) -> str:
+        try:
+            text = await self._reply(talk, tuple(messages), salt)
+        except BudgetError:
+            raise
+        except ModelError as error:
+            raise Stopped(FAILED, f"the simulated user could not be reached: {error}") from None
+        if text is None or not text.strip():
+            raise Stopped(FAILED, "the simulated user said nothing")
+        return text
+
+    async def _answer_originally(self, talk: Conversation, messages: tuple[Message, ...]) -> str:
+        try:
+            text = await self._reply(talk, messages, "")
+        except BudgetError:
+            raise
+        except ModelError:
+            return "Error"
+        return "None" if text is None else text
+
+    async def _reply(
+        self, talk: Conversation, messages: tuple[Message, ...], salt: str
+    ) -> str | None:
+        model = talk.ctx.simulator
+        if model is None:
+            raise Stopped(FAILED, "there is no simulated user")
+        request = Request(
+            messages=messages, sampling=self.sampling, salt=f"{talk.ctx.salt}/t{talk.turn}{salt}"
+        )
+        reply = await model.reply(request)
+        talk.spend("simulator", reply.usage)
+        return reply.text
+
+
+def listed(points: Sequence[str], language: str) -> str:
+    """Write a checklist with numbers, or that there is none."""
+    if not points:
+        return "（无）" if language.startswith("zh") else "(none)"
+    return "\n".join(f"{number}. {point}" for number, point in enumerate(points, 1))
+
+
+def materials(ctx: DialogueContext) -> dict[str, str]:
+    """Return what a case holds for its judges, to be put into a prompt as strange texts."""
+    case, nothing = ctx.case, listed((), ctx.language)
+    return {
+        "reference": "\n".join(case.references) or nothing,
+        "question": str(case.hidden.get("question") or case.prompt),
+        "shown": case.prompt,
+        "info": str(case.hidden.get("info") or nothing),
+        "points": listed(points_of(case), ctx.language),
+    }

@@ -1,0 +1,242 @@
+"""Collecting from a model: hold the dialogue of every case, and store each attempt at its end."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from proctor import bounded, registry
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.contracts import Dialogue, ScoreContext
+from proctor.core.fingerprint import attempt_key, digest
+from proctor.core.judging import judge
+from proctor.core.model import Usage
+from proctor.core.score import Score
+from proctor.core.suite import Case, Spec, Suite
+from proctor.engine.aggregate import usage_from
+from proctor.engine.collect import BATCH, batched
+from proctor.engine.roles import Cast
+from proctor.engine.scoring import Scorers, spec_key
+from proctor.errors import BudgetError, ModelError, Problem
+from proctor.store.rows import RunAttempt
+from proctor.store.store import Store
+
+FLUSH_SECONDS = 0.5
+REFUSED = (401, 403, 404)
+"""Statuses that say the same to every case: wrong key, wrong model, wrong path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Hold one attempt to be made."""
+
+    position: int
+    case: Case
+    index: int
+    key: str
+
+
+@dataclass
+class Interviewed:
+    """Count what collecting did."""
+
+    total: int
+    stored: int = 0
+    """Attempts that were there already."""
+    made: int = 0
+    failed: int = 0
+
+    @property
+    def done(self) -> int:
+        """Return how many attempts there are now."""
+        return self.stored + self.made
+
+
+@dataclass
+class Dialogues:
+    """Hold the dialogues that cases name, each built once."""
+
+    allow_import: bool = False
+    _built: dict[tuple[str, bytes], Dialogue] = field(default_factory=dict)
+
+    def of(self, spec: Spec) -> Dialogue:
+        """Return the dialogue of a spec, or raise a PluginError."""
+        key = spec_key(spec)
+        if (dialogue := self._built.get(key)) is None:
+            dialogue = registry.build("dialogue", spec, allow_import=self.allow_import)
+            self._built[key] = dialogue
+        return dialogue
+
+    def needs(self, suite: Suite) -> set[str]:
+        """Return the roles that the dialogues of a suite consult."""
+        return {role for case in suite.cases for role in self.of(case.dialogue).consults}
+
+    def problems(self, suite: Suite) -> list[Problem]:
+        """Return what keeps cases from being put to a candidate."""
+        return [
+            Problem(message=f"case {case.id!r}: {text}", file=case.source or None)
+            for case in suite.cases
+            for text in self.of(case.dialogue).problems(case)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roster:
+    """Say which attempts a run consists of, and who takes part in them."""
+
+    suite: Suite
+    dialogues: Dialogues
+    cast: Cast
+    attempts: int = 1
+    only: int | None = None
+    """The one attempt at each case, where not all are meant."""
+    _known: dict[int, str] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Planned]:
+        for position, case in enumerate(self.suite.cases):
+            held = self._held(case)
+            for index in range(self.attempts) if self.only is None else (self.only,):
+                yield Planned(position, case, index, attempt_key(case, index, held))
+
+    def waves(self) -> "list[Roster]":
+        """Return parts to be made one after the other; only the original's way has several.
+
+        It makes the first attempts at all cases before the second ones.
+        """
+        if self.suite.compat != "original" or self.attempts == 1:
+            return [self]
+        return [replace(self, only=index) for index in range(self.attempts)]
+
+    def __len__(self) -> int:
+        return len(self.suite.cases) * self.attempts
+
+    def _held(self, case: Case) -> str:
+        """Return what an attempt at a case depends on besides what the candidate is shown."""
+        dialogue = self.dialogues.of(case.dialogue)
+        if (held := self._known.get(id(dialogue))) is None:
+            held = self._known[id(dialogue)] = digest(self.cast.held(dialogue))
+        return digest(held, case.hidden, case.references) if dialogue.consults else held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interviewer:
+    """Put the cases of a suite to a model, many at a time, each at its own pace."""
+
+    store: Store
+    run_id: str
+    roster: Roster
+    scorers: Scorers
+    concurrency: int = 64
+    deadline: float = 3600.0
+    afresh: bool = False
+    """Hold every dialogue again, its calls coming from the store: a cassette wants them all."""
+
+    def missing(self) -> bool:
+        """Tell whether some attempts are still to be made."""
+        return any(len(known) < len(batch) for batch, known in self._batches(self.roster))
+
+    def used(self) -> Usage:
+        """Return what the attempts took that need not be made."""
+        total = Usage()
+        for _, known in self._batches(self.roster):
+            if self.afresh:
+                break
+            for attempt in self.store.attempts(known).values():
+                total = sum((usage_from(used) for used in attempt.usage.values()), total)
+        return total
+
+    async def collect(self, progress: Callable[[Interviewed], None]) -> Interviewed:
+        """Make, store and link every attempt that is not in the store yet."""
+        counted = Interviewed(total=len(self.roster))
+        buffer: list[tuple[Planned, Attempt]] = []
+        flushed = time.monotonic()
+        try:
+            async with aclosing(self._made(counted)) as made:
+                async for planned, attempt in made:
+                    buffer.append((planned, attempt))
+                    counted.made += 1
+                    counted.failed += attempt.status is AttemptStatus.ERROR
+                    if len(buffer) >= BATCH or time.monotonic() - flushed > FLUSH_SECONDS:
+                        self._flush(buffer)
+                        flushed = time.monotonic()
+                        progress(counted)
+        finally:
+            self._flush(buffer)
+        progress(counted)
+        return counted
+
+    async def _made(self, counted: Interviewed) -> AsyncGenerator[tuple[Planned, Attempt], None]:
+        for wave in self.roster.waves():
+            works = bounded.each(self._to_do(wave, counted), self._hold, limit=self.concurrency)
+            async with aclosing(works) as made:
+                async for pair in made:
+                    yield pair
+
+    def _batches(self, roster: Roster) -> Iterator[tuple[list[Planned], set[str]]]:
+        for batch in batched(roster, BATCH):
+            yield batch, self.store.known_attempts(planned.key for planned in batch)
+
+    def _to_do(self, roster: Roster, counted: Interviewed) -> Iterator[Planned]:
+        """Yield the attempts to be made; those that are stored are linked to the run here."""
+        for batch, known in self._batches(roster):
+            there = [] if self.afresh else [p for p in batch if p.key in known]
+            found = self.store.attempts(planned.key for planned in there)
+            self._link([(planned, found[planned.key]) for planned in there])
+            counted.stored += len(there)
+            yield from (p for p in batch if self.afresh or p.key not in known)
+
+    async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
+        case, index = planned.case, planned.index
+        dialogue = self.roster.dialogues.of(case.dialogue)
+        try:
+            async with asyncio.timeout(self.deadline):
+                attempt = await dialogue.hold(self.roster.cast.context(case, index))
+        except ModelError as error:
+            if error.status in REFUSED and not isinstance(error, BudgetError):
+                raise
+            attempt = _failed(case, index, str(error))
+        except TimeoutError:
+            attempt = _failed(case, index, f"took longer than the {self.deadline:g} s allowed")
+        except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
+            text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
+            attempt = _failed(case, index, text)
+        return planned, attempt
+
+    def _flush(self, buffer: list[tuple[Planned, Attempt]]) -> None:
+        if not buffer:
+            return
+        rows = [self._row(planned, attempt) for planned, attempt in buffer]
+        with self.store.batch():
+            self.store.put_attempts((planned.key, attempt) for planned, attempt in buffer)
+            self.store.link(self.run_id, rows)
+            self.store.put_scores(self._instant(buffer, rows))
+        buffer.clear()
+
+    def _instant(
+        self, made: list[tuple[Planned, Attempt]], rows: list[RunAttempt]
+    ) -> Iterator[tuple[str, str, Score]]:
+        """Judge at once, while everything is at hand, what is judged in no time."""
+        for (planned, attempt), row in zip(made, rows, strict=True):
+            for criterion in planned.case.criteria if row.score_keys else ():
+                scorer = self.scorers.of(criterion)
+                if scorer.instant and not scorer.finishes:
+                    score = judge(scorer, ScoreContext(case=planned.case, attempt=attempt))
+                    yield row.score_keys[criterion.id], criterion.scorer.name, score
+
+    def _link(self, rows: list[tuple[Planned, Attempt]]) -> None:
+        if rows:
+            self.store.link(self.run_id, [self._row(planned, made) for planned, made in rows])
+
+    def _row(self, planned: Planned, attempt: Attempt) -> RunAttempt:
+        answered = attempt.status is AttemptStatus.ANSWERED
+        return RunAttempt(
+            position=planned.position,
+            index=planned.index,
+            attempt_key=planned.key,
+            score_keys=self.scorers.keys(planned.case, attempt) if answered else {},
+        )
+
+
+def _failed(case: Case, index: int, error: str) -> Attempt:
+    return Attempt(case_id=case.id, index=index, status=AttemptStatus.ERROR, error=error)

@@ -1,0 +1,140 @@
+"""Getting ready: all that stands in the way of a run is found before a token is bought."""
+
+from dataclasses import dataclass, replace
+
+from proctor import registry
+from proctor.core.contracts import Reading
+from proctor.core.fold import parse_fold
+from proctor.core.program import Sandbox
+from proctor.core.suite import Spec, Suite
+from proctor.engine import load
+from proctor.engine.interview import Dialogues, Interviewer, Roster
+from proctor.engine.roles import Cast, Models, cast_for, lacking, resolved
+from proctor.engine.scoring import Scorers
+from proctor.engine.settings import RunSettings
+from proctor.errors import MissingResource, Problem, SuiteError
+from proctor.store.store import Store
+
+NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
+
+SINGLE = "pass@1"
+NO_JUDGE = "there is no --judge: criteria that ask one, and are only shown, stay unscored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """Hold a suite with everybody who is needed to examine a candidate with it."""
+
+    settings: RunSettings
+    """With all that the suite's own settings file says filled in."""
+    reading: Reading
+    suite: Suite
+    """The cases that were asked for."""
+    scorers: Scorers
+    dialogues: Dialogues
+    models: Models
+    cast: Cast
+
+    @property
+    def concurrency(self) -> int:
+        """Return how many attempts may be under way at a time."""
+        most = self.settings.calls.concurrency
+        choice = self.settings.model
+        return min(most, (choice.concurrency if choice is not None else None) or most)
+
+    @property
+    def roster(self) -> Roster:
+        """Return which attempts there are to be made."""
+        return Roster(
+            suite=self.suite,
+            dialogues=self.dialogues,
+            cast=self.cast,
+            attempts=self.settings.attempts or 1,
+        )
+
+    def interviewer(self, store: Store, run_id: str) -> Interviewer:
+        """Return who puts the cases to the candidate."""
+        return Interviewer(
+            store=store,
+            run_id=run_id,
+            roster=self.roster,
+            scorers=self.scorers,
+            concurrency=self.concurrency,
+            deadline=self.settings.calls.attempt_timeout,
+            afresh=self.settings.calls.record is not None,
+        )
+
+    async def check(self) -> None:
+        """See to it that all models that will be asked can be reached."""
+        if self.cast.candidate is not None:
+            await self.models.check(self.cast.candidate)
+        needs = self.dialogues.needs(self.suite)
+        if "simulator" in needs and self.cast.simulator is not None:
+            await self.models.check(self.cast.simulator)
+        if "judge" in needs or self.scorers.need_judge(self.suite):
+            await self.check_judges()
+
+    async def check_judges(self) -> None:
+        """See to it that all judges can be reached."""
+        for judge in self.cast.judges:
+            await self.models.check(judge)
+
+
+def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
+    """Keep the cases asked for, find who plays which role, and raise all that is wrong."""
+    settings = resolved(settings, reading)
+    suite = measured(load.chosen(reading.suite, settings.suite), settings)
+    parse_fold(suite.reduce)
+    scorers = Scorers(allow_import=settings.suite.allow_import, language=suite.language)
+    dialogues = Dialogues(allow_import=settings.suite.allow_import)
+    if problems := scorers.problems(suite):
+        raise SuiteError(problems)
+    needs = {"judge"} if scorers.need_judge(suite, counting=True) else set()
+    if settings.model is not None:
+        if problems := dialogues.problems(suite):
+            raise SuiteError(problems)
+        needs |= dialogues.needs(suite)
+    lacking(settings, needs)
+    cast = cast_for(settings, suite, models)
+    scorers.judge = None if cast.judge is None else cast.judge.identity
+    return Ready(
+        settings=settings,
+        reading=replace(reading, warnings=(*reading.warnings, *_wanting(settings, suite, scorers))),
+        suite=suite,
+        scorers=scorers,
+        dialogues=dialogues,
+        models=models,
+        cast=cast,
+    )
+
+
+def measured(suite: Suite, settings: RunSettings) -> Suite:
+    """Add the measures that several attempts and several judges call for."""
+    names = {measure.name for measure in suite.measures}
+    added = []
+    if (settings.attempts or 1) > 1 and "accuracy" in names and SINGLE not in names:
+        added.append(Spec(name=SINGLE, params={"compat": suite.compat} if suite.compat else {}))
+    panel = settings.panel
+    if (len(panel.judges) > 1 or panel.repeats > 1) and "agreement" not in names:
+        added.append(Spec(name="agreement"))
+    return replace(suite, measures=(*suite.measures, *added))
+
+
+def open_sandbox(settings: RunSettings) -> Sandbox:
+    """Return the sandbox asked for, or say why it does not work here."""
+    sandbox: Sandbox = registry.build("sandbox", settings.sandbox)
+    if problems := list(sandbox.problems()):
+        raise MissingResource(
+            f"the suite has programs to run, and there is no safe place for them: {problems[0]}"
+        )
+    return sandbox
+
+
+def _wanting(settings: RunSettings, suite: Suite, scorers: Scorers) -> list[Problem]:
+    """Return what this machine lacks, as warnings."""
+    found = scorers.missing(suite)
+    if scorers.need_judge(suite) and not settings.panel.judges:
+        found.append(Problem(message=NO_JUDGE, severity="warning"))
+    if scorers.need_sandbox(suite) and not open_sandbox(settings).safe:
+        found.append(Problem(message=NO_BOUNDARY, severity="warning"))
+    return found

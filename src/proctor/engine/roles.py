@@ -1,0 +1,319 @@
+"""Who plays which role in a run: the candidate, the judges, the simulated user."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from proctor import registry
+from proctor.core.contracts import Candidate, Dialogue, DialogueContext, Reading
+from proctor.core.fingerprint import digest, plain
+from proctor.core.model import Judge, Model, ModelChoice, Reply, Request, Sampling
+from proctor.core.model_name import parse_model
+from proctor.core.suite import Case, Json, Message, Spec, Suite
+from proctor.engine.calls import Budget, CallLog, StoredModel
+from proctor.engine.settings import CallSettings, Panel, RunSettings
+from proctor.errors import MissingResource, UsageError
+from proctor.store.store import Store
+
+ROLES = ("candidate", "judge", "simulator")
+
+
+@dataclass
+class Models:
+    """Hold the models of a command, each opened once, however many roles and suites use it."""
+
+    store: Store | None
+    """None for a plan, which asks nobody."""
+    settings: CallSettings
+    notice: Callable[[str], None] = lambda _: None
+    """Told what a person should know, such as where a model that was fetched lies."""
+    budget: Budget = field(init=False)
+    recorder: Any = None
+    _open: dict[tuple[str, str], StoredModel] = field(default_factory=dict)
+    _log: CallLog = field(init=False)
+    _checked: set[str] = field(default_factory=set)
+    _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(most=self.settings.max_cost)
+        self._log = CallLog(self.store)
+        if self.settings.record is not None and self.store is not None:
+            self.recorder = registry.find("model", "replay").recorder(self.settings.record)
+
+    def open(self, choice: ModelChoice) -> StoredModel:
+        """Return the model of a choice."""
+        asked = [choice.spec, dict(choice.headers), choice.concurrency, choice.timeout]
+        key = (digest(*asked, choice.own_key), choice.key)
+        if (found := self._open.get(key)) is None:
+            inner = build_model(choice, self.settings)
+            self._refuse_unpriced(inner)
+            if hasattr(inner, "notice"):
+                inner.notice = self.notice
+            found = StoredModel(inner, self._log, self.budget, self.recorder)
+            self._open[key] = found
+        return found
+
+    async def check(self, model: Model) -> None:
+        """See to it that a model answers at all, once."""
+        key = digest(model.identity)
+        async with self._checking:
+            if key not in self._checked:
+                await model.check()
+                self._checked.add(key)
+
+    async def close(self) -> None:
+        """Close all models, and the cassette."""
+        for model in self._open.values():
+            await model.close()
+        if self.recorder is not None:
+            self.recorder.close()
+
+    @property
+    def bought(self) -> int:
+        """Return how many calls were really made."""
+        return sum(model.bought for model in self._open.values())
+
+    def _refuse_unpriced(self, model: Model) -> None:
+        if self.settings.max_cost is not None and getattr(model, "price", None) is None:
+            raise UsageError(
+                f"--max-cost cannot be watched: no price is known for {model.label}"
+                f" (fix: add --price '{model.label}=IN/OUT', in dollars per million tokens)"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cast:
+    """Hold who plays which role in one run."""
+
+    candidate: StoredModel | None = None
+    choice: ModelChoice | None = None
+    judge: Judge | None = None
+    judges: tuple[StoredModel, ...] = ()
+    simulator: Model | None = None
+    simulator_sampling: Sampling = field(default_factory=Sampling)
+    language: str = "en"
+
+    def context(self, case: Case, index: int) -> DialogueContext:
+        """Return what a dialogue about a case gets."""
+        assert self.candidate is not None
+        assert self.choice is not None
+        return DialogueContext(
+            case=case,
+            index=index,
+            candidate=ModelCandidate(self.candidate, self.choice),
+            judge=self.judge,
+            simulator=self.simulator,
+            simulator_sampling=self.simulator_sampling,
+            language=self.language,
+        )
+
+    def held(self, dialogue: Dialogue) -> Json:
+        """Return all of this that an attempt depends on, for its key."""
+        assert self.candidate is not None
+        assert self.choice is not None
+        made: dict[str, Json] = {
+            "candidate": self.candidate.identity,
+            "sampling": plain(self.choice.sampling),
+            "system": self.choice.system,
+            "suffix": self.choice.suffix,
+            "version": dialogue.version,
+        }
+        if "judge" in dialogue.consults and self.judge is not None:
+            made["judge"] = self.judge.identity
+        if "simulator" in dialogue.consults and self.simulator is not None:
+            made["simulator"] = [self.simulator.identity, plain(self.simulator_sampling)]
+        if dialogue.consults:
+            made["prompts"] = dialogue.prompt_key(self.language)
+        return made
+
+
+@dataclass(frozen=True)
+class ModelCandidate(Candidate):
+    """Be a model that is examined."""
+
+    model: Model
+    choice: ModelChoice
+
+    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        """Ask the model, with what its settings put around every conversation."""
+        request = Request(
+            messages=dressed(self.choice, messages), sampling=self.choice.sampling, salt=ctx.salt
+        )
+        return await self.model.reply(request)
+
+
+@dataclass(frozen=True)
+class Dressed(Model):
+    """Put what a judge's or simulator's settings say around every request."""
+
+    inner: Model
+    choice: ModelChoice
+
+    @classmethod
+    def of(cls, model: Model, choice: ModelChoice) -> Model:
+        """Dress a model, where there is something to put around it."""
+        return cls(model, choice) if choice.system or choice.suffix else model
+
+    @property
+    def identity(self) -> Json:
+        """Return who it is, with what is put around."""
+        return [self.inner.identity, self.choice.system, self.choice.suffix]
+
+    @property
+    def label(self) -> str:
+        """Return the name of the model inside."""
+        return self.inner.label
+
+    @property
+    def price(self) -> tuple[float, float] | None:
+        """Return dollars per million tokens in and out, none where they are not known."""
+        found: tuple[float, float] | None = getattr(self.inner, "price", None)
+        return found
+
+    async def check(self) -> None:
+        """Check the model inside."""
+        await self.inner.check()
+
+    async def reply(self, request: Request) -> Reply:
+        """Ask the model inside."""
+        messages = dressed(self.choice, request.messages)
+        return await self.inner.reply(replace(request, messages=messages))
+
+
+def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Put the system prompt before, and the suffix behind the last user message."""
+    made = list(messages)
+    if choice.suffix:
+        last = max((i for i, m in enumerate(made) if m.role == "user"), default=None)
+        if last is not None:
+            made[last] = replace(made[last], content=f"{made[last].content}\n{choice.suffix}")
+    if choice.system:
+        made.insert(0, Message(role="system", content=choice.system))
+    return tuple(made)
+
+
+def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
+    """Open the models that the settings name."""
+    simulator = settings.simulator or (settings.panel.judges[0] if settings.panel.judges else None)
+    judges = tuple(models.open(choice) for choice in settings.panel.judges)
+    return Cast(
+        candidate=None if settings.model is None else models.open(settings.model),
+        choice=settings.model,
+        judge=judge_of(settings.panel, judges),
+        judges=judges,
+        simulator=None if simulator is None else Dressed.of(models.open(simulator), simulator),
+        simulator_sampling=Sampling()
+        if settings.simulator is None
+        else settings.simulator.sampling,
+        language=suite.language,
+    )
+
+
+def judge_of(panel: Panel, models: Sequence[Model]) -> Judge | None:
+    """Make one judge, or a panel, of the models that judge."""
+    if not models:
+        return None
+    from proctor.judge import ModelJudge
+    from proctor.judge import Panel as JudgePanel
+
+    judges = [
+        ModelJudge(model=Dressed.of(model, choice), sampling=choice.sampling, repeats=panel.repeats)
+        for model, choice in zip(models, panel.judges, strict=True)
+    ]
+    if len(judges) == 1 and panel.repeats == 1:
+        return judges[0]
+    return JudgePanel(judges=tuple(judges), combine=panel.combine)
+
+
+def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
+    """Fill in what the suite's own settings file names, where the person named nothing else."""
+    roles = {name: replace(choice, own_key=True) for name, choice in reading.roles.items()}
+    judges = tuple(_merged(judge, roles.get("judge")) for judge in settings.panel.judges)
+    if not judges and "judge" in roles:
+        judges = (roles["judge"],)
+    model = settings.model
+    if settings.answers is None and "candidate" in roles:
+        model = roles["candidate"] if model is None else _merged(model, roles["candidate"])
+    simulator = settings.simulator or roles.get("simulator")
+    if settings.simulator is not None:
+        simulator = _merged(settings.simulator, roles.get("simulator"))
+    if model is None and settings.answers is None:
+        raise UsageError(
+            "who is examined? (fix: add --model openai:NAME, --model local:smollm2, or"
+            " --answers PATH for answers on file)"
+        )
+    return replace(
+        settings,
+        model=model,
+        panel=replace(settings.panel, judges=tuple(_cold(judge) for judge in judges)),
+        simulator=simulator,
+        attempts=settings.attempts or reading.attempts,
+    )
+
+
+def lacking(settings: RunSettings, needs: set[str]) -> None:
+    """Raise a MissingResource where a role that somebody must play has nobody."""
+    if "judge" in needs and not settings.panel.judges:
+        raise MissingResource(
+            "the suite has criteria or dialogues that ask a judge, and there is none"
+            " (fix: add --judge openai:NAME, or --judge local:smollm2 to try it out)"
+        )
+    if "simulator" in needs and settings.simulator is None and not settings.panel.judges:
+        raise MissingResource(
+            "the suite's dialogues need a simulated user, and nobody plays it"
+            " (fix: add --simulator openai:NAME, or a --judge, who plays it as well)"
+        )
+
+
+def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
+    """Make the client of a model, with its limits, its price and its key."""
+    spec = parse_model(choice.spec)
+    known = {f.name for f in fields(registry.find("model", spec.name))}
+    wanted: dict[str, Json] = {
+        "headers": dict(choice.headers),
+        "concurrency": min(choice.concurrency or calls.concurrency, calls.concurrency),
+        "timeout": choice.timeout or calls.timeout,
+        "requests_per_minute": calls.requests_per_minute,
+        "tokens_per_minute": calls.tokens_per_minute,
+        "price_given": _price(choice.spec, calls),
+    }
+    params = {k: v for k, v in wanted.items() if k in known and v not in (None, {})}
+    if choice.own_key and "key_env" in known:
+        params["key_env"] = ""
+    model: Model = registry.build("model", Spec(name=spec.name, params={**spec.params, **params}))
+    if choice.key and hasattr(model, "use_key"):
+        model.use_key(choice.key)
+    return model
+
+
+def _price(spec: str, calls: CallSettings) -> tuple[float, float] | None:
+    name = spec.partition("@http")[0]
+    bare = name.partition(":")[2]
+    return calls.prices.get(name) or calls.prices.get(bare)
+
+
+def _merged(choice: ModelChoice, default: ModelChoice | None) -> ModelChoice:
+    """Let a model named by hand be asked as the settings file says, where the hand was silent."""
+    if default is None:
+        return choice
+    given = {
+        f.name: value
+        for f in fields(Sampling)
+        if (value := getattr(choice.sampling, f.name)) not in (None, (), {})
+    }
+    return replace(
+        choice,
+        sampling=replace(default.sampling, **given),
+        concurrency=choice.concurrency or default.concurrency,
+        timeout=choice.timeout or default.timeout,
+        system=choice.system or default.system,
+        suffix=choice.suffix or default.suffix,
+    )
+
+
+def _cold(judge: ModelChoice) -> ModelChoice:
+    """Let a judge be asked without chance where nothing else was said."""
+    if judge.sampling.temperature is not None:
+        return judge
+    return replace(judge, sampling=replace(judge.sampling, temperature=0.0))

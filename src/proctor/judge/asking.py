@@ -1,0 +1,126 @@
+"""One judge asked for one verdict: again, with what was wrong, until it can be read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from proctor.core.model import Model, Reply, Request, Ruling, Sampling, Usage
+from proctor.core.suite import Message
+from proctor.errors import JudgeError
+from proctor.judge.reading import Unreadable, read, shape_of
+
+Verdict = TypeVar("Verdict")
+
+NO_JSON = "JudgeJSONParseFailed"
+INVALID = "JudgeResultInvalid"
+_SHOWN = 4000
+_AGAIN = (
+    "That reply could not be used: {problem}.{cut}\n"
+    "Give your verdict again, on the same material and by the same rules. End with exactly one"
+    " JSON object in a ```json block, with the keys {keys}, and write nothing after it."
+)
+
+
+@dataclass
+class _Tries(Generic[Verdict]):
+    """Hold what came of the tries so far."""
+
+    raw: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+    def take(self, reply: Reply) -> str:
+        self.raw.append(reply.text or "")
+        self.usage += reply.usage
+        return self.raw[-1]
+
+    def ruling(self, verdict: Verdict, rung: str) -> Ruling[Verdict]:
+        return Ruling(
+            verdict=verdict,
+            rung=rung,
+            tries=len(self.raw),
+            raw=tuple(self.raw),
+            usage=self.usage,
+        )
+
+    def error(self, problem: ValueError | None, reason: str) -> JudgeError:
+        times = "once" if len(self.raw) == 1 else f"{len(self.raw)} times"
+        text = f"no readable verdict, asked {times}: {problem}"
+        return JudgeError(text, raw=self.raw, usage=self.usage, reason=reason)
+
+
+async def ask(  # noqa: PLR0913 - the judge's contract, and the model
+    model: Model,
+    messages: Sequence[Message],
+    verdict: type[Verdict],
+    *,
+    tries: int = 3,
+    salt: str = "",
+    sampling: Sampling | None = None,
+    reader: Callable[[str], Verdict] | None = None,
+) -> Ruling[Verdict]:
+    """Return a verdict whose fields have the right types, or raise a JudgeError.
+
+    A model whose reply cannot be read is shown it with what was wrong. With ``reader`` it is asked
+    again in the same words; an error of the reader with a true ``final`` ends that at once.
+    """
+    asked = sampling or Sampling()
+    if reader is not None:
+        return await _ask_original(model, messages, reader, tries, (salt, asked))
+    done: _Tries[Verdict] = _Tries()
+    shape, said = shape_of(verdict), tuple(messages)
+    problem, found = Unreadable("nothing was asked", found=False), False
+    for number in range(1, tries + 1):
+        request = Request(messages=said, sampling=asked, shape=shape, salt=_salted(salt, number))
+        reply = await model.reply(request)
+        text = done.take(reply)
+        try:
+            return done.ruling(*read(_present(text), verdict, reply.rung))
+        except Unreadable as error:
+            problem, found = error, found or error.found
+        said += _again(reply, problem, shape.schema["properties"])
+    raise done.error(problem, INVALID if found else NO_JSON)
+
+
+async def _ask_original(
+    model: Model,
+    messages: Sequence[Message],
+    reader: Callable[[str], Verdict],
+    tries: int,
+    how: tuple[str, Sampling],
+) -> Ruling[Verdict]:
+    done: _Tries[Verdict] = _Tries()
+    problem: ValueError = ValueError("nothing was asked")
+    for number in range(1, tries + 1):
+        salt = _salted(how[0], number)
+        reply = await model.reply(Request(messages=tuple(messages), sampling=how[1], salt=salt))
+        text = done.take(reply)
+        try:
+            return done.ruling(reader(_present(text)), "reader")
+        except ValueError as error:
+            problem = error
+            if getattr(error, "final", False):
+                raise done.error(problem, INVALID) from None
+    raise done.error(problem, NO_JSON)
+
+
+def _present(text: str) -> str:
+    if not text.strip():
+        raise Unreadable("the reply was empty", found=False)
+    return text
+
+
+def _salted(salt: str, number: int) -> str:
+    return f"{salt}~{number}" if salt else f"try {number}"
+
+
+def _again(reply: Reply, problem: ValueError, keys: Any) -> tuple[Message, ...]:
+    """Return the reply and what was wrong with it, as the next messages."""
+    cut = " It was cut off before its end: be brief." if reply.truncated else ""
+    named = ", ".join(f'"{key}"' for key in keys)
+    words = _AGAIN.format(problem=str(problem).rstrip("."), cut=cut, keys=named)
+    wish = Message(role="user", content=words)
+    text = (reply.text or "").strip()
+    if not text:
+        return (wish,)
+    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return Message(role="assistant", content=shown), wish

@@ -1,0 +1,48 @@
+"""How far the judges of a panel agree with each other."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from proctor.core.contracts import Measure
+from proctor.core.run import CaseResult, Measured
+from proctor.core.score import Score
+from proctor.stats.agreement import Coincidences, alpha_interval
+
+
+@dataclass(frozen=True)
+class Agreement(Measure):
+    """Krippendorff's alpha over the points that the judges of a panel gave one by one.
+
+    1 is full agreement, 0 what chance would give. Name a criterion, or leave it out for all that a
+    panel judged. ``level`` is nominal for pass or fail, ordinal or interval for ratings. The
+    interval treats all judgements on one case as one draw; n counts the cases.
+    """
+
+    criterion: str = ""
+    level: Literal["nominal", "ordinal", "interval"] = "nominal"
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Count what each panel said."""
+        clusters = []
+        whole = Coincidences()
+        for result in results:
+            cluster = Coincidences.of(self._units(result))
+            if cluster.units:
+                clusters.append(cluster)
+                whole.merge(cluster)
+        interval = alpha_interval(clusters, self.level)
+        return Measured(value=whole.alpha(self.level), interval=interval, n=len(clusters))
+
+    def _units(self, result: CaseResult) -> Iterator[list[float | None]]:
+        for attempt in result.attempts:
+            for name, score in attempt.scores.items():
+                if self.criterion in ("", name):
+                    yield _points(score)
+
+
+def _points(score: Score) -> list[float | None]:
+    panel = score.detail.get("panel") if isinstance(score.detail, dict) else None
+    if not isinstance(panel, list):
+        return []
+    return [member.get("points") for member in panel if isinstance(member, dict)]

@@ -1,0 +1,48 @@
+"""Shares over attempts, and which attempts reach full marks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from proctor.core.run import CaseResult, Measured
+from proctor.core.score import ValueStatus
+from proctor.stats.intervals import RatioSums, clip01, wilson_interval
+
+Compat = Literal["", "original"]
+NEAR = 1e-9
+
+
+@dataclass
+class Share:
+    """Gather a share over attempts, the attempts at one case being one draw."""
+
+    hits: int = 0
+    n: int = 0
+    _sums: RatioSums = field(default_factory=RatioSums)
+    _single: bool = True
+
+    def add(self, marks: Iterable[bool]) -> None:
+        """Take in the attempts at one case that count, each a hit or not."""
+        found = list(marks)
+        if found:
+            self.hits += sum(found)
+            self.n += len(found)
+            self._sums.add(float(sum(found)), float(len(found)))
+            self._single = self._single and len(found) == 1
+
+    def measured(self, empty: float | None = None) -> Measured:
+        """Return the share with Wilson's interval, or the clustered one for several attempts."""
+        interval = wilson_interval(self.hits, self.n) if self._single else self._sums.interval()
+        value = self.hits / self.n if self.n else empty
+        return Measured(value=value, interval=clip01(interval), n=self.n)
+
+
+def full_marks(result: CaseResult) -> list[tuple[int, bool]]:
+    """Return index and success of those attempts at a case that count."""
+    full = result.case.full_score
+    return [
+        (attempt.attempt.index, attempt.value.value >= full - NEAR)
+        for attempt in result.attempts
+        if attempt.value.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
+        and attempt.value.value is not None
+    ]

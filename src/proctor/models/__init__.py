@@ -1,0 +1,1 @@
+"""Models: the clients that put messages to a server, a local file or a cassette."""

@@ -1,0 +1,70 @@
+"""Where a model is asked: base URLs as people write them, brought into one form."""
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+from urllib.parse import SplitResult, urlsplit
+
+from proctor.errors import UsageError
+
+
+def base_of(url: str, endings: Sequence[str]) -> str:
+    """Return the base URL that an address means.
+
+    A bare host gets ``/v1``; an address that ends in one of the endings (the path of a call) names
+    its base exactly; any other path is kept as it is.
+    """
+    text = url.strip()
+    parts = _parts(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"{text!r} is no base URL (fix: write it like http://127.0.0.1:8000/v1)")
+    if parts.username or parts.password:
+        raise UsageError(
+            f"the base URL of {parts.hostname} contains a user name or a password"
+            " (fix: put the key into an environment variable)"
+        )
+    if parts.query or parts.fragment:
+        raise UsageError(f"the base URL of {parts.hostname} must not contain '?' or '#'")
+    path = parts.path.rstrip("/")
+    called = next((ending for ending in endings if path.endswith(ending)), None)
+    if called is not None:
+        path = path.removesuffix(called).rstrip("/")
+    elif not path:
+        path = "/v1"
+    return f"{parts.scheme}://{parts.netloc.lower()}{path}"
+
+
+def is_loopback(url: str) -> bool:
+    """Tell whether an address never leaves this machine."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_private(url: str) -> bool:
+    """Tell whether nobody on the way can read what is sent to an address."""
+    return url.startswith("https://") or is_loopback(url)
+
+
+def proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment prescribes for an address."""
+    from urllib.request import getproxies, proxy_bypass
+
+    if is_loopback(url):
+        return None
+    parts = urlsplit(url)
+    if proxy_bypass(parts.netloc):
+        return None
+    return getproxies().get(parts.scheme)
+
+
+def _parts(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError as error:
+        raise UsageError(f"{text!r} is no base URL: {error}") from None
+    return parts

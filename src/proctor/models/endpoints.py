@@ -1,0 +1,216 @@
+"""The servers behind a model: connections kept open, the load shared, dead ones left out."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import ModelError
+from proctor.models.addresses import proxy_of
+from proctor.models.retrying import TryFailed
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+CONNECT_LIMIT = 10.0
+PROBE_LIMIT = 5.0
+FIRST_REST, LONGEST_REST = 1.0, 60.0
+"""Seconds before a dead server is looked at again: at first, and at most."""
+GONE_AFTER = 90.0
+"""Seconds without any sign of life after which calls no longer wait for a server to come back."""
+LARGEST = 64 * 2**20
+"""Bytes of a reply beyond which it cannot be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hold what a server sent back, whatever its status."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+    seconds: float
+
+
+class Endpoint:
+    """Keep connections to one base URL open, and remember what was learned about its server."""
+
+    def __init__(self, base: str, headers: Mapping[str, str], connections: int) -> None:
+        self.base = base
+        self.learned: dict[str, str] = {}
+        """How this server wants to be asked, where its refusals told."""
+        self.in_flight = 0
+        self.failures = 0
+        """How often in a row it could not be reached."""
+        self.rests_until = 0.0
+        self.down_since = 0.0
+        self._headers = dict(headers)
+        self._connections = connections
+        self._session: ClientSession | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._proxy = proxy_of(base)
+
+    async def post(self, path: str, body: bytes, limit: float) -> Answer:
+        """Send a body and return the answer, or raise TryFailed."""
+        self.in_flight += 1
+        try:
+            return await self._send("POST", path, body, limit)
+        finally:
+            self.in_flight -= 1
+
+    async def get(self, path: str, limit: float) -> Answer:
+        """Return what lies at a path, or raise TryFailed."""
+        return await self._send("GET", path, None, limit)
+
+    def rest(self) -> None:
+        """Leave this server out for a while, each time for longer."""
+        now = time.monotonic()
+        if not self.failures:
+            self.down_since = now
+        self.failures += 1
+        self.rests_until = now + min(LONGEST_REST, FIRST_REST * 2.0 ** min(self.failures - 1, 20))
+
+    async def close(self) -> None:
+        """Close all connections."""
+        session, self._session = self._session, None
+        if session is not None and self._loop is asyncio.get_running_loop():
+            await session.close()
+        elif session is not None:
+            _abandon(session, self._loop)
+
+    async def _send(self, method: str, path: str, body: bytes | None, limit: float) -> Answer:
+        from aiohttp import ClientError, ClientTimeout
+
+        started = time.monotonic()
+        try:
+            async with self._open().request(
+                method,
+                self.base + path,
+                data=body,
+                timeout=ClientTimeout(total=limit, sock_connect=CONNECT_LIMIT),
+                allow_redirects=False,
+                proxy=self._proxy,
+            ) as response:
+                self.failures = 0
+                data = await _whole(response.content)
+                took = time.monotonic() - started
+                return Answer(response.status, response.headers, data, took)
+        except (ClientError, TimeoutError, OSError) as error:
+            failed = _failure(error, self.base, time.monotonic() - started)
+        if failed.kind == "unreachable":
+            self.rest()
+        raise failed
+
+    def _open(self) -> "ClientSession":
+        """Return the session of the running loop; there is a new one where the loop is new."""
+        loop = asyncio.get_running_loop()
+        if self._session is not None and self._loop is loop:
+            return self._session
+        if self._session is not None:
+            _abandon(self._session, self._loop)
+        from aiohttp import ClientSession, DummyCookieJar, TCPConnector
+
+        connector = TCPConnector(limit=self._connections, keepalive_timeout=30, ttl_dns_cache=60)
+        self._loop = loop
+        self._session = ClientSession(
+            connector=connector, headers=self._headers, cookie_jar=DummyCookieJar()
+        )
+        return self._session
+
+
+class Endpoints:
+    """Share calls among the servers of one model that are alive."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        self.all = list(endpoints)
+        self._turn = 0
+        self._probes: dict[Endpoint, asyncio.Future[None]] = {}
+
+    def pick(self, *, avoid: Endpoint | None = None) -> Endpoint:
+        """Return the server with the fewest calls under way, and not the one just failed."""
+        if len(self.all) == 1:
+            return self.all[0]
+        alive = [endpoint for endpoint in self.all if not endpoint.failures]
+        self._probe_the_dead()
+        choice = [endpoint for endpoint in alive if endpoint is not avoid] or alive
+        if not choice:
+            return min(self.all, key=lambda endpoint: endpoint.rests_until)
+        self._turn += 1
+        ranked = choice[self._turn % len(choice) :] + choice[: self._turn % len(choice)]
+        return min(ranked, key=lambda endpoint: endpoint.in_flight)
+
+    @property
+    def gone(self) -> bool:
+        """Tell whether no server has been reachable for long."""
+        if not all(endpoint.failures for endpoint in self.all):
+            return False
+        return time.monotonic() - max(e.down_since for e in self.all) > GONE_AFTER
+
+    async def close(self) -> None:
+        """Close all connections, and look no longer for the dead."""
+        for probe in self._probes.values():
+            if not probe.get_loop().is_closed():
+                probe.cancel()
+        self._probes.clear()
+        for endpoint in self.all:
+            await endpoint.close()
+
+    def _probe_the_dead(self) -> None:
+        """Look beside the calls whether the dead have come back, so that no call waits for it."""
+        now = time.monotonic()
+        for endpoint in self.all:
+            if endpoint.failures and endpoint.rests_until <= now:
+                endpoint.rests_until = now + PROBE_LIMIT + FIRST_REST
+                self._probes[endpoint] = asyncio.ensure_future(_probe(endpoint))
+
+
+async def _probe(endpoint: Endpoint) -> None:
+    """Ask for anything: whatever the server says, it is there again."""
+    try:
+        await endpoint.get("/models", PROBE_LIMIT)
+    except TryFailed as failed:
+        if failed.kind != "unreachable":
+            endpoint.rest()
+    except ModelError:
+        endpoint.rest()
+
+
+async def _whole(content: Any) -> bytes:
+    chunks, size = [], 0
+    while chunk := await content.readany():
+        size += len(chunk)
+        if size > LARGEST:
+            raise TryFailed(f"the reply is longer than {LARGEST >> 20} MiB", passing=False)
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _failure(error: Exception, base: str, seconds: float) -> TryFailed:
+    """Translate what aiohttp raises."""
+    from aiohttp import ClientConnectorError, ClientSSLError, ConnectionTimeoutError
+
+    if isinstance(error, ClientSSLError):
+        said = f"{base} cannot be trusted: {error}"
+        return TryFailed(said, passing=False, kind="unreachable")
+    if isinstance(error, ConnectionTimeoutError):
+        said = f"{base} cannot be reached: no connection within {CONNECT_LIMIT:.0f} s"
+        return TryFailed(said, kind="unreachable")
+    if isinstance(error, ClientConnectorError):
+        cause = error.os_error.strerror or str(error.os_error)
+        return TryFailed(f"{base} cannot be reached: {cause}", kind="unreachable")
+    if isinstance(error, TimeoutError):
+        return TryFailed(f"{base} gave no reply within {seconds:.0f} s", kind="timeout")
+    return TryFailed(f"{base} broke off: {type(error).__name__}: {error}")
+
+
+def _abandon(session: "ClientSession", loop: asyncio.AbstractEventLoop | None) -> None:
+    """Let go of a session of another loop, which mostly has ended."""
+    if loop is not None and loop.is_running():
+        asyncio.run_coroutine_threadsafe(session.close(), loop)
+        return
+    connector = session.connector
+    session.detach()
+    if connector is not None:
+        for _ in connector.close().__await__():
+            break

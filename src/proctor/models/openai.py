@@ -1,0 +1,135 @@
+"""Any server that speaks OpenAI's chat completions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from proctor import wire
+from proctor.core.model import Reply, Request, Shape
+from proctor.core.suite import Json, Message
+from proctor.models.served import Served, shape_name, usage_of
+from proctor.models.thinking import split
+
+_ABOUT_SCHEMA = ("response_format", "response format", "json_schema", "json schema", "structured",
+                 "guided", "grammar")  # fmt: skip
+_ABOUT_TOOLS = ("tool", "function")
+
+
+@dataclass(eq=False)
+class OpenAI(Served):
+    """Ask a model of OpenAI, or of any server that is compatible with it."""
+
+    key_env: str = "OPENAI_API_KEY"
+
+    provider: ClassVar[str] = "openai"
+    home: ClassVar[str] = "https://api.openai.com/v1"
+    home_env: ClassVar[str] = "OPENAI_BASE_URL"
+    path: ClassVar[str] = "/chat/completions"
+
+    def _auth(self, key: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _body(self, request: Request, learned: Mapping[str, str]) -> dict[str, Json]:
+        sampling = request.sampling
+        body: dict[str, Json] = {"messages": [_message(message) for message in request.messages]}
+        if self.model and self.model != "none":
+            body["model"] = self.model
+        wishes = {
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "top_k": sampling.top_k,
+            learned.get("tokens", "max_tokens"): sampling.max_tokens,
+            "seed": sampling.seed,
+            "stop": list(sampling.stop) or None,
+        }
+        body |= {name: value for name, value in wishes.items() if value is not None}
+        if request.shape is not None:
+            body |= _shaped(request.shape, learned.get("rung", "schema"))
+        body |= sampling.extra
+        body.pop("stream", None)
+        return body
+
+    def _learn(self, said: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
+        if "max_tokens" in body and "max_completion_tokens" in said:
+            learned["tokens"] = "max_completion_tokens"
+        elif "response_format" in body and any(word in said for word in _ABOUT_SCHEMA):
+            learned.setdefault("rung", "tool")
+        elif "tools" in body and any(word in said for word in _ABOUT_TOOLS):
+            learned["rung"] = "none"
+
+    def _read(self, payload: Json) -> Reply:
+        choice = payload["choices"][0]
+        message = choice.get("message") or {}
+        said = _called(message)
+        if said is None:
+            said = _text(message.get("content"))
+        if said is None:
+            said = message.get("refusal")
+        thinking, text = split(said) if said else ("", said)
+        apart = message.get("reasoning_content") or message.get("reasoning") or ""
+        usage = payload.get("usage") or {}
+        return Reply(
+            text=text or None,
+            thinking="\n\n".join(part for part in (_text(apart), thinking) if part),
+            finish=str(choice.get("finish_reason") or ""),
+            usage=usage_of(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+            request_id=str(payload.get("id") or ""),
+            served_by=str(payload.get("model") or ""),
+        )
+
+
+def _message(message: Message) -> dict[str, Json]:
+    if not message.images:
+        return {"role": message.role, "content": message.content}
+    parts: list[Json] = [{"type": "text", "text": message.content}] if message.content else []
+    parts += [{"type": "image_url", "image_url": {"url": image}} for image in message.images]
+    return {"role": message.role, "content": parts}
+
+
+def _shaped(shape: Shape, rung: str) -> dict[str, Json]:
+    name = shape_name(shape)
+    if rung == "schema":
+        wanted = {"name": name, "schema": shape.schema, "strict": _is_closed(shape.schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+    if rung == "tool":
+        function = {"name": name, "parameters": shape.schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": name}},
+        }
+    return {}
+
+
+def _is_closed(schema: Json) -> bool:
+    """Tell whether every object of a schema has all its fields and no others, as strict needs."""
+    if isinstance(schema, list):
+        return all(_is_closed(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if "properties" in schema:
+        whole = set(schema.get("required", ())) == set(schema["properties"])
+        if not whole or schema.get("additionalProperties") is not False:
+            return False
+    elif schema.get("type") == "object":
+        return False
+    return all(_is_closed(part) for part in schema.values())
+
+
+def _text(content: Json) -> str | None:
+    """Return content as text; parts are joined, none stays none."""
+    if content is None or isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise TypeError(f"the content is {type(content).__name__}")
+    parts = [part if isinstance(part, str) else part.get("text") for part in content]
+    texts = [part for part in parts if isinstance(part, str)]
+    return "".join(texts) if texts else None
+
+
+def _called(message: Mapping[str, Json]) -> str | None:
+    """Return the arguments of the tool that the model called, where it called one."""
+    calls = message.get("tool_calls")
+    if not calls:
+        return None
+    arguments = calls[0]["function"]["arguments"]
+    return arguments if isinstance(arguments, str) else wire.dumps(arguments).decode()

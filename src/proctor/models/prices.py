@@ -1,0 +1,89 @@
+"""What tokens cost: a dated price list, which people may overrule."""
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from re import compile as pattern
+
+from proctor import wire
+from proctor.core.model import Usage
+from proctor.core.suite import Json
+from proctor.errors import UsageError
+
+Price = tuple[float, float]
+"""US dollars per million tokens in and out."""
+
+_DATE = pattern(r"-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
+
+
+def price_of(
+    provider: str,
+    model: str,
+    *,
+    overrides: Mapping[str, Price] | None = None,
+    listed: bool = True,
+) -> Price | None:
+    """Return the price of a model; none where nobody knows.
+
+    The overrides are asked first, then the file that PROCTOR_PRICES names, both by
+    ``provider:model``, then, where ``listed``, the list that comes with the product. A model with a
+    date behind its name costs what the name without it costs, unless it has a price of its own.
+    """
+    tables: list[Mapping[str, Price]] = [overrides or {}]
+    if own := os.environ.get("PROCTOR_PRICES"):
+        tables.append(_own(own))
+    if listed:
+        tables.append(_listed())
+    names = (f"{provider}:{model}", f"{provider}:{_DATE.sub('', model)}")
+    return next((table[name] for table in tables for name in names if name in table), None)
+
+
+def cost_of(price: Price | None, usage: Usage) -> float | None:
+    """Return what a call cost in US dollars; none where its price or its tokens are not known."""
+    if price is None:
+        return None
+    if any(price) and not usage.prompt_tokens and not usage.completion_tokens:
+        return None
+    into, out = price
+    return (into * usage.prompt_tokens + out * usage.completion_tokens) / 1e6
+
+
+def as_of() -> str:
+    """Return the date of the price list."""
+    return str(_document()["as_of"])
+
+
+@cache
+def _document() -> Json:
+    return wire.loads(files(__package__).joinpath("prices.json").read_bytes())
+
+
+@cache
+def _listed() -> Mapping[str, Price]:
+    return _table(_document()["prices"], "the price list")
+
+
+@cache
+def _own(path: str) -> Mapping[str, Price]:
+    try:
+        return _table(wire.loads(Path(path).read_bytes()), path)
+    except OSError as error:
+        raise UsageError(f"PROCTOR_PRICES: {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"PROCTOR_PRICES: {path} is not JSON: {error}") from None
+
+
+def _table(data: Json, path: str) -> Mapping[str, Price]:
+    entries = data.items() if isinstance(data, dict) else [("", data)]
+    made: dict[str, Price] = {}
+    for name, price in entries:
+        fine = isinstance(price, list) and len(price) == 2
+        if not fine or not all(type(part) in (int, float) and part >= 0 for part in price):
+            raise UsageError(
+                f'{path}: {name!r} has no price (fix: write {{"openai:NAME": [2.5, 10]}}, US'
+                " dollars per million tokens in and out)"
+            )
+        made[name] = (float(price[0]), float(price[1]))
+    return made

@@ -1,0 +1,186 @@
+"""Cassettes: the traffic of a run on file, and a model that plays it back without a network."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import file_digest
+from pathlib import Path
+
+from proctor import wire
+from proctor.core.encoding import reply_from, request_from
+from proctor.core.fingerprint import digest, plain
+from proctor.core.model import Model, Reply, Request
+from proctor.core.suite import Json
+from proctor.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Hold one reply of a cassette, and which model gave it."""
+
+    model: str
+    reply: Json
+
+
+def request_key(request: Request) -> str:
+    """Address a request by all that is asked."""
+    return digest(request.messages, request.sampling, request.shape, request.salt)
+
+
+def line(identity: Json, request: Request, reply: Reply) -> bytes:
+    """Write one call as a line of a cassette."""
+    made = {
+        "key": request_key(request),
+        "model": identity,
+        "request": plain(request),
+        "reply": plain(reply),
+    }
+    return wire.dumps(made) + b"\n"
+
+
+def read(path: Path) -> Mapping[str, Mapping[str, Recorded]]:
+    """Read a cassette: by the key of the request, what each model replied to it last."""
+    found: dict[str, dict[str, Recorded]] = {}
+    try:
+        with path.open("rb") as file:
+            for key, recorded in _calls(file, path):
+                found.setdefault(key, {})[recorded.model] = recorded
+    except OSError as error:
+        raise ModelError(f"replay:{path}: {error.strerror or error}") from None
+    return found
+
+
+@dataclass(eq=False)
+class Replay(Model):
+    """Give the replies of a cassette, and never ask anybody."""
+
+    model: str
+    """The cassette; ``FILE#NAME`` where several models were asked the same and one is meant."""
+
+    @property
+    def identity(self) -> Json:
+        """Return the hash of the cassette."""
+        name = self._path.name
+        return {"provider": "replay", "model": name, "of": self._of, "sha256": self._hash}
+
+    @property
+    def label(self) -> str:
+        """Return the name that people see."""
+        return f"replay:{self.model}"
+
+    @property
+    def price(self) -> tuple[float, float]:
+        """Return that it costs nothing to look a reply up."""
+        return (0.0, 0.0)
+
+    @staticmethod
+    def recorder(path: Path | str) -> "Recorder":
+        """Return what writes a cassette."""
+        return Recorder(Path(path))
+
+    async def reply(self, request: Request) -> Reply:
+        """Look the reply up, or raise a ModelError that says what was asked in vain."""
+        given = self._calls.get(request_key(request), {})
+        if self._of:
+            given = {name: recorded for name, recorded in given.items() if name == self._of}
+        if not given:
+            asked = request.messages[-1].content if request.messages else ""
+            shown = " ".join(asked[:200].split())
+            salt = f" (for {request.salt})" if request.salt else ""
+            raise ModelError(f"{self.label} has no reply to this request{salt}: {shown!r}")
+        first, *others = given.values()
+        if any(other.reply != first.reply for other in others):
+            names = ", ".join(sorted(given))
+            raise ModelError(
+                f"{self.label}: several models were asked this: {names}"
+                f" (fix: name one, replay:{self._path}#NAME)"
+            )
+        return reply_from(first.reply)
+
+    async def check(self) -> None:
+        """Read the cassette."""
+        _ = self._calls
+
+    @cached_property
+    def _parts(self) -> tuple[Path, str]:
+        whole = Path(self.model).expanduser()
+        name, mark, of = self.model.rpartition("#")
+        return (Path(name).expanduser(), of) if mark and not whole.exists() else (whole, "")
+
+    @property
+    def _path(self) -> Path:
+        return self._parts[0]
+
+    @property
+    def _of(self) -> str:
+        return self._parts[1]
+
+    @cached_property
+    def _hash(self) -> str:
+        try:
+            with self._path.open("rb") as file:
+                return file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelError(f"{self.label}: {error.strerror or error}") from None
+
+    @cached_property
+    def _calls(self) -> Mapping[str, Mapping[str, Recorded]]:
+        return read(self._path)
+
+
+class Recorder:
+    """Add calls to a cassette; each is handed to the system before ``add`` returns."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            _cut_torn_line(self._file)
+        except OSError as error:
+            raise ModelError(f"the cassette {path} cannot be written: {error.strerror}") from None
+
+    def add(self, identity: Json, request: Request, reply: Reply) -> None:
+        """Add one call."""
+        data = memoryview(line(identity, request, reply))
+        while data:
+            data = data[os.write(self._file, data) :]
+
+    def close(self) -> None:
+        """See everything onto the disk."""
+        if self._file >= 0:
+            os.fsync(self._file)
+            os.close(self._file)
+            self._file = -1
+
+
+def _calls(file: Iterator[bytes], path: Path) -> Iterator[tuple[str, Recorded]]:
+    """Yield the calls of a cassette; the end of one whose writer was killed is left out."""
+    for number, text in enumerate(file, 1):
+        if not text.strip():
+            continue
+        try:
+            data = wire.loads(text)
+            key = data.get("key") or request_key(request_from(data["request"]))
+            named = data.get("model") or ""
+            model = named if isinstance(named, str) else str(named.get("model", ""))
+            reply_from(data["reply"])
+            yield key, Recorded(model, data["reply"])
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            if not text.endswith(b"\n"):
+                return
+            raise ModelError(f"{path}:{number}: this is no call of a cassette: {error}") from None
+
+
+def _cut_torn_line(file: int) -> None:
+    """Cut off a last line whose writer was killed before its end."""
+    end = size = os.fstat(file).st_size
+    while end > 0:
+        start = max(0, end - 65536)
+        found = os.pread(file, end - start, start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(file, end)

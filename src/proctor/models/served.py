@@ -1,0 +1,346 @@
+"""What all models behind a server share: keys, retries, limits, health checks, what a call took."""
+
+import asyncio
+import os
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar
+
+from proctor import bounded, wire
+from proctor.core.model import Model, Reply, Request, Sampling, Shape, Usage
+from proctor.core.suite import Json, Message
+from proctor.errors import ModelError, UsageError
+from proctor.models.addresses import base_of, is_loopback, is_private
+from proctor.models.endpoints import Answer, Endpoint, Endpoints
+from proctor.models.limited import Limiter
+from proctor.models.prices import cost_of, price_of
+from proctor.models.retrying import Retrying, TryFailed, seconds_of
+from proctor.models.words import blamed_by, code_of, said_by
+
+CHECK_LIMIT = 10.0
+CHECK_ALL_LIMIT = 15.0
+GRACE = 2.0
+"""Seconds that a health check still waits for the other servers when one is alive."""
+HELLO = Request(
+    messages=(Message(role="user", content="Hello"),),
+    sampling=Sampling(max_tokens=10, temperature=1),
+)
+_REFUSES_WISHES = (400, 422, 501)
+
+
+@dataclass(eq=False)
+class Served(Model):
+    """Ask a model behind one or several servers."""
+
+    model: str
+    urls: tuple[str, ...] = ()
+    """Base URLs; several share the load. None means the provider's own."""
+    key_env: str = ""
+    """The environment variable that holds the key; empty where no key is needed."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Further headers of every request."""
+    timeout: float = 600.0
+    """The most seconds that one try of a call may take."""
+    concurrency: int = 64
+    """How many calls may be under way at most."""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    retries: int = 8
+    """How many tries may fail before a call fails."""
+    deadline: float = 1800.0
+    """The most seconds for all tries of a call together."""
+    price_given: tuple[float, float] | None = None
+    """US dollars per million tokens in and out, where the price list is not right."""
+
+    provider: ClassVar[str]
+    home: ClassVar[str]
+    """The provider's own base URL."""
+    home_env: ClassVar[str]
+    """The environment variable that may name another."""
+    path: ClassVar[str]
+    """The path of a call under the base URL."""
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.timeout <= 0 or self.deadline <= 0 or self.retries < 0:
+            raise UsageError(f"{self.label}: concurrency, timeout and deadline must be above 0")
+        rates = (self.requests_per_minute, self.tokens_per_minute)
+        if any(rate is not None and rate < 1 for rate in rates):
+            raise UsageError(f"{self.label}: a rate must be above 0")
+        named = self.urls or (os.environ.get(self.home_env) or self.home,)
+        self._bases = tuple(dict.fromkeys(base_of(url, (self.path,)) for url in named))
+        self._secret = ""
+        self._endpoints: Endpoints | None = None
+        self._limiter = Limiter(
+            self.concurrency,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+        )
+        self._retrying = Retrying(
+            self._limiter, retries=self.retries, timeout=self.timeout, deadline=self.deadline
+        )
+
+    @property
+    def identity(self) -> Json:
+        """Return the provider, the model and where it is."""
+        return {"provider": self.provider, "model": self.model, "urls": list(self._bases)}
+
+    @property
+    def label(self) -> str:
+        """Return the name that people see."""
+        return f"{self.provider}:{self.model}"
+
+    @cached_property
+    def price(self) -> tuple[float, float] | None:
+        """Return US dollars per million tokens in and out; none where nobody knows."""
+        if self.price_given is not None:
+            return self.price_given
+        known = price_of(self.provider, self.model, listed=self._bases == (self.home,))
+        if known is None and all(is_loopback(base) for base in self._bases):
+            return (0.0, 0.0)
+        return known
+
+    def use_key(self, secret: str) -> None:
+        """Take a key from the person's own settings; it goes wherever they sent the model."""
+        self._secret = secret.strip()
+        self._endpoints = None
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer, trying again while that can help."""
+        endpoints = self._servers()
+        reckoned = _reckoned(request) if self.tokens_per_minute else 0
+        last: Endpoint | None = None
+
+        async def once(limit: float) -> Reply:
+            nonlocal last
+            last = endpoints.pick(avoid=last)
+            try:
+                reply = await self._ask(last, request, limit)
+            except TryFailed as failed:
+                if failed.kind == "unreachable" and endpoints.gone:
+                    failed.kind = "gone"
+                raise
+            used = reply.usage.prompt_tokens + reply.usage.completion_tokens
+            self._limiter.replied(used - reckoned if used else 0)
+            return reply
+
+        return await self._retrying.run(once, who=self.label, tokens=reckoned)
+
+    async def check(self) -> None:
+        """Find out which servers are there; raise where none is, or where the key is wrong."""
+        waiting = dict.fromkeys(self._servers().all, f"no answer in {CHECK_ALL_LIMIT:.0f} s")
+        alive = False
+        looks = bounded.each(list(waiting), self._look, limit=len(waiting))
+        try:
+            async with asyncio.timeout(CHECK_ALL_LIMIT) as timer, aclosing(looks):
+                async for endpoint, cause in looks:
+                    waiting[endpoint] = cause
+                    if not cause and not alive:
+                        alive = True
+                        soon = asyncio.get_running_loop().time() + GRACE
+                        timer.reschedule(min(soon, timer.when() or soon))
+        except TimeoutError:
+            for endpoint, cause in waiting.items():
+                if cause and not endpoint.failures:
+                    endpoint.rest()
+        if not alive:
+            raise ModelError(f"{self.label}: {'; '.join(waiting.values())}", passing=True)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._endpoints is not None:
+            await self._endpoints.close()
+
+    @abstractmethod
+    def _auth(self, key: str) -> dict[str, str]:
+        """Return the headers that carry a key, or those needed without one."""
+
+    @abstractmethod
+    def _body(self, request: Request, learned: Mapping[str, str]) -> dict[str, Json]:
+        """Write a request as this kind of server wants it."""
+
+    @abstractmethod
+    def _read(self, payload: Json) -> Reply:
+        """Read a reply, or raise ValueError, LookupError or TypeError."""
+
+    @abstractmethod
+    def _learn(self, said: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
+        """Learn from a refusal how the server wants to be asked."""
+
+    async def _ask(self, endpoint: Endpoint, request: Request, limit: float) -> Reply:
+        """Try one call at one server, in the way it takes."""
+        answer, body = await self._put(endpoint, request, limit)
+        reply = self._understood(endpoint.base, answer, _rung(request, body))
+        self._retrying.took(answer.seconds)
+        return reply
+
+    async def _put(
+        self, endpoint: Endpoint, request: Request, limit: float
+    ) -> tuple[Answer, dict[str, Json]]:
+        """Send a request; where the server does not take a field, send it as it takes it."""
+        body = self._body(request, endpoint.learned)
+        while True:
+            answer = await endpoint.post(self.path, wire.dumps(body), limit)
+            if answer.status not in _REFUSES_WISHES:
+                return answer, body
+            self._learn(blamed_by(answer.data), body, endpoint.learned)
+            if (other := self._body(request, endpoint.learned)) == body:
+                return answer, body
+            body = other
+
+    def _understood(self, base: str, answer: Answer, rung: str) -> Reply:
+        """Read an answer, or say what is wrong with it."""
+        if not 200 <= answer.status < 300:
+            raise self._refusal(base, answer, answer.status)
+        kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind and "json" not in kind and kind not in ("text/plain", "application/octet-stream"):
+            raise TryFailed(f"{base} sent {kind} where JSON was expected", status=answer.status)
+        try:
+            payload = wire.loads(answer.data)
+        except ValueError:
+            raise TryFailed(f"{base} sent JSON that breaks off", status=answer.status) from None
+        if isinstance(payload, dict) and payload.get("error"):
+            code = code_of(payload)
+            if code.isdigit() and 400 <= int(code) < 600:
+                raise self._refusal(base, answer, int(code))
+            said = said_by(answer.data, self._secrets())
+            raise TryFailed(f"{base} sent an error: {said}", status=answer.status)
+        try:
+            reply = self._read(payload)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            said = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
+            raise TryFailed(said, status=answer.status) from None
+        return replace(
+            reply,
+            rung=rung,
+            seconds=round(answer.seconds, 6),
+            request_id=_request_id(answer) or reply.request_id,
+            usage=replace(reply.usage, cost=cost_of(self.price, reply.usage)),
+        )
+
+    def _refusal(self, base: str, answer: Answer, status: int) -> TryFailed:
+        said = said_by(answer.data, self._secrets()) or "no reason given"
+        wait = seconds_of(answer.headers.get("retry-after"))
+        if status == 429:
+            spent = "insufficient_quota" in answer.data.decode("utf-8", "replace")
+            return TryFailed(
+                f"{base} is asked too much (429): {said}",
+                status=status, passing=not spent, retry_after=wait, kind="busy",
+            )  # fmt: skip
+        if status >= 500 or status == 408:
+            said = f"{base} failed ({status}): {said}"
+            return TryFailed(said, status=status, retry_after=wait)
+        if 300 <= status < 400:
+            said = "it redirects elsewhere (fix: name the right base URL)"
+        return TryFailed(
+            f"{base} refused ({status}): {said}{self._advice(status, base)}",
+            status=status,
+            passing=False,
+        )
+
+    def _advice(self, status: int, base: str) -> str:
+        if status in (401, 403):
+            if self._secret or not self.key_env:
+                return " (fix: check the key in your settings)"
+            if not is_private(base):
+                return f" (the key in {self.key_env} is not sent over plain http to other machines)"
+            return f" (fix: check the key in {self.key_env})"
+        if status == 404:
+            return f" (fix: check the model's name {self.model!r} and the base URL {base})"
+        return ""
+
+    async def _look(self, endpoint: Endpoint) -> tuple[Endpoint, str]:
+        """Return why a server cannot be used now, nothing where it is alive."""
+        try:
+            answer = await endpoint.get("/models", CHECK_LIMIT)
+            if answer.status in (401, 403):
+                raise self._refusal(endpoint.base, answer, answer.status)
+            if answer.status >= 300 and answer.status != 429:
+                if answer.status < 500:
+                    await self._hello(endpoint)
+                else:
+                    raise self._refusal(endpoint.base, answer, answer.status)
+        except TryFailed as failed:
+            if not failed.passing:
+                raise failed.error(self.label) from None
+            if failed.kind != "unreachable":
+                endpoint.rest()
+            return endpoint, str(failed)
+        return endpoint, ""
+
+    async def _hello(self, endpoint: Endpoint) -> None:
+        """Ask the smallest question, where a server does not list its models."""
+        answer, _ = await self._put(endpoint, HELLO, CHECK_LIMIT)
+        if not 200 <= answer.status < 300 and answer.status != 429:
+            raise self._refusal(endpoint.base, answer, answer.status)
+
+    def _servers(self) -> Endpoints:
+        if self._endpoints is None:
+            self._endpoints = Endpoints(
+                [Endpoint(base, self._headers_for(base), self.concurrency) for base in self._bases]
+            )
+        return self._endpoints
+
+    def _headers_for(self, base: str) -> dict[str, str]:
+        key = self._key_for(base)
+        if not key.isascii() or not key.isprintable():
+            raise ModelError(f"{self.label}: the key contains characters that no key has")
+        return {"Content-Type": "application/json", **self._auth(key), **self.headers}
+
+    def _key_for(self, base: str) -> str:
+        if self._secret:
+            return self._secret
+        if not is_private(base):
+            return ""
+        key = os.environ.get(self.key_env, "").strip() if self.key_env else ""
+        if not key and self.key_env and not is_loopback(base) and not self._brings_own_key():
+            raise ModelError(
+                f"{self.label}: no key for {base} (fix: put it into the environment variable"
+                f" {self.key_env})"
+            )
+        return key
+
+    def _brings_own_key(self) -> bool:
+        carriers = {name.lower() for name in self._auth("key")}
+        return any(name.lower() in carriers for name in self.headers)
+
+    def _secrets(self) -> list[str]:
+        known = [self._secret, *self.headers.values()]
+        if self.key_env:
+            known.append(os.environ.get(self.key_env, "").strip())
+        return sorted(known, key=len, reverse=True)
+
+
+def _rung(request: Request, body: Mapping[str, Json]) -> str:
+    if request.shape is None:
+        return ""
+    if "response_format" in body:
+        return "schema"
+    return "tool" if "tools" in body else ""
+
+
+def _request_id(answer: Answer) -> str:
+    return answer.headers.get("x-request-id") or answer.headers.get("request-id") or ""
+
+
+def _reckoned(request: Request) -> float:
+    """Estimate the tokens of a call before it is made."""
+    asked = sum(len(message.content) for message in request.messages) / 4
+    return asked + (request.sampling.max_tokens or 256)
+
+
+def shape_name(shape: Shape) -> str:
+    """Return the name of a shape in the letters that servers take."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", shape.name)[:64] or "reply"
+
+
+def usage_of(prompt: Json, completion: Json) -> Usage:
+    """Count one call with its tokens, as far as the server told them."""
+    return Usage(calls=1, prompt_tokens=_count(prompt), completion_tokens=_count(completion))
+
+
+def _count(told: Json) -> int:
+    return int(told) if isinstance(told, int | float) and told > 0 else 0

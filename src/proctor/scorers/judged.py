@@ -1,0 +1,240 @@
+"""Criteria that a judge decides: a question about the answer, correctness, a rating."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, Field, create_model
+
+from proctor import prompts
+from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.core.suite import Message
+from proctor.scorers.final_answer import extracted
+from proctor.scorers.original_verdicts import read_result
+from proctor.scorers.verdicts import Correctness, Decision, Question, decide
+
+_NONE = {"zh": "（无）"}
+
+
+class YesNo(BaseModel):
+    """Hold whether an answer fulfils a criterion."""
+
+    reason: str = ""
+    result: Literal["yes", "no"]
+
+
+@dataclass(frozen=True)
+class Judged(Scorer):
+    """Pass when a judge finds that the answer fulfils a criterion in the suite's own words."""
+
+    question: str
+    tries: int = 3
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask whether the criterion is fulfilled."""
+        asked = Question(
+            prompt="judge_yes_no",
+            verdict=YesNo,
+            untrusted={**_around(ctx), "criterion": self.question},
+            tries=self.tries,
+        )
+        return await decide(
+            ctx, asked, lambda it: Decision(points=float(it.result == "yes"), reason=it.reason)
+        )
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of(["judge_yes_no"], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a criterion that says nothing."""
+        return _problems(self.tries, question=self.question)
+
+
+@dataclass(frozen=True)
+class JudgedCorrect(Scorer):
+    """Pass when a judge finds that the answer is one of the case's references in substance.
+
+    The judge is also shown the final answer that simple rules find in the reply. With
+    ``maths_first``, math-verify decides where it can, and the judge is asked only about the rest.
+    """
+
+    kind: Literal["", "maths", "choice", "open"] = ""
+    extract: bool = True
+    category: str = ""
+    choices: tuple[str, ...] = ()
+    maths_first: bool = False
+    tries: int = 3
+    compat: Literal["", "original"] = ""
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask whether the answer is correct."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        if self.maths_first:
+            from proctor.scorers.maths_process import compared
+
+            score = await compared(ctx.output, ctx.references)
+            if score is not None:
+                return score
+        return await decide(ctx, self._question(ctx), _of_correctness)
+
+    def _question(self, ctx: ScoreContext) -> Question:
+        none = _NONE.get(ctx.language[:2], "(none)")
+        original = self.compat == "original"
+        answer = extracted(ctx.output) if self.extract and not original else ""
+        return Question(
+            prompt="judge_correct",
+            verdict=Correctness,
+            trusted={"rules": prompts.load(self._rules, ctx.language).text},
+            untrusted={
+                "question": ctx.prompt,
+                "choices": "\n".join(_lettered(self.choices)) or none,
+                "category": self.category or none,
+                "references": "\n".join(ctx.references),
+                "answer": ctx.output,
+                "extracted": answer or none,
+            },
+            tries=self.tries,
+            reader=read_result if original else None,
+            salt=salt_of(ctx) if original else "",
+            detail={"extracted": answer} if answer else {},
+        )
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one, at least about what mathematics leaves open."""
+        return True
+
+    @property
+    def per_attempt(self) -> bool:
+        """Judge each attempt by itself where the original did."""
+        return self.compat == "original"
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt with its rules."""
+        return prompts.keys_of(["judge_correct", self._rules], language)
+
+    def missing(self) -> Iterable[str]:
+        """Report math-verify where it is wanted and not there."""
+        if self.maths_first:
+            from proctor.scorers.maths import missing_library
+
+            yield from missing_library()
+
+    def problems(self) -> Iterable[str]:
+        """Report a judge that would never be asked."""
+        return _problems(self.tries)
+
+    @property
+    def _rules(self) -> str:
+        return f"judge_rules_{self.kind or 'any'}"
+
+
+@dataclass(frozen=True)
+class Rating(Scorer):
+    """Let a judge rate the answer on a scale; only shown, unless it is to count."""
+
+    out_of: ClassVar[float | None] = None
+
+    question: str
+    low: int = 1
+    high: int = 5
+    counts: bool = False
+    tries: int = 3
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask for the rating."""
+        asked = Question(
+            prompt="judge_rating",
+            verdict=_rated(self.low, self.high),
+            trusted={"low": str(self.low), "high": str(self.high)},
+            untrusted={**_around(ctx), "criterion": self.question},
+            tries=self.tries,
+            out_of=self.full_marks,
+        )
+        return await decide(
+            ctx, asked, lambda it: Decision(points=float(it.rating), reason=it.reason)
+        )
+
+    @property
+    def full_marks(self) -> float | None:
+        """Return the top of the scale where the rating counts."""
+        return float(self.high) if self.counts else None
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of(["judge_rating"], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a scale that goes nowhere."""
+        if self.low >= self.high:
+            yield f"the scale goes from {self.low} to {self.high}: high must be above low"
+        yield from _problems(self.tries, question=self.question)
+
+
+def salt_of(ctx: ScoreContext) -> str:
+    """Return what tells the judgements of this attempt apart from those of others."""
+    return f"{ctx.case.id}#{ctx.attempt.index}"
+
+
+def before_answer(messages: Sequence[Message], language: str = "en") -> str:
+    """Write the messages before the last reply, each between marks that no message can forge."""
+    last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=len(messages))
+    shown = messages[:last]
+    nonce = prompts.nonce_of([message.content for message in shown])
+    parts = [
+        prompts.fence(f"message {number} by {message.role}", _said(message), nonce)
+        for number, message in enumerate(shown, 1)
+    ]
+    return "\n".join(parts) or _NONE.get(language[:2], "(none)")
+
+
+def _said(message: Message) -> str:
+    pictures = f"\n[{len(message.images)} pictures, not shown here]" if message.images else ""
+    return message.content + pictures
+
+
+def _around(ctx: ScoreContext) -> Mapping[str, str]:
+    none = _NONE.get(ctx.language[:2], "(none)")
+    return {
+        "conversation": before_answer(ctx.transcript, ctx.language),
+        "references": "\n".join(ctx.references) or none,
+        "answer": ctx.output,
+    }
+
+
+def _of_correctness(verdict: Correctness) -> Decision:
+    return Decision(points=float(verdict.result == "correct"), reason=verdict.reason)
+
+
+def _lettered(choices: Sequence[str]) -> Iterable[str]:
+    for number, choice in enumerate(choices):
+        yield f"{chr(ord('A') + number)}) {choice}" if number < 26 else choice
+
+
+def _problems(tries: int, **texts: str) -> Iterable[str]:
+    if tries < 1:
+        yield f"{tries} tries: a judge must be asked at least once"
+    for name, text in texts.items():
+        if not text.strip():
+            yield f"the {name} is empty"
+
+
+@cache
+def _rated(low: int, high: int) -> Any:
+    return create_model(
+        "Rated", reason=(str, ""), rating=(int, Field(ge=low, le=high)), __base__=BaseModel
+    )

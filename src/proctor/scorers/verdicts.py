@@ -1,0 +1,95 @@
+"""From a question to a judge's ruling to a score: what all judged criteria share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from proctor import prompts
+from proctor.core.contracts import ScoreContext
+from proctor.core.fingerprint import plain
+from proctor.core.model import Ruling, Usage
+from proctor.core.score import Score
+from proctor.core.suite import Json
+from proctor.errors import JudgeError
+
+
+class Correctness(BaseModel):
+    """Hold whether an answer is correct."""
+
+    reason: str = ""
+    result: Literal["correct", "incorrect"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Hold what a judge is asked, and how."""
+
+    prompt: str
+    verdict: type[Any]
+    untrusted: Mapping[str, str]
+    trusted: Mapping[str, str] = field(default_factory=dict)
+    tries: int = 3
+    reader: Callable[[str], Any] | None = None
+    salt: str = ""
+    out_of: float | None = 1.0
+    detail: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Hold the points that a verdict means, and the judge's reason."""
+
+    points: float
+    reason: str
+
+
+async def decide(
+    ctx: ScoreContext, question: Question, meaning: Callable[[Any], Decision]
+) -> Score:
+    """Ask the judge, and make a score of the ruling; no verdict is a failed score."""
+    if ctx.judge is None:
+        words = "there is no judge to ask (fix: name one with --judge)"
+        return Score.failed(words, out_of=question.out_of)
+    prompt = prompts.load(question.prompt, ctx.language)
+    try:
+        ruling = await ctx.judge.ask(
+            prompt.message(question.trusted, question.untrusted),
+            question.verdict,
+            tries=question.tries,
+            salt=question.salt,
+            reader=question.reader,
+        )
+    except JudgeError as error:
+        return failed(error, question)
+    made = meaning(ruling.verdict)
+    detail = {**question.detail, **record(ruling, meaning)}
+    return Score(points=made.points, out_of=question.out_of, reason=made.reason, detail=detail)
+
+
+def record(ruling: Ruling[Any], meaning: Callable[[Any], Decision]) -> dict[str, Json]:
+    """Return what is kept of a ruling: how it came about, the verdict, and every judge's own."""
+    made = {**ruling.record(), **ruling.verdict.model_dump(mode="json", warnings=False)}
+    if ruling.panel:
+        made["panel"] = [_member(member, meaning) for member in ruling.panel]
+    return made
+
+
+def failed(error: JudgeError, question: Question) -> Score:
+    """Make the score of a criterion on which no verdict was to be had."""
+    detail: dict[str, Json] = {
+        **question.detail,
+        "failure": error.reason,
+        "tries": len(error.raw),
+        "raw": list(error.raw),
+        "usage": plain(error.usage or Usage()),
+    }
+    reason = f"{error.reason}: {error}" if error.reason else str(error)
+    return Score.failed(reason, out_of=question.out_of, detail=detail)
+
+
+def _member(ruling: Ruling[Any], meaning: Callable[[Any], Decision]) -> dict[str, Json]:
+    if ruling.verdict is None:
+        return {**ruling.record(), "points": None}
+    return {**record(ruling, meaning), "points": meaning(ruling.verdict).points}

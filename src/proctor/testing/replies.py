@@ -1,0 +1,158 @@
+"""What a fake server says: scripts, and their replies in the two wire formats."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from proctor import wire
+from proctor.core.suite import Json
+from proctor.testing.faults import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hold one reply of a model in full."""
+
+    text: str | None
+    finish: str = "stop"
+    thinking: str = ""
+    tokens: tuple[int, int] | None = None
+    """Tokens of the question and of the reply; a quarter of the characters where it is none."""
+
+
+Said = str | None | Answer | Fault | Mapping[str, Json]
+"""A text, no content, a reply in full, a fault, or the JSON body to send as it is."""
+Scripted = Said | list[Said]
+"""A list has one entry for each try of the same request; the last one is repeated."""
+Script = (
+    None
+    | str
+    | Mapping[str, Scripted]
+    | Sequence[tuple[str, Scripted]]
+    | Callable[[list[Json], Json], Scripted]
+)
+"""Nothing repeats the question; a text is said always; patterns are tried in their order."""
+
+
+def messages_of(body: Json) -> list[Json]:
+    """Return the messages of a request, the system prompt of the Messages API first."""
+    messages = list(body.get("messages") or [])
+    if body.get("system"):
+        messages.insert(0, {"role": "system", "content": body["system"]})
+    return messages
+
+
+def text_of(message: Json) -> str:
+    """Return the text of a message, whether it is a string or a list of parts."""
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+def all_text(messages: Sequence[Json]) -> str:
+    """Return the texts of all messages, one after the other."""
+    return "\n".join(text_of(message) for message in messages)
+
+
+def say(script: Script, body: Json, nth: int) -> Said:
+    """Look up what a script says to a request that is made for the nth time."""
+    messages = messages_of(body)
+    if script is None:
+        users = [text_of(m) for m in messages if m.get("role") == "user"]
+        return users[-1] if users else ""
+    if isinstance(script, str):
+        return script
+    said = script(messages, body) if callable(script) else look_up(script, all_text(messages))
+    if isinstance(said, list):
+        return said[min(nth, len(said)) - 1]
+    return said
+
+
+def look_up(script: Mapping[str, Scripted] | Sequence[tuple[str, Scripted]], text: str) -> Scripted:
+    """Return what stands beside the first pattern that is found in a text."""
+    pairs = script.items() if isinstance(script, Mapping) else script
+    for pattern, said in pairs:
+        if re.search(pattern, text):
+            return said
+    return Fault("error", status=400, message=f"nothing is scripted for {text[-200:]!r}")
+
+
+def spoiled(answer: Answer, fault: Fault | None) -> Answer:
+    """Apply a fault that changes what is said."""
+    if fault is not None and fault.kind == "null_content":
+        return replace(answer, text=None)
+    if fault is not None and fault.kind == "length":
+        text = answer.text or ""
+        return replace(answer, text=text[: len(text) // 2], finish="length")
+    return answer
+
+
+def chat_completion(answer: Answer, body: Json, number: int) -> Json:
+    """Write a reply as chat completions have it."""
+    message: Json = {"role": "assistant", "content": answer.text}
+    if answer.thinking:
+        message["reasoning_content"] = answer.thinking
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict):
+        function = {"name": choice["function"]["name"], "arguments": answer.text or ""}
+        call = {"id": f"tool-{number}", "type": "function", "function": function}
+        message |= {"content": None, "tool_calls": [call]}
+    asked, said = _tokens(answer, body)
+    return {
+        "id": f"fake-{number}",
+        "object": "chat.completion",
+        "model": body.get("model") or "fake",
+        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
+        "usage": {
+            "prompt_tokens": asked,
+            "completion_tokens": said,
+            "total_tokens": asked + said,
+        },
+    }
+
+
+def messages_reply(answer: Answer, body: Json, number: int) -> Json:
+    """Write a reply as the Messages API has it."""
+    blocks: list[Json] = []
+    if answer.thinking:
+        blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": "fake"})
+    choice = body.get("tool_choice") or {}
+    if choice.get("type") == "tool":
+        given = wire.loads(answer.text or "{}")
+        blocks.append(
+            {"type": "tool_use", "id": f"tool-{number}", "name": choice["name"], "input": given}
+        )
+    elif answer.text is not None:
+        blocks.append({"type": "text", "text": answer.text})
+    asked, said = _tokens(answer, body)
+    reasons = {"stop": "end_turn", "length": "max_tokens"}
+    return {
+        "id": f"fake-{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model") or "fake",
+        "content": blocks,
+        "stop_reason": reasons.get(answer.finish, answer.finish),
+        "usage": {"input_tokens": asked, "output_tokens": said},
+    }
+
+
+def error_body(status: int, message: str) -> Json:
+    """Write an error so that clients of both formats find its message."""
+    words = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+    kind = words.get(status, "api_error" if status >= 500 else "invalid_request_error")
+    return {"type": "error", "error": {"message": message, "type": kind, "code": status}}
+
+
+def models_body() -> Json:
+    """List the one model that is here."""
+    return {"object": "list", "data": [{"id": "fake", "object": "model", "owned_by": "proctor"}]}
+
+
+def _tokens(answer: Answer, body: Json) -> tuple[int, int]:
+    if answer.tokens is not None:
+        return answer.tokens
+    asked = sum(len(text_of(message)) for message in messages_of(body))
+    return asked // 4 + 1, len((answer.text or "") + answer.thinking) // 4 + 1

@@ -1,0 +1,157 @@
+"""Models, candidates and judges that say what a test tells them to, without a server."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from proctor.bounded import run_sync
+from proctor.core.attempt import Attempt
+from proctor.core.contracts import Candidate, Dialogue, DialogueContext, ScoreContext, Scorer
+from proctor.core.judging import finish_async, is_async, judge, judge_async
+from proctor.core.model import Judge, Model, Reply, Request, Ruling, Sampling, Usage
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Json, Message
+from proctor.errors import JudgeError, ModelError
+
+Verdict = TypeVar("Verdict")
+Line = str | None | Reply | Exception
+"""What a model says: a text, no content, a whole reply, or an error that it raises."""
+Lines = str | Sequence[Line] | Mapping[str, Line] | Callable[[Request], Line]
+"""One text for everything; lines in their order; patterns that are looked for; or a function."""
+
+
+@dataclass
+class ScriptedModel(Model):
+    """Say what a script has, and keep what was asked."""
+
+    script: Lines = "ok"
+    name: str = "scripted"
+    requests: list[Request] = field(default_factory=list)
+
+    @property
+    def identity(self) -> Json:
+        """Return the name."""
+        return {"provider": "scripted", "model": self.name}
+
+    @property
+    def label(self) -> str:
+        """Return the name that people see."""
+        return f"scripted:{self.name}"
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer with the next line, or raise it where it is an error."""
+        self.requests.append(request)
+        line = self._line(request)
+        if isinstance(line, Exception):
+            raise line
+        if isinstance(line, Reply):
+            return line
+        asked = sum(len(message.content) for message in request.messages)
+        usage = Usage(
+            calls=1, prompt_tokens=asked // 4 + 1, completion_tokens=len(line or "") // 4 + 1
+        )
+        return Reply(text=line, finish="stop", usage=usage, seconds=0.0, served_by=self.name)
+
+    async def check(self) -> None:
+        """Be there."""
+
+    def _line(self, request: Request) -> Line:
+        if callable(self.script):
+            return self.script(request)
+        if isinstance(self.script, str):
+            return self.script
+        if isinstance(self.script, Mapping):
+            text = "\n".join(message.content for message in request.messages)
+            for pattern, line in self.script.items():
+                if re.search(pattern, text):
+                    return line
+            return ModelError(f"nothing is scripted for {text[-200:]!r}")
+        if len(self.requests) <= len(self.script):
+            return self.script[len(self.requests) - 1]
+        return ModelError(f"the script has {len(self.script)} lines, and all of them were said")
+
+
+@dataclass
+class ScriptedCandidate(Candidate):
+    """Be examined, with the lines of a script for answers."""
+
+    script: Lines = "ok"
+
+    def __post_init__(self) -> None:
+        self.model = ScriptedModel(self.script)
+
+    @property
+    def heard(self) -> list[tuple[Message, ...]]:
+        """Return the messages of each call so far."""
+        return [request.messages for request in self.model.requests]
+
+    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        """Answer with the next line."""
+        return await self.model.reply(Request(messages=tuple(messages), salt=ctx.salt))
+
+
+@dataclass
+class ScriptedJudge(Judge):
+    """Rule as a script has it: the fields of each verdict in their order, or an error."""
+
+    script: Iterable[Mapping[str, Json] | str | Exception] = ()
+    """A text is what the reader of the one who asks is given."""
+    identity: Json = "scripted judge"
+    heard: list[tuple[Message, ...]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._lines = iter(self.script)
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        verdict: type[Verdict],
+        *,
+        tries: int = 3,
+        salt: str = "",
+        sampling: Sampling | None = None,
+        reader: Any = None,
+    ) -> Ruling[Verdict]:
+        """Return the next verdict, or raise it where it is an error."""
+        self.heard.append(tuple(messages))
+        line = next(self._lines, None)
+        if isinstance(line, Exception):
+            raise line
+        if line is None:
+            raise JudgeError("the script has no more verdicts", reason="NothingScripted")
+        made = reader(line) if isinstance(line, str) and reader is not None else None
+        if made is None:
+            if isinstance(line, str):
+                raise JudgeError(f"not the fields of a verdict: {line!r}", raw=(line,))
+            made = verdict(**line)
+        return Ruling(verdict=made, rung="scripted", usage=Usage(calls=1))
+
+
+def try_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
+    """Let a scorer judge as a run would: whatever it raises is a failed score."""
+    return run_sync(_scored(scorer, ctx))
+
+
+def hold_dialogue(
+    dialogue: Dialogue,
+    case: Case,
+    candidate: Candidate | Lines = "ok",
+    *,
+    judge: Judge | None = None,
+    simulator: Model | None = None,
+    language: str = "en",
+) -> Attempt:
+    """Put a case to a candidate, or to the lines that it is to say, in the way of a dialogue."""
+    who = candidate if isinstance(candidate, Candidate) else ScriptedCandidate(candidate)
+    ctx = DialogueContext(
+        case=case, index=0, candidate=who, judge=judge, simulator=simulator, language=language
+    )
+    return run_sync(dialogue.hold(ctx))
+
+
+async def _scored(scorer: Scorer, ctx: ScoreContext) -> Score:
+    made = await judge_async(scorer, ctx) if is_async(scorer) else judge(scorer, ctx)
+    if scorer.finishes and made.status is not ScoreStatus.FAILED:
+        return await finish_async(scorer, ctx, made)
+    return made

@@ -1,0 +1,36 @@
+"""Scores from what a dialogue noted."""
+
+from typing import Any
+
+import pytest
+
+from proctor.core.attempt import Attempt
+from proctor.core.contracts import ScoreContext
+from proctor.core.judging import judge
+from proctor.core.suite import Case, Spec
+from proctor.registry import build
+
+CASE = Case(id="a", messages=(), criteria=())
+
+
+@pytest.mark.parametrize(
+    ("notes", "params", "status", "points", "out_of"),
+    [
+        ({"correct": True, "reason": "Done"}, {}, "scored", 1.0, 1.0),
+        ({"correct": False, "reason": "Done"}, {}, "scored", 0.0, 1.0),
+        ({"correct": None, "reason": "Done"}, {}, "not_applicable", None, None),
+        ({"redundant": 2}, {"key": "redundant"}, "scored", 2.0, None),
+        ({"rate": 0.5}, {"key": "rate"}, "scored", 0.5, None),
+        ({"rate": float("nan")}, {"key": "rate"}, "failed", None, 1.0),
+        ({"missing": []}, {"key": "missing"}, "failed", None, 1.0),
+        ({}, {}, "failed", None, 1.0),
+    ],
+)
+def test_a_note(
+    notes: dict[str, Any], params: dict[str, str], status: str, points: float, out_of: float
+) -> None:
+    ctx = ScoreContext(case=CASE, attempt=Attempt(case_id="a", notes=notes))
+    score = judge(build("scorer", Spec(name="noted", params=params)), ctx)
+    assert (score.status, score.points, score.out_of) == (status, points, out_of)
+    if status != "failed":
+        assert score.reason == notes.get("reason", "")

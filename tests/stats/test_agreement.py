@@ -1,0 +1,98 @@
+"""Krippendorff's alpha against worked examples that were published."""
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from proctor.stats.agreement import Coincidences, alpha_interval, krippendorff_alpha
+
+N = None
+# Four observers, twelve units; three, fifteen units; two, ten units, yes or no; two, twelve units.
+FOUR = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, N, N, N],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, N, 3],
+    [N, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, N],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, N],
+]
+THREE = [
+    [N, N, N, N, N, 3, 4, 1, 2, 1, 1, 3, 3, N, 3],
+    [1, N, 2, 1, 3, 3, 4, 3, N, N, N, N, N, N, N],
+    [N, N, 2, 1, 3, 4, 4, N, 2, 1, 1, 3, 3, N, 4],
+]
+BINARY = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]
+LETTERS = [[ord(letter) for letter in text] for text in ("aabbdcccedda", "babbbccceddd")]
+
+
+@pytest.mark.parametrize(
+    ("table", "level", "expected"),
+    [
+        (FOUR, "nominal", 0.743),
+        (FOUR, "ordinal", 0.815),
+        (FOUR, "interval", 0.849),
+        (THREE, "nominal", 0.691),
+        (THREE, "ordinal", 0.807),
+        (THREE, "interval", 0.811),
+        (BINARY, "nominal", 0.095),
+        (LETTERS, "nominal", 0.692),
+    ],
+)
+def test_published_examples(table: list[Any], level: Any, expected: float) -> None:
+    assert krippendorff_alpha(zip(*table, strict=True), level) == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        ([], None),
+        ([[1], [None, 2]], None),
+        ([[1, 1], [1, 1]], None),
+        ([[1, 1], [2, 2]], 1.0),
+        ([[1, 2], [2, 1]], -0.5),
+    ],
+)
+def test_ends(units: list[Any], expected: float | None, level: Any) -> None:
+    assert krippendorff_alpha(units, level) == expected
+
+
+def test_a_cluster_taken_out_is_as_if_it_had_never_been() -> None:
+    units = list(zip(*FOUR, strict=True))
+    for number in range(len(units)):
+        rest = Coincidences.of(units).without(Coincidences.of(units[number : number + 1]))
+        direct = Coincidences.of(units[:number] + units[number + 1 :])
+        assert rest.units == direct.units
+        for level in ("nominal", "ordinal", "interval"):
+            assert rest.alpha(level) == pytest.approx(direct.alpha(level))
+
+
+def test_the_interval_narrows_with_more_cases_and_holds_alpha() -> None:
+    draw = random.Random(5)
+
+    def unit() -> list[float]:
+        truth = draw.random() < 0.5
+        return [float(truth if draw.random() < 0.85 else not truth) for _ in range(3)]
+
+    widths = []
+    for number in (20, 80, 320):
+        clusters = [Coincidences.of([unit()]) for _ in range(number)]
+        whole = Coincidences()
+        for cluster in clusters:
+            whole.merge(cluster)
+        found, alpha = alpha_interval(clusters), whole.alpha()
+        assert found is not None
+        assert alpha is not None
+        assert found[0] < alpha < found[1] <= 1
+        widths.append(found[1] - found[0])
+    assert all(wide > narrow for wide, narrow in pairwise(widths))
+
+
+@pytest.mark.parametrize("units", [[], [[1, 2]], [[1, 1], [1, 1]]])
+def test_no_interval_of_too_little(units: list[Any]) -> None:
+    assert alpha_interval([Coincidences.of([unit]) for unit in units]) is None
+
+
+def test_no_interval_where_it_would_be_slow() -> None:
+    clusters = [Coincidences.of([[float(n), n + 0.5]]) for n in range(100)]
+    assert alpha_interval(clusters, "interval") is None
