@@ -1,0 +1,209 @@
+"""Which tasks a path means: the settings of each, merged, and where its rows lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.dialects import askbench_files as files
+from proctor.dialects.askbench_ini import MARKS, Ini, Values, check_keys, merged, read_ini
+from proctor.dialects.askbench_tasks import TASKS
+from proctor.errors import DialectError, Problem, SuiteError
+from proctor.source import inside
+from proctor.validation import suggest
+
+FAMILIES = ("EvalScope", "OpenCompass")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Hold what is known of a task before its rows are read."""
+
+    name: str
+    evalset: str
+    rows: Path
+    values: Values
+    warnings: list[Problem]
+    own: bool = False
+    """Whether it stands alone: the folder or the file names it, not a list of tasks."""
+
+
+@dataclass(kw_only=True)
+class Finder:
+    """Find the tasks of one path, gathering what is wrong with any of them."""
+
+    compat: str
+    root: Path | None
+    tasks: tuple[str, ...] = ()
+    """The only tasks to take; empty means those that the file enables."""
+    problems: list[Problem] = field(default_factory=list)
+
+    def sources(self, path: Path) -> list[Source]:
+        """Find the tasks that a path means."""
+        if not path.exists():
+            raise DialectError([Problem(message="there is no such file", file=str(path))])
+        if path.is_dir():
+            return self._folder(path)
+        if path.suffix.lower() in files.INI_ENDINGS:
+            return self._ini(path)
+        return [self._bare(path, path.resolve().parent.name)]
+
+    def note(self, problems: Sequence[Problem]) -> None:
+        """Keep problems, each once: tasks that share a file share its mistakes."""
+        for problem in problems:
+            if problem not in self.problems:
+                self.problems.append(problem)
+
+    def _folder(self, path: Path) -> list[Source]:
+        if (base := files.base_in(path)) is not None:
+            return self._ini(base)
+        rows = path / files.ROWS
+        if not rows.is_file():
+            hint = f"a task's folder has its rows in {files.ROWS}"
+            message = "the folder has no rows in it"
+            raise DialectError([Problem(message=message, file=str(path), hint=hint)])
+        inis = files.ini_in(path)
+        if len(inis) > 1:
+            names = ", ".join(ini.name for ini in inis)
+            message = f"the folder has {len(inis)} INI files: {names}"
+            hint = f"keep one, or call it {path.resolve().name}.ini"
+            raise DialectError([Problem(message=message, file=str(path), hint=hint)])
+        if not inis:
+            return [self._bare(rows, path.resolve().name)]
+        return [self._alone(read_ini(inis[0]), rows)]
+
+    def _bare(self, rows: Path, folder: str) -> Source:
+        name = folder if folder in TASKS else rows.stem
+        if name == Path(files.ROWS).stem:
+            name = folder or name
+        empty = Values(sections={})
+        return Source(name=name, evalset=name, rows=rows, values=empty, warnings=[], own=True)
+
+    def _alone(self, ini: Ini, rows: Path) -> Source:
+        """Take a task's own INI with the rows beside it."""
+        values = Values(sections=ini.sections)
+        name = rows.resolve().parent.name
+        evalset = values.text("evalset", "evalsetname") or name
+        self.note(list(check_keys(ini, {evalset})))
+        return Source(
+            name=_task_name(values) or evalset,
+            evalset=evalset,
+            rows=rows,
+            values=values,
+            warnings=[],
+            own=True,
+        )
+
+    def _ini(self, path: Path) -> list[Source]:
+        base = read_ini(path)
+        if not base.looks_right:
+            message = "the file has none of AskBench's sections"
+            hint = f"an evaluation has {', '.join(f'[{name}]' for name in sorted(MARKS))}"
+            raise DialectError([Problem(message=message, file=str(path), hint=hint)])
+        values = Values(sections=base.sections)
+        written = values.names("tasks", "enabled")
+        names = self.tasks or written
+        self._refuse_other_tools(base, values)
+        if "evalset" in base.sections and not names:
+            evalset = values.text("evalset", "evalsetname")
+            self.note(list(check_keys(base, {evalset})))
+            return self._task_alone(base, values, evalset)
+        if not names:
+            entry = values.entry("tasks", "enabled")
+            hint = f"known are: {', '.join(TASKS)}"
+            message = "no task is enabled"
+            problem = (
+                entry.problem(message, hint=hint)
+                if entry is not None
+                else Problem(
+                    message=f"{message}: [tasks] enabled is missing", file=str(path), hint=hint
+                )
+            )
+            raise SuiteError([problem])
+        self.note(list(check_keys(base, {*TASKS, *names, *written})))
+        found = [self._enabled(base, name) for name in dict.fromkeys(names)]
+        return [source for source in found if source is not None]
+
+    def _refuse_other_tools(self, base: Ini, values: Values) -> None:
+        entry = values.entry("tasks", "tasks_config_path")
+        if entry is not None and any(name.lower() in entry.text.lower() for name in FAMILIES):
+            message = "these tasks are run by another tool; only its results can be gathered"
+            hint = f"proctor askbench --config {base.path}"
+            raise DialectError([entry.problem(message, hint=hint)])
+
+    def _task_alone(self, ini: Ini, values: Values, evalset: str) -> list[Source]:
+        """Take the INI of one task, with no list of tasks around it."""
+        if not evalset:
+            message = "the task does not say what it is: [evalset] evalsetname is missing"
+            raise SuiteError([ini.problem("evalset", message)])
+        rows = self._rows(ini.path, ini.path, values, evalset)
+        if rows is None:
+            return []
+        name = _task_name(values) or evalset
+        source = Source(name=name, evalset=evalset, rows=rows, values=values, warnings=[], own=True)
+        return [source]
+
+    def _enabled(self, base: Ini, name: str) -> Source | None:
+        """Merge the INI of an enabled task with the base, and find its rows."""
+        folder = base.sections.get("tasks", {}).get("tasks_config_path")
+        places = files.task_inis(base.path, folder.text if folder else "", name)
+        file, looked = files.first_file(places)
+        own: Ini | None = None
+        if file is not None:
+            try:
+                own = read_ini(file)
+            except SuiteError as error:
+                self.note(error.problems)
+                return None
+        elif name not in TASKS:
+            self._unknown_task(base, name, looked)
+            return None
+        sections = base.sections
+        if own is not None:
+            evalset = Values(sections=own.sections).text("evalset", "evalsetname") or name
+            self.note(list(check_keys(own, {evalset, name})))
+            pair = (own.sections, sections) if self.compat else (sections, own.sections)
+            sections = merged(*pair)
+        values = Values(sections=sections)
+        evalset = values.text("evalset", "evalsetname") or name
+        rows = self._rows(own.path if own else base.path, base.path, values, evalset)
+        if rows is None:
+            return None
+        return Source(name=name, evalset=evalset, rows=rows, values=values, warnings=[])
+
+    def _unknown_task(self, base: Ini, name: str, looked: list[str]) -> None:
+        message = f"there is no task {name!r}: no {name}.ini in the folder of tasks"
+        near = suggest(name, TASKS)
+        hint = near if "did you mean" in near else f"write one: looked for {', '.join(looked)}"
+        entry = base.sections.get("tasks", {}).get("enabled")
+        problem = (
+            entry.problem(message, hint=hint) if entry else Problem(message=message, hint=hint)
+        )
+        self.note([problem])
+
+    def _rows(self, ini: Path, base: Path, values: Values, evalset: str) -> Path | None:
+        entry = values.entry("path", "data_dir")
+        data_dir = entry.text if entry is not None else ""
+        written = entry.path if entry is not None else ini
+        places = files.row_files(written, base, data_dir, evalset)
+        file, looked = files.first_file(places)
+        if file is not None and self.root and inside(self.root, Path.cwd(), str(file)) is None:
+            message = f"the rows of {evalset!r} lie outside the folder {self.root}"
+            self.note([Problem(message=message, file=str(file))])
+            return None
+        if file is not None:
+            return file
+        message = f"there are no rows for {evalset!r}"
+        hint = "write where they lie as [path] data_dir"
+        if looked:
+            hint += f"; looked for {', '.join(looked[:4])}"
+        problem = (
+            entry.problem(message, hint=hint)
+            if entry is not None
+            else Problem(message=message, file=str(ini), hint=hint)
+        )
+        self.note([problem])
+        return None
+
+
+def _task_name(values: Values) -> str:
+    return values.text("evalset", "task_name") or values.text("model", "task_name")
