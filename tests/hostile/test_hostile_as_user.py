@@ -87,8 +87,9 @@ def _copy(package: str, folder: Path) -> None:
     [
         ("tests/hostile/test_hostile.py", "-k", CHOSEN),
         ("tests/sandboxes/test_bubblewrap.py", "-k", SANDBOX),
+        ("tests/sandboxes/test_aids.py",),
     ],
-    ids=["hostile", "sandboxes"],
+    ids=["hostile", "sandboxes", "aids"],
 )
 def test_as_an_ordinary_user(place: Path, given: tuple[str, ...]) -> None:
     python = _interpreter()

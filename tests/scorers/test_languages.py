@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import pytest
 
 from proctor.core.contracts import ScoreContext
+from proctor.core.program import Program
 from proctor.core.score import Score, ScoreStatus
+from proctor.sandboxes import aids
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.languages import languages, named, suggestion
-from proctor.scorers.languages_found import toolchain
+from proctor.scorers.languages_found import lacking, toolchain
 from proctor.scorers.languages_table import LANGUAGES
 from proctor.scorers.unit_tests import UnitTest, UnitTests
 
@@ -251,9 +253,10 @@ BEFORE = {"sql": "CREATE TABLE numbers (n INTEGER);\nINSERT INTO numbers VALUES 
 SLOW = {"kotlin"}
 
 
-def score(lang: str, code: str, *, timeout: float | None = None) -> Score:
+def score(lang: str, code: str, *, timeout: float | None = None, before: str = "") -> Score:
     sample = SAMPLES[lang]
-    test = UnitTest(content=sample.test, before=BEFORE.get(lang, ""), timeout=timeout)
+    before = BEFORE.get(lang, before)
+    test = UnitTest(content=sample.test, before=before, timeout=timeout)
     answer = f"Here it is:\n\n```{sample.tag or lang}\n{code}\n```\n"
 
     async def run() -> Score:
@@ -344,6 +347,57 @@ def test_an_endless_program_is_stopped(lang: str) -> None:
     row = only(score(lang, SAMPLES[lang].endless, timeout=2.0))
     assert not row["passed"]
     assert (row["stopped"], row["result"]) == ("time", "timed out after 2 s"), row
+
+
+def test_an_aid_changes_nothing_but_the_time(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    language = named(lang)
+    assert language is not None
+    if language.aid is None:
+        pytest.skip("nothing is made for several programs of this language")
+    sample = SAMPLES[lang]
+    codes = (sample.right, sample.wrong, sample.broken, *sample.exits, sample.fakes)
+    without = [only(score(lang, code)) for code in codes]
+    given: list[str | None] = []
+    find = aids.Aids.folder
+
+    async def folder(held: aids.Aids, aid: Program | None) -> str | None:
+        given.append(await find(held, aid))
+        return given[-1]
+
+    monkeypatch.setattr(aids, "WORTH", 0)
+    monkeypatch.setattr(aids.Aids, "folder", folder)
+    helped = [only(score(lang, code)) for code in codes]
+    told = ("passed", "result", "line", "stopped", "program")
+    assert [[row[name] for name in told] for row in helped] == [
+        [row[name] for name in told] for row in without
+    ]
+    # The samples of JavaScript load no package; the published answers of InfiBench do.
+    assert any(given) == (lang != "javascript")
+
+
+def test_packages_are_the_same_with_an_aid(monkeypatch: pytest.MonkeyPatch) -> None:
+    language = named("javascript")
+    assert language is not None
+    before = "const { JSDOM } = require('jsdom');"
+    if SANDBOX or lacking(language, [before]) or toolchain(language).missing:
+        pytest.skip("needs the sandbox, node and jsdom")
+    code = """
+        const at = require.resolve("jsdom");
+        const found = require.cache[at];
+        const { window } = new JSDOM("<p id=a>caf\u00e9</p>");
+        function twice(x) {
+            const right = found.loaded && found.exports.JSDOM === JSDOM && found.filename === at
+                && require("jsdom") === found.exports && found.children.length > 1
+                && window.document.querySelector("#a").textContent === "caf\u00e9"
+                && new window.DOMParser().parseFromString("<b>x", "text/html").body.innerHTML
+                    === "<b>x</b>";
+            return right ? 2 * x : 0;
+        }
+    """
+    for worth in (99, 0):
+        monkeypatch.setattr(aids, "WORTH", worth)
+        row = only(score("javascript", code, before=before))
+        assert row["passed"], row
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))

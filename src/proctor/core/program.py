@@ -10,6 +10,8 @@ MIB = 1024 * 1024
 
 SECRET = "proctor-secret-7f3a9c5e21d84b60"  # noqa: S105 - a place holder
 """Stands for the secret of a run in a program's files or standard input; a sandbox replaces it."""
+AID = "/proctor/aid"
+"""Where a program may find what was made once for many of its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,11 @@ class Program:
     """Names of files in the working folder to bring back at the end."""
     toolchain: str = ""
     """What the program is built and run with, and of which version; it belongs to its identity."""
+    aid: "Program | None" = None
+    """What may be run once for many programs: what it keeps lies at ``AID``, read-only.
+
+    It holds nothing that a candidate or a suite wrote, and programs do the same without it, later.
+    """
 
 
 class Stopped(StrEnum):

@@ -13,10 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
-from proctor.core.program import Limits, Program, Ran, Sandbox
+from proctor.core.program import AID, Limits, Program, Ran, Sandbox
+from proctor.sandboxes.aids import Aids
 from proctor.sandboxes.groups import Group, make_group
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
+    OWN_MEMORY,
     POLICING,
     SUPERVISOR,
     compiled,
@@ -38,8 +40,6 @@ ETC = (
 WORK, INSIDE_ZYGOTE = "/sandbox", "/proctor/zygote.py"
 HOST = "/proctor/host"
 """Where a warm interpreter finds again what lies under the folders that programs get anew."""
-OWN_MEMORY = 64 * 1024 * 1024
-"""What the sandbox itself may use besides the program."""
 READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "pressure", "acpi", "scsi", "mtrr")
 SECRET_FILES = ("kcore", "kmsg", "keys", "timer_list", "kpagecount", "kpageflags", "kpagecgroup")
 ENVIRONMENT = {
@@ -59,14 +59,16 @@ class Bubblewrap(Sandbox):
 
     def __post_init__(self) -> None:
         self._warm = WarmPython(command=self._zygote_command)
+        self._aids = Aids(run=self.run)
 
     async def run_python(self, program: Program) -> Ran | None:
         """Run a Python program by forking a warm interpreter."""
         return await self._warm.run(program)
 
     async def close(self) -> None:
-        """End the warm interpreters."""
+        """End the warm interpreters, and remove the aids."""
         await self._warm.close()
+        self._aids.close()
 
     def _zygote_command(
         self,
@@ -92,8 +94,9 @@ class Bubblewrap(Sandbox):
         """Run a program in namespaces of its own."""
         limits = program.limits
         memory = limits.memory + limits.disk + OWN_MEMORY
+        aid = await self._aids.folder(program.aid)
         group = make_group(tasks_of(limits) + 8, memory) if os.geteuid() == 0 else None
-        covered = hidden(program.needs)
+        covered, aid = _covered(program.needs, aid)
         try:
             job = job_of(program, WORK, rlimits(program, address_space=False, processes=True))
             job["police"] = police_of(program)
@@ -103,6 +106,7 @@ class Bubblewrap(Sandbox):
                     *self.command(program.needs, program.limits.disk, sealed),
                     *_masks(all_of_them=covered is None and os.geteuid() == 0),
                     *(*_tools(compiled(SUPERVISOR), compiled(POLICING)), "--as-pid-1"),
+                    *(("--ro-bind", aid, AID) if aid else ()),
                     *("--remount-ro", "/", "--chdir", WORK, "--"),
                     *(interpreter(), "-I", "-S", inside(compiled(SUPERVISOR))),
                 ]
@@ -213,6 +217,15 @@ def hidden(needs: Sequence[str]) -> Covers | None:
     own = (SUPERVISOR, POLICING, ZYGOTE, compiled(SUPERVISOR), compiled(POLICING))
     tools = (*map(str, own), str(bwrap), interpreter())
     return hiding([*visible(needs), *tools, *libraries])
+
+
+def _covered(needs: Sequence[str], aid: str | None) -> tuple[Covers | None, str | None]:
+    """Return what must be uncovered, and the aid unless only the superuser would see it."""
+    covered = hidden(needs)
+    if covered is None or aid is None:
+        return covered, aid
+    both = hidden((*needs, aid))
+    return (covered, None) if both is None else (both, aid)
 
 
 def droppable(needs: Sequence[str]) -> bool:

@@ -1,5 +1,9 @@
 """Programs in containers, by docker or podman, where bubblewrap is not to be had."""
 
+import asyncio
+import os
+import resource
+import secrets
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -7,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from proctor.core.program import Program, Ran, Sandbox
+from proctor.core.program import Limits, Program, Ran, Sandbox
 from proctor.sandboxes.processes import (
+    OWN_MEMORY,
     POLICING,
     SUPERVISOR,
     job_of,
@@ -19,6 +24,11 @@ from proctor.sandboxes.processes import (
 )
 
 WORK, INSIDE = "/sandbox", "/proctor/supervise.py"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+USER_PROCESSES = 4096
+"""Processes of nobody in all containers together; each container has a limit of its own."""
+TRIAL_TIME = 300
+"""Seconds for the first run, which may fetch the image."""
 
 
 @dataclass
@@ -31,30 +41,26 @@ class Container(Sandbox):
 
     async def run(self, program: Program) -> Ran:
         """Run a program in a container of its own."""
-        limits = program.limits
-        half = limits.disk // 2
         job = job_of(program, WORK, rlimits(program, address_space=False, processes=False))
         job["police"] = police_of(program)
         job["env"] = {
             "HOME": WORK,
             "LANG": "C.UTF-8",
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "PATH": PATH,
             "TMPDIR": "/tmp",
             **program.env,
         }
-        argv = [
-            *(find_engine() or "docker", "run", "--rm", "--interactive", "--network", "none"),
-            *("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
-            *("--user", "65534:65534", "--workdir", WORK),
-            *("--memory", str(limits.memory), "--memory-swap", str(limits.memory)),
-            *("--pids-limit", str(tasks_of(limits) + 8)),
-            *("--tmpfs", f"{WORK}:rw,exec,mode=1777,size={half}"),
-            *("--tmpfs", f"/tmp:rw,exec,mode=1777,size={half}"),
-            *("--volume", f"{SUPERVISOR}:{INSIDE}:ro"),
-            *("--volume", f"{POLICING}:/proctor/{POLICING.name}:ro"),
-            *(self.image, "python3", "-I", "-S", INSIDE),
-        ]
-        return await supervised(argv, job, wall=limits.wall)
+        name = f"proctor-{secrets.token_hex(8)}"
+        argv = [*command(name, program.limits), self.image, "python3", "-I", "-S", INSIDE]
+        done = False
+        try:
+            ran = await supervised(argv, job, wall=program.limits.wall, env=dict(os.environ))
+            done = ran.code is not None or ran.finished
+        finally:
+            if not done:
+                # What the engine's own program has started outlives it.
+                await asyncio.to_thread(remove, name)
+        return ran
 
     def problems(self) -> Iterable[str]:
         """Try to run nothing in the image, and say what keeps that from working."""
@@ -62,6 +68,38 @@ class Container(Sandbox):
             yield "neither docker nor podman is installed"
         elif failed := trial(self.image):
             yield failed
+
+
+def command(name: str, limits: Limits) -> list[str]:
+    """Return the engine's part of the command line, up to the image."""
+    half = limits.disk // 2
+    memory = str(limits.memory + limits.disk + OWN_MEMORY)
+    files = _at_most(resource.RLIMIT_NOFILE, max(1024, limits.open_files))
+    processes = _at_most(resource.RLIMIT_NPROC, USER_PROCESSES)
+    return [
+        *(find_engine() or "docker", "run", "--rm", "--interactive", "--name", name),
+        *("--network", "none", "--hostname", "sandbox", "--user", "65534:65534"),
+        *("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
+        *("--memory", memory, "--memory-swap", memory, "--shm-size", "16m"),
+        *("--pids-limit", str(tasks_of(limits) + 8)),
+        # Without these an engine may ask for more than this machine allows.
+        *("--ulimit", f"nofile={files}:{files}", "--ulimit", f"nproc={processes}:{processes}"),
+        *("--tmpfs", f"{WORK}:rw,exec,mode=1777,size={half}"),
+        *("--tmpfs", f"/tmp:rw,exec,mode=1777,size={half}", "--workdir", WORK),
+        *("--volume", f"{SUPERVISOR}:{INSIDE}:ro"),
+        *("--volume", f"{POLICING}:/proctor/{POLICING.name}:ro"),
+    ]
+
+
+def _at_most(which: int, wanted: int) -> int:
+    _, hard = resource.getrlimit(which)
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+
+
+def remove(name: str) -> None:
+    """End a container, if it is still there."""
+    argv = [find_engine() or "docker", "rm", "--force", name]
+    subprocess.run(argv, capture_output=True, timeout=60, check=False)
 
 
 @cache
@@ -81,10 +119,10 @@ def find_engine() -> str | None:
 @cache
 def trial(image: str) -> str:
     """Start Python in the image once; return why that failed, or an empty text."""
-    argv = [find_engine() or "docker", "run", "--rm", "--network", "none", image, "python3", "-V"]
+    argv = [*command(f"proctor-{secrets.token_hex(8)}", Limits()), image, "python3", "-V"]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=TRIAL_TIME, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"containers cannot be run: {error}"
-    said = (done.stderr.strip().splitlines() or ["no message"])[0]
+    said = (done.stderr.strip().splitlines() or ["no message"])[-1]
     return "" if done.returncode == 0 else f"the image {image} cannot be run: {said}"

@@ -91,6 +91,8 @@ class Police:
         used = self.reaped() - self.before
         if code == -signal.SIGXCPU or (code == -signal.SIGKILL and used > 0.98 * self.cpu):
             return "cpu"
+        if code == -signal.SIGKILL and killed_for_memory():
+            return "memory"
         return "disk" if code == -signal.SIGXFSZ or self.full() else None
 
     def reaped(self) -> float:
@@ -136,6 +138,15 @@ class Police:
                 shown = next((int(row[1]) for row in rows if row[0] == b"Pss:"), 0)
             total += shown * 1024 or int(fields[21]) * self.page
         return total
+
+
+def killed_for_memory() -> bool:
+    """Tell whether the kernel has killed for memory in our group, where a container shows that."""
+    for name in ("memory.events", "memory/memory.oom_control"):
+        with Quietly(), open(f"/sys/fs/cgroup/{name}", "rb") as file:
+            if any(row.split()[0] == b"oom_kill" and row.split()[1] != b"0" for row in file):
+                return True
+    return False
 
 
 def read_some(fd: int) -> bytes | None:

@@ -21,6 +21,8 @@ SUPERVISOR = Path(__file__).with_name("supervise.py")
 POLICING = Path(__file__).with_name("policing.py")
 GRACE = 10.0
 """Seconds beyond a program's own limit for starting the sandbox and reporting back."""
+OWN_MEMORY = 64 * 1024 * 1024
+"""What the sandbox itself may use besides the program."""
 THREADS = 4
 """Threads for each process that a program may have; virtual machines start many."""
 
@@ -89,6 +91,7 @@ async def supervised(
     wall: float,
     prepare: Callable[[], None] | None = None,
     pass_fds: Sequence[int] = (),
+    env: Mapping[str, str] | None = None,
 ) -> Ran:
     """Run a command that ends in the supervisor, hand it the job, and read its report."""
     started = asyncio.get_running_loop().time()
@@ -98,7 +101,7 @@ async def supervised(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         pass_fds=tuple(pass_fds),
-        env={"PATH": os.environ.get("PATH", os.defpath)},
+        env=env if env is not None else {"PATH": os.environ.get("PATH", os.defpath)},
         preexec_fn=prepare,
         start_new_session=True,
     )
@@ -108,7 +111,7 @@ async def supervised(
     except TimeoutError:
         out, err = b"", b""
     finally:
-        await _end(process)
+        await end(process)
     seconds = asyncio.get_running_loop().time() - started
     ran = _read(out, err, process.returncode, seconds, timed_out=not out and seconds >= wall)
     return proven(ran, str(job["secret"]))
@@ -123,12 +126,11 @@ def proven(ran: Ran, secret: str) -> Ran:
     return replace(ran, proved=True, stdout=kept)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def end(process: asyncio.subprocess.Process) -> None:
     """Kill a process with its session, and reap it."""
+    # Not by the process's own kill: that reaps it first, and the loop then looks for it in vain.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with suppress(ProcessLookupError):
-        process.kill()
     await process.wait()
     process._transport.close()  # type: ignore[attr-defined]
 

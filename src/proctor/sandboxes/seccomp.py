@@ -4,6 +4,7 @@ import errno
 import platform
 import struct
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 # One instruction: code, jump if true, jump if false, constant.
 _Instruction = tuple[int, int, int, int]
@@ -95,6 +96,7 @@ _TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
 
+@cache
 def filter_code(machine: str | None = None) -> bytes | None:
     """Return the filter for a kind of machine; none where we have no table for it."""
     machine = machine or platform.machine()

@@ -124,9 +124,9 @@ class Watched:
         self.pid, self.most = pid, most
         self.kept = {fd: Kept() for fd in pipes}
         self.open = set(pipes)
-        self.started = time.monotonic()
-        self.deadline = self.started + wall
+        self.deadline = time.monotonic() + wall
         self.grace = self.deadline
+        self.near = 0.0
         self.code: int | None = None
         self.stopped: str | None = None
 
@@ -153,8 +153,8 @@ class Watched:
         kill(self.pid)
 
     def pause(self) -> float:
-        """Return how long to wait for output: at first briefly, for short programs."""
-        return 0.002 if time.monotonic() < self.started + 0.05 else 0.01
+        """Return how long to wait for output: briefly when the pipes say that the end is near."""
+        return 0.0005 if time.monotonic() < self.near else 0.01
 
     def read(self, fd: int) -> None:
         """Take in what the process has written."""
@@ -163,6 +163,7 @@ class Watched:
             return
         if not data:
             self.open.discard(fd)
+            self.near = 0.0 if self.open else time.monotonic() + 0.05
             return
         self.kept[fd].add(data)
         if self.kept[fd].size > self.most and self.code is None and self.stopped is None:

@@ -5,10 +5,8 @@ import base64
 import os
 import re
 import secrets
-import signal
 import struct
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from proctor import wire
 from proctor.core.program import Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
-from proctor.sandboxes.processes import GRACE, police_of, rlimits
+from proctor.sandboxes.processes import GRACE, end, police_of, rlimits
 from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
@@ -30,6 +28,7 @@ MOST = 8
 """How many interpreters are kept; the one unused for longest makes room."""
 START_LIMIT = 120.0
 _HEADER = struct.Struct("<I")
+_HEAVY = re.compile(rf"\b(?:{'|'.join(sorted({name.partition('.')[0] for name in HEAVY}))})\b")
 
 
 @dataclass(eq=False)
@@ -47,17 +46,13 @@ class _Zygote:
         data = wire.dumps(message)
         self.process.stdin.write(_HEADER.pack(len(data)) + data)
         await self.process.stdin.drain()
-        header = await asyncio.wait_for(self.process.stdout.readexactly(_HEADER.size), limit)
-        return wire.loads(await self.process.stdout.readexactly(_HEADER.unpack(header)[0]))
+        async with asyncio.timeout(limit):
+            header = await self.process.stdout.readexactly(_HEADER.size)
+            return wire.loads(await self.process.stdout.readexactly(_HEADER.unpack(header)[0]))
 
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            self.process.kill()
-        await self.process.wait()
-        self.process._transport.close()  # type: ignore[attr-defined]
+        await end(self.process)
         self.release()
 
 
@@ -79,8 +74,8 @@ class WarmPython:
             return None
         text = program.files[SOURCE].decode("utf-8", "surrogatepass")
         try:
-            zygote = await self._zygote(tuple(name for name in HEAVY if _names(text, name)))
-            report = await self._ask(zygote, _job(program, text, code), program.limits.wall + GRACE)
+            zygote = await self._zygote(_heavy(text), code)
+            report = await self._ask(zygote, _job(program, text), program.limits.wall + GRACE)
         except SandboxError as error:
             self.broken = str(error)
             return None
@@ -120,7 +115,7 @@ class WarmPython:
         self._idle.append(zygote)
         return report
 
-    async def _zygote(self, imports: tuple[str, ...]) -> _Zygote:
+    async def _zygote(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
         """Return an idle interpreter that has the packages, or a new one."""
         for zygote in reversed(self._idle):
             if zygote.imports == imports:
@@ -128,9 +123,9 @@ class WarmPython:
                 return zygote
         while len(self._all) >= MOST and self._idle:
             await self._discard(self._idle.pop(0))
-        return await self._start(imports)
+        return await self._start(imports, code)
 
-    async def _start(self, imports: tuple[str, ...]) -> _Zygote:
+    async def _start(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
         argv, prepare, release = self.command()
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -144,7 +139,7 @@ class WarmPython:
         zygote = _Zygote(process, imports, release)
         self._all.add(zygote)
         try:
-            hello = {"imports": list(imports)}
+            hello = {"imports": list(imports), "filter": base64.b64encode(code).decode("ascii")}
             await zygote.ask(hello, START_LIMIT)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             await self._discard(zygote)
@@ -161,11 +156,13 @@ class WarmPython:
         await zygote.kill()
 
 
-def _names(text: str, package: str) -> bool:
-    return re.search(rf"\b{package.partition('.')[0]}\b", text) is not None
+def _heavy(text: str) -> tuple[str, ...]:
+    """Return the packages that take long to import and that a text names."""
+    named = set(_HEAVY.findall(text))
+    return tuple(name for name in HEAVY if name.partition(".")[0] in named)
 
 
-def _job(program: Program, text: str, code: bytes) -> dict[str, Json]:
+def _job(program: Program, text: str) -> dict[str, Json]:
     limits = rlimits(program, address_space=False, processes=True)
     return {
         "text": text,
@@ -179,6 +176,5 @@ def _job(program: Program, text: str, code: bytes) -> dict[str, Json]:
         "disk": program.limits.disk,
         "limits": limits,
         "police": police_of(program),
-        "filter": base64.b64encode(code).decode("ascii"),
         "secret": secrets.token_hex(16),
     }

@@ -63,13 +63,17 @@ def mount(source, target, kind, flags, options):
     supervise.libc_call("mount", source.encode(), target.encode(), kind.encode(), flags, data)
 
 
-def apply_filter(code):
-    """Install a seccomp filter on this process, for good."""
-    count = len(code) // 8
-    buffer = ctypes.create_string_buffer(code, len(code))
-    program = struct.pack("HxxxxxxP", count, ctypes.addressof(buffer))
-    supervise.libc_call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    supervise.libc_call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0)
+class Filter:
+    """Hold a seccomp filter as the kernel wants it; made before a program is there to wait."""
+
+    def __init__(self, code):
+        self.code = ctypes.create_string_buffer(code, len(code))
+        self.program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(self.code))
+
+    def apply(self):
+        """Install the filter on this process, for good."""
+        supervise.libc_call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        supervise.libc_call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, self.program, 0, 0)
 
 
 def drop_capabilities():
@@ -78,14 +82,14 @@ def drop_capabilities():
     supervise.libc_call("capset", header, bytes(24))
 
 
-def own_mounts(disk):
+def own_mounts(disk, again):
     """Give this process folders that nobody else sees."""
     supervise.libc_call("unshare", NEW_MOUNTS | NEW_IPC)
     size = "size=%d,nr_inodes=20000,mode=0700" % (disk // 2)
     mount("tmpfs", "/sandbox", "tmpfs", NOSUID_NODEV, size)
     mount("tmpfs", "/tmp", "tmpfs", NOSUID_NODEV, size)
     mount("tmpfs", "/dev/shm", "tmpfs", NOSUID_NODEV, "size=16m,mode=0700")
-    for place, path in json.loads(sys.argv[1]):
+    for place, path in again:
         os.makedirs(path, exist_ok=True)
         mount(place, path, "none", BIND, None)
     # Where bubblewrap covers parts of /proc (for the superuser) the kernel refuses a new one. The
@@ -94,10 +98,10 @@ def own_mounts(disk):
         mount("proc", "/proc", "proc", NOSUID_NODEV_NOEXEC, None)
 
 
-def run_program(job, pipes):
+def run_program(job, pipes, own):
     """Run the program's text in this very interpreter."""
     os.setsid()
-    own_mounts(job["disk"])
+    own_mounts(job["disk"], own.again)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(pipes["out"], 1)
@@ -112,12 +116,11 @@ def run_program(job, pipes):
     supervise.apply_limits(job["limits"])
     drop_capabilities()
     supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 1, 0, 0, 0)
-    apply_filter(base64.b64decode(job["filter"]))
+    own.filter.apply()
     sys.argv = ["main.py"]
     sys.path[0] = "/sandbox"
-    for name in list(sys.modules):
-        if name in ("supervise", "__main__"):
-            del sys.modules[name]
+    for name in ("policing", "supervise", "__main__"):
+        del sys.modules[name]
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
     text, last = job["text"], finisher(proof, job.pop("secret").encode(), os.write, os._exit)
@@ -125,7 +128,7 @@ def run_program(job, pipes):
     # What comes after the program waits in the machinery of map, which no frame shows, and is
     # frozen, so that the collector does not list it either.
     plan = iter(((outcome, text), (last, None)))
-    del last, proof, text, pipes
+    del last, proof, text, pipes, own
     gc.freeze()
     deque(map(call, plan), maxlen=0)
 
@@ -189,8 +192,13 @@ def show_error():
 class Server:
     """Run programs one after the other, each in namespaces of its own."""
 
-    def __init__(self, channel):
+    def __init__(self, channel, code):
         self.channel = channel
+        self.filter = Filter(code)
+        self.again = json.loads(sys.argv[1])
+        # Looked up before there is a program, for all of them.
+        for name in ("capset", "mount", "prctl", "setns", "unshare"):
+            getattr(supervise.LIBC, name)
         # A namespace of processes that is ours to leave and come back to.
         self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
@@ -233,7 +241,7 @@ class Server:
                 os.close(read)
             os.close(self.channel)
             pipes = {name: write for name, (_, write) in ends.items()}
-            run_program(job, pipes)
+            run_program(job, pipes, self)
         except BaseException as error:  # noqa: BLE001 - nothing may return into the loop
             os.write(ends["err"][1], ("the sandbox failed: %s" % error).encode())
         finally:
@@ -255,7 +263,7 @@ def main():
     if child:
         os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 127)
     supervise.libc_call("prctl", supervise.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    server = Server(channel)
+    server = Server(channel, base64.b64decode(settings["filter"]))
     gc.collect()
     gc.freeze()
     send(channel, {"ready": True})

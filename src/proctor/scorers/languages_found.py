@@ -40,8 +40,8 @@ class Toolchain:
 
     def command(self, argv: Iterable[str]) -> tuple[str, ...]:
         """Return a command of the table as it is called here."""
-        first, *rest = (part.replace(TYPESCRIPT, self.typescript) for part in argv)
-        return (self.names.get(first, first), *rest)
+        parts = (part.replace(TYPESCRIPT, self.typescript) for part in argv)
+        return tuple(self.names.get(part, part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,19 @@ def version(language: Language) -> str:
 
 def lacking(language: Language, texts: Iterable[str]) -> list[str]:
     """Return the packages that texts of a suite ask for and this machine does not have."""
-    wanted: dict[str, None] = {}
-    for text in texts:
-        wanted |= dict.fromkeys(_asked(language, text))
     modules = toolchain(language).modules
-    return [name for name in wanted if not _has(language.name, name, modules)]
+    return [name for name in _wanted(language, texts) if not _has(language.name, name, modules)]
+
+
+def loaded(language: Language, texts: Iterable[str]) -> list[str]:
+    """Return the packages that texts of a suite ask for and this machine has."""
+    modules = toolchain(language).modules
+    wanted = [name for name in _wanted(language, texts) if name not in _node_builtins()]
+    return [name for name in wanted if _has(language.name, name, modules)]
+
+
+def _wanted(language: Language, texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(name for text in texts for name in _asked(language, text)))
 
 
 @cache

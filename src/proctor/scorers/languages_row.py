@@ -8,6 +8,20 @@ from proctor.core.program import MIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Aid:
+    """Say what is made once for many programs of a language, to build or start them faster."""
+
+    files: tuple[str, ...] = ()
+    """Files of ours from which it is made."""
+    preamble: str = ""
+    """A file in which the language's preamble is put."""
+    packages: tuple[str, ...] | None = None
+    """Packages that it holds, besides those that the tests load; none where it holds none."""
+    steps: tuple[tuple[str, ...], ...]
+    keep: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """Say how programs of one language are put together, built and run."""
 
@@ -33,6 +47,7 @@ class Language:
     env: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     """Folders outside of the system's own that its toolchain uses, where they exist."""
+    aid: Aid | None = None
     preamble: tuple[str, ...] = ()
     optional: Mapping[str, str] = field(default_factory=dict)
     """Parts of the preamble that are left out of programs which do not name a word."""

@@ -1,7 +1,8 @@
 """The languages in which candidates' programs can be run: one table, a row for each."""
 
-from proctor.core.program import MIB
+from proctor.core.program import AID, MIB
 from proctor.scorers.languages_row import (
+    Aid,
     Language,
     go_imports,
     go_main,
@@ -14,8 +15,28 @@ from proctor.scorers.languages_row import (
 TYPESCRIPT = "{typescript}"
 """Stands for the folder of npm's package typescript in a command."""
 _JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
-_JAVAC = ("javac", "-J-Xmx512m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1")
+_JAVAC = (
+    "javac", "-J-Xmx512m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1", "-J-Xshare:auto",
+    "-J-XX:+IgnoreUnrecognizedVMOptions", "-nowarn", "-proc:none",
+)  # fmt: skip
+_JAVA_AID = f"-J-XX:SharedArchiveFile={AID}/javac.jsa"
 _WRAP = "-Wl,--wrap=main"
+_NODE = ("node", "--min-semi-space-size=16")
+_ORIGINAL_TSC = (
+    f"node {TYPESCRIPT}/bin/tsc main.ts --outfile main.js >&2;"
+    " printf '\\n;__proctorEnd();\\n' >>main.js"
+)
+_NODE_AID = ("packages.js", "packages.json", "latin1.js", "latin1.bin", "utf8.js", "utf8.bin")
+_CS_FILES = ("main.cs", "launch.cs")
+_CPP_BUILD = f"""
+if [ -e {AID}/launch.o ]; then
+  exec "$0" -w -o main -include {AID}/preamble.hpp {AID}/launch.o main.cpp {_WRAP} -pthread
+fi
+exec "$0" -w -o main -x c launch.c -x c++ main.cpp {_WRAP} -pthread
+"""
+_CPP_AID = """
+"$0" -w -pthread -x c++-header preamble.hpp -o preamble.hpp.gch && "$0" -w -x c -c launch.c
+"""
 
 
 _PYTHON_PREAMBLE = (
@@ -71,7 +92,13 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.js",),
         tools=(("node", "nodejs"),),
         install="apt install nodejs",
-        run=("node", "-r", "./launch.js", "main.js"),
+        run=(*_NODE, "-r", "./launch.js", "main.js"),
+        aid=Aid(
+            files=("aid_packages.js", "packages.js"),
+            packages=(),
+            steps=((*_NODE, "aid_packages.js"),),
+            keep=_NODE_AID,
+        ),
         ending=";__proctorEnd();",
         original=True,
         depth=1,
@@ -84,16 +111,15 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.js", "build_ts.js"),
         tools=(("node", "nodejs"),),
         install="npm install -g typescript",
-        build=(("node", "build_ts.js"),),
-        original_build=(
-            (
-                "sh",
-                "-c",
-                f"node {TYPESCRIPT}/bin/tsc main.ts --outfile main.js >&2;"
-                " printf '\\n;__proctorEnd();\\n' >>main.js",
-            ),
+        build=((*_NODE, "build_ts.js"),),
+        original_build=(("sh", "-c", _ORIGINAL_TSC),),
+        run=(*_NODE, "--enable-source-maps", "-r", "./launch.js", "main.js"),
+        aid=Aid(
+            files=("aid_packages.js", "packages.js"),
+            packages=("typescript",),
+            steps=((*_NODE, "aid_packages.js"),),
+            keep=_NODE_AID,
         ),
-        run=("node", "--enable-source-maps", "-r", "./launch.js", "main.js"),
         timeout=20.0,
         original=True,
     ),
@@ -104,7 +130,12 @@ LANGUAGES: tuple[Language, ...] = (
         tools=(("javac",), ("java",)),
         version=("-version",),
         install="apt install default-jdk-headless",
-        build=((*_JAVAC, "-nowarn", "-proc:none", "Main.java", "ProctorLaunch.java"),),
+        build=((*_JAVAC, _JAVA_AID, "Main.java", "ProctorLaunch.java"),),
+        aid=Aid(
+            files=("ProctorLaunch.java",),
+            steps=((*_JAVAC, "-J-XX:ArchiveClassesAtExit=javac.jsa", "ProctorLaunch.java"),),
+            keep=("javac.jsa",),
+        ),
         run=("java", *_JVM, "-ea", "-cp", ".", "ProctorLaunch", "Main"),
         original_run=("java", *_JVM, "-cp", ".", "ProctorLaunch", "Main"),
         memory=2048 * MIB,
@@ -132,21 +163,12 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.c",),
         tools=(("g++", "c++", "clang++"),),
         install="apt install g++",
-        build=(
-            (
-                "g++",
-                "-w",
-                "-o",
-                "main",
-                "-x",
-                "c",
-                "launch.c",
-                "-x",
-                "c++",
-                "main.cpp",
-                _WRAP,
-                "-pthread",
-            ),
+        build=(("sh", "-c", _CPP_BUILD, "g++"),),
+        aid=Aid(
+            files=("launch.c",),
+            preamble="preamble.hpp",
+            steps=(("sh", "-c", _CPP_AID, "g++"),),
+            keep=("preamble.hpp", "preamble.hpp.gch", "launch.o"),
         ),
         run=("./main",),
         timeout=60.0,
@@ -163,17 +185,7 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.cs",),
         tools=(("mcs",), ("mono",)),
         install="apt install mono-mcs mono-runtime",
-        build=(
-            (
-                "mcs",
-                "-debug",
-                "-warn:0",
-                "-out:main.exe",
-                "-main:ProctorLaunch",
-                "main.cs",
-                "launch.cs",
-            ),
-        ),
+        build=(("mcs", "-debug", "-warn:0", "-out:main.exe", "-main:ProctorLaunch", *_CS_FILES),),
         run=("mono", "--debug=mdb-optimizations", "main.exe"),
         timeout=20.0,
         first=(r"^[ \t]*using\s+(?:static\s+)?[\w.]+(?:\s*=\s*[\w.<>,\s]+)?;",),
@@ -215,7 +227,8 @@ LANGUAGES: tuple[Language, ...] = (
         install="apt install r-base-core",
         run=("Rscript", "launch.r"),
         timeout=20.0,
-        env={"TZ": "UTC"},
+        # Room at the start spares R the collecting of garbage while it loads packages.
+        env={"TZ": "UTC", "R_NSIZE": "3000000", "R_VSIZE": "128M"},
         preamble=("rm(list=ls())", "library(assert)"),
         original=True,
     ),
@@ -310,7 +323,7 @@ LANGUAGES: tuple[Language, ...] = (
         install="apt install kotlin default-jdk-headless",
         build=(
             ("kotlinc", "-nowarn", "Main.kt", "-include-runtime", "-d", "main.jar"),
-            (*_JAVAC, "-nowarn", "-proc:none", "ProctorLaunch.java"),
+            (*_JAVAC, "ProctorLaunch.java"),
         ),
         run=("java", *_JVM, "-ea", "-cp", ".:main.jar", "ProctorLaunch", "MainKt"),
         build_time=180.0,

@@ -1,7 +1,7 @@
 """Programs that candidates write, judged by unit tests."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -18,6 +18,7 @@ from proctor.scorers.languages_found import (
     Toolchain,
     lacking,
     listed,
+    loaded,
     toolchain,
     version,
 )
@@ -28,6 +29,7 @@ from proctor.scorers.patterns import ORIGINAL
 LAUNCHERS = Path(__file__).with_name("launchers")
 CLEANUP = "proctor_cleanup.py"
 CLEANUP_TIME = 10.0
+AID_TIME = 60.0
 OPEN_FILES = 1024
 
 
@@ -124,13 +126,16 @@ class UnitTests(Scorer):
         return found or self._packages_missing(language)
 
     def _packages_missing(self, language: Language) -> list[str]:
-        texts = [text for test in self.tests for text in (test.before, test.prefix, test.content)]
+        texts = self._texts()
         how = _INSTALL.get(language.name, "")
         return [
             f"{language.name}: the tests need the package {name}, which is not installed"
             f" (fix: {how.format(name=name)})"
             for name in lacking(language, texts)
         ]
+
+    def _texts(self) -> list[str]:
+        return [text for test in self.tests for text in (test.before, test.prefix, test.content)]
 
     def _failed(self, reason: str) -> Score:
         return Score.failed(reason, out_of=self.full_marks)
@@ -148,6 +153,7 @@ class UnitTests(Scorer):
         composed = compose(code, language, before=test.before, test=test.content, compat=compat)
         timeout = language.timeout if test.timeout is None else test.timeout
         program = program_of(composed, language, compat=compat, timeout=timeout)
+        program = replace(program, aid=aid_of(language, self._texts()))
         if test.cleanup:
             program = _with_cleanup(program, test.cleanup)
         ran = None
@@ -194,9 +200,6 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
     steps = [
         Step(argv=(*closed, *tools.command(argv)), wall=language.build_time) for argv in builds
     ]
-    env = {**language.env, "PATH": tools.path}
-    if tools.modules:
-        env["NODE_PATH"] = ":".join(tools.modules)
     return Program(
         steps=(*steps, Step(argv=tools.command(run), wall=timeout)),
         files={
@@ -204,7 +207,7 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
             language.file: language.source(composed.text),
         },
         stdin=f"{SECRET}\n".encode(),
-        env=env,
+        env=_environment(language, tools),
         needs=tools.needs,
         limits=Limits(
             wall=timeout + language.build_time * len(builds),
@@ -213,6 +216,36 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
         ),
         toolchain=f"{language.name} {version(language)}",
     )
+
+
+def aid_of(language: Language, texts: Iterable[str]) -> Program | None:
+    """Make what is run once for all programs of a language whose tests load the same packages.
+
+    Of the tests it takes no more than names of packages that are installed on this machine.
+    """
+    aid = language.aid
+    if aid is None:
+        return None
+    tools = toolchain(language)
+    packages = [*aid.packages, *loaded(language, texts)] if aid.packages is not None else []
+    if aid.packages is not None and not packages:
+        return None
+    files = {name: _launcher(name) for name in aid.files}
+    if aid.preamble:
+        files[aid.preamble] = "\n".join((*language.preamble, "")).encode()
+    return Program(
+        steps=tuple(Step(argv=(*tools.command(argv), *packages)) for argv in aid.steps),
+        files=files,
+        env=_environment(language, tools),
+        needs=tools.needs,
+        limits=Limits(wall=AID_TIME, memory=language.memory, open_files=OPEN_FILES),
+        keep=aid.keep,
+    )
+
+
+def _environment(language: Language, tools: Toolchain) -> dict[str, str]:
+    modules = {"NODE_PATH": ":".join(tools.modules)} if tools.modules else {}
+    return {**language.env, "PATH": tools.path, **modules}
 
 
 def _builds(language: Language, compat: str) -> tuple[tuple[str, ...], ...]:
@@ -226,8 +259,6 @@ def _launcher(name: str) -> bytes:
 
 def _with_cleanup(program: Program, text: str) -> Program:
     """Add what the suite wants done after the test; whether it works does not matter."""
-    from dataclasses import replace
-
     step = Step(argv=("sh", "-c", f"python3 -I {CLEANUP} </dev/null; exit 0"), wall=CLEANUP_TIME)
     return replace(
         program,

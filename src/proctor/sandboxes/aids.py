@@ -1,0 +1,72 @@
+"""Aids: what is made once for many programs, from files that are trusted, and shown read-only."""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.core.program import Program, Ran
+
+WORTH = 4
+"""How many programs do without an aid before it is made: it takes as long as a few of them."""
+
+
+@dataclass
+class _Aid:
+    asked: int = 0
+    begun: bool = False
+    folder: tempfile.TemporaryDirectory[str] | None = None
+
+
+@dataclass
+class Aids:
+    """Hold the aids of one sandbox, until it is closed."""
+
+    run: Callable[[Program], Awaitable[Ran]]
+    _known: dict[object, _Aid] = field(default_factory=dict)
+
+    async def folder(self, aid: Program | None) -> str | None:
+        """Return where an aid lies on the host; none where it is not there, or not yet.
+
+        Whoever asks while it is being made goes without.
+        """
+        if aid is None:
+            return None
+        known = self._known.setdefault(_identity(aid), _Aid())
+        known.asked += 1
+        if known.asked > WORTH and not known.begun:
+            known.begun = True
+            known.folder = await self._made(aid)
+        return known.folder.name if known.folder is not None else None
+
+    def close(self) -> None:
+        """Remove all that was made."""
+        for known in self._known.values():
+            if known.folder is not None:
+                known.folder.cleanup()
+        self._known.clear()
+
+    async def _made(self, aid: Program) -> tempfile.TemporaryDirectory[str] | None:
+        ran = await self.run(aid)
+        if not ran.finished or set(aid.keep) - ran.files.keys():
+            return None
+        return await asyncio.to_thread(_written, ran.files)
+
+
+def _written(files: Mapping[str, bytes]) -> tempfile.TemporaryDirectory[str] | None:
+    folder = tempfile.TemporaryDirectory(prefix="proctor-aid-", ignore_cleanup_errors=True)
+    place = Path(folder.name)
+    try:
+        for name, data in files.items():
+            (place / name).write_bytes(data)
+            (place / name).chmod(0o644)
+        place.chmod(0o755)
+    except OSError:
+        folder.cleanup()
+        return None
+    return folder
+
+
+def _identity(aid: Program) -> object:
+    return (aid.steps, tuple(sorted(aid.files.items())), aid.needs, tuple(sorted(aid.env.items())))
