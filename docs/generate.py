@@ -75,7 +75,8 @@ def scorers_page() -> str:
 
 def cli_page() -> str:
     """Describe every command with its arguments and options."""
-    context = click.Context(cli, info_name="proctor")
+    names = cli.context_settings["help_option_names"]
+    context = click.Context(cli, info_name="proctor", help_option_names=names)
     lines = ["# The command line", "", NOTE, "", *_help(cli), "| Command | Does |", "| --- | --- |"]
     for name, (_, text) in COMMANDS.items():
         lines.append(f"| [`{name}`](#proctor-{name}) | {text} |")
@@ -83,7 +84,8 @@ def cli_page() -> str:
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
-        inner = click.Context(command, info_name=f"proctor {name}", terminal_width=400)
+        title = f"proctor {name}"
+        inner = click.Context(command, info_name=title, terminal_width=400, help_option_names=names)
         usage = command.get_usage(inner).removeprefix("Usage: ")
         lines += [f"## `proctor {name}`", "", "```text", re.sub(r"\s+", " ", usage), "```", ""]
         lines += [*_help(command), *_options(command, inner)]
@@ -98,14 +100,20 @@ def demo_picture() -> str:
     printed = _on_terminal([sys.executable, "-m", "proctor.cli.main", "demo", "--recorded"])
     lines = printed.replace("\r\n", "\n").split("\n")
     end = next(at for at, line in enumerate(lines) if line.startswith("Signature"))
-    shown = [Text("$ proctor demo --recorded", style="bold"), *map(Text.from_ansi, lines[: end + 1])]
+    shown = [
+        Text("$ proctor demo --recorded", style="bold"),
+        *map(Text.from_ansi, lines[: end + 1]),
+    ]
     width = max(map(len, shown[:-1])) + 1
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(record=True, file=nowhere, width=width, force_terminal=True)
         for line in shown:
             console.print(line, highlight=False, overflow="fold")
         return console.export_svg(
-            title="proctor demo --recorded", code_format=_SVG, unique_id="demo", font_aspect_ratio=0.602
+            title="proctor demo --recorded",
+            code_format=_SVG,
+            unique_id="demo",
+            font_aspect_ratio=0.602,
         )
 
 

@@ -135,12 +135,10 @@ def exit_code(summary: Any, missed: list[str], run: Any = None) -> int:
     """Say which gates were missed, and return the exit code of a run."""
     for gate in missed:
         click.echo(f"gate missed: {gate}", err=True)
-    if summary.totals.errors or (run is not None and run.status == "incomplete"):
-        errors = (
-            f"{summary.totals.errors} attempts could not be made"
-            if summary.totals.errors
-            else "stopped"
-        )
-        click.echo(f"incomplete: {errors}; the same command goes on from here", err=True)
+    if summary.totals.errors:
+        many = f"{summary.totals.errors} attempts could not be made"
+        click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+        return 3
+    if run is not None and run.status == "incomplete":
         return 3
     return 1 if missed else 0

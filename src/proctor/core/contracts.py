@@ -105,6 +105,18 @@ class Scorer(ABC):
         """Judge one attempt."""
 
     @property
+    def batches(self) -> bool:
+        """Tell whether ``score_batch`` judges many attempts more cheaply than one at a time."""
+        return False
+
+    def score_batch(self, contexts: Sequence[ScoreContext]) -> Sequence[Any]:
+        """Judge many attempts at once, where ``batches`` says so; one result for each, in order.
+
+        It runs in a thread of the run's own process, so it must not run what a suite brings along.
+        """
+        return [self.score(ctx) for ctx in contexts]
+
+    @property
     def finishes(self) -> bool:
         """Tell whether ``finish`` has something to do after ``score``."""
         return False
@@ -275,6 +287,11 @@ class Measure(ABC):
     """Make one number of many case results; a dataclass whose fields are its parameters."""
 
     version: ClassVar[str] = "1"
+
+    @property
+    def label(self) -> str:
+        """Return the name in reports; empty means the name it is registered under."""
+        return ""
 
     @abstractmethod
     def measure(self, results: Iterable[CaseResult]) -> Measured:

@@ -1,6 +1,7 @@
 """What a scorer returned or raised, as a Score."""
 
 import inspect
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -17,6 +18,20 @@ def judge(scorer: Scorer, ctx: ScoreContext) -> Score:
         return as_score(scorer, scorer.score(ctx))
     except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
         return failed_by(scorer, error)
+
+
+def judge_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[Score]:
+    """Let a scorer judge many attempts at once; one that breaks the batch costs only itself."""
+    try:
+        made = list(scorer.score_batch(contexts))
+        if len(made) != len(contexts):
+            raise ValueError(f"{len(made)} results for {len(contexts)} attempts")
+        return [as_score(scorer, one) for one in made]
+    except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
+        if len(contexts) == 1:
+            return [failed_by(scorer, error)]
+        half = len(contexts) // 2
+        return [*judge_batch(scorer, contexts[:half]), *judge_batch(scorer, contexts[half:])]
 
 
 async def judge_async(scorer: Scorer, ctx: ScoreContext) -> Score:

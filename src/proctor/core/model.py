@@ -42,6 +42,8 @@ class Request:
     """The JSON wanted; a server that cannot be told gets the messages alone."""
     salt: str = ""
     """Tells apart calls that ask the same and want replies of their own: attempts, repeats."""
+    top_logprobs: int = 0
+    """How many alternatives to the reply's first token are wanted, with log-probabilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,8 @@ class Reply:
     request_id: str = ""
     served_by: str = ""
     """The model that the server says it used."""
+    logprobs: Mapping[str, float] = field(default_factory=dict)
+    """Log-probabilities of alternatives to the first token, where they were asked for and given."""
     rung: str = ""
     """How the wanted shape was asked for: ``schema``, ``tool``, or nothing."""
 

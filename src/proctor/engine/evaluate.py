@@ -310,6 +310,8 @@ def _measures(store: Store, run_id: str, suite: Suite) -> dict[str, Measured]:
 
 def measure_label(spec: Spec, suite: Suite) -> str:
     """Name a measure; where a suite has several of one name, their parameters tell them apart."""
+    if own := registry.build("measure", spec).label:
+        return str(own)
     if sum(other.name == spec.name for other in suite.measures) < 2:
         return spec.name
     shown = ", ".join(f"{name}={value}" for name, value in spec.params.items())

@@ -1,5 +1,6 @@
 """Grading: judge what is not in the store yet, and store every score as it comes."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
@@ -10,18 +11,20 @@ from itertools import chain
 from proctor import bounded
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Executor, GradeTask, ScoreContext
-from proctor.core.judging import finish_async, is_async, judge, judge_async
+from proctor.core.judging import finish_async, is_async, judge, judge_async, judge_batch
 from proctor.core.model import Judge, Usage
 from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Suite
 from proctor.engine.aggregate import usage_from
-from proctor.engine.scoring import Scorers
+from proctor.engine.scoring import Scorers, spec_key
 from proctor.store.store import Store
 
 FLUSH_ROWS = 500
 FLUSH_SECONDS = 0.5
 ASYNC_LIMIT = 16
+BATCH_SIZE = 4096
+"""How many attempts a scorer that judges many at once is given."""
 
 
 @dataclass
@@ -41,6 +44,8 @@ class Kind(StrEnum):
     """Here and now."""
     PROCESS = "process"
     """In a process that can be killed."""
+    BATCH = "batch"
+    """Many at once, in a thread."""
     WAITING = "waiting"
     """On the loop, since it waits for a model or a sandbox."""
 
@@ -119,7 +124,7 @@ class Grader:
     async def _scores(
         self, counted: Graded, names: dict[str, str]
     ) -> AsyncGenerator[tuple[str, Score], None]:
-        """Judge in three rounds: what takes no time, what processes do, and what waits."""
+        """Judge in rounds: what takes no time, what processes do, many at once, and what waits."""
         kinds = {self._kind(c) for case in self.suite.cases for c in case.criteria}
         if Kind.INSTANT in kinds:
             for pair in self._instant(counted, names):
@@ -135,12 +140,40 @@ class Grader:
                         yield key, score
                     else:
                         begun.append(replace(work, begun=score))
+        if Kind.BATCH in kinds:
+            async for pair in self._batches(counted, names):
+                yield pair
         waits = self._waiting(counted, names) if Kind.WAITING in kinds else ()
         waiting = chain(([work] for work in begun), waits)
         async with aclosing(bounded.each(waiting, self._judge_all, limit=self.limit)) as done:
             async for pairs in done:
                 for pair in pairs:
                     yield pair
+
+    async def _batches(
+        self, counted: Graded, names: dict[str, str]
+    ) -> AsyncGenerator[tuple[str, Score], None]:
+        """Gather what one scorer judges, and let it judge many at once."""
+        heaps: dict[tuple[str, bytes], list[Waiting]] = {}
+        for case, criterion, missing in self._to_do(Kind.BATCH, counted, names):
+            key = spec_key(criterion.scorer)
+            heap = heaps.setdefault(key, [])
+            heap += [Waiting(found, case, criterion, attempt) for found, attempt in missing]
+            if len(heap) >= BATCH_SIZE:
+                for pair in await self._judge_batch(heaps.pop(key)):
+                    yield pair
+        for heap in heaps.values():
+            for pair in await self._judge_batch(heap):
+                yield pair
+
+    async def _judge_batch(self, works: list[Waiting]) -> list[tuple[str, Score]]:
+        scorer = self.scorers.of(works[0].criterion)
+        contexts = [
+            ScoreContext(case=work.case, attempt=work.attempt, language=self.scorers.language)
+            for work in works
+        ]
+        made = await asyncio.to_thread(judge_batch, scorer, contexts)
+        return [(work.key, score) for work, score in zip(works, made, strict=True)]
 
     async def _judge_all(self, works: list[Waiting]) -> list[tuple[str, Score]]:
         """Judge one after the other what belongs together."""
@@ -214,6 +247,8 @@ class Grader:
         scorer = self.scorers.of(criterion)
         if is_async(scorer):
             return Kind.WAITING
+        if scorer.batches and not scorer.finishes:
+            return Kind.BATCH
         return Kind.INSTANT if scorer.instant and not scorer.finishes else Kind.PROCESS
 
     def _missing(

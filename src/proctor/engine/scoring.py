@@ -12,6 +12,9 @@ from proctor.core.judging import is_async
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
 from proctor.errors import PluginError, Problem
 
+MOST_BUILT = 1000
+"""How many scorers are kept; a suite may have one of its own for every case."""
+
 
 @dataclass
 class Scorers:
@@ -28,6 +31,8 @@ class Scorers:
         """Return the scorer of a criterion, or raise a PluginError."""
         key = spec_key(criterion.scorer)
         if (scorer := self._built.get(key)) is None:
+            if len(self._built) >= MOST_BUILT:
+                self._built.clear()
             scorer = registry.build("scorer", criterion.scorer, allow_import=self.allow_import)
             self._built[key] = scorer
         return scorer
@@ -49,7 +54,7 @@ class Scorers:
     def need_processes(self, suite: Suite) -> bool:
         """Tell whether some criterion of a suite is judged in a process of its own."""
         found = (self.of(c) for case in suite.cases for c in case.criteria)
-        return any(not scorer.instant and not is_async(scorer) for scorer in found)
+        return any(not (scorer.instant or scorer.batches or is_async(scorer)) for scorer in found)
 
     def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
         """Tell whether some criterion of a suite asks a judge, or some that counts."""

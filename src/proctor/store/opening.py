@@ -132,7 +132,7 @@ def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")
     # Keys are random: without room for the pages of their indexes each batch writes most of them.
     connection.execute("PRAGMA wal_autocheckpoint=8000")
-    connection.execute("PRAGMA cache_size=-16384")
+    connection.execute("PRAGMA cache_size=-8192")
 
 
 def _on_begin(connection: Connection) -> None:
