@@ -93,7 +93,7 @@ def cli_page() -> str:
 
 
 def demo_picture() -> str:
-    """Draw what ``proctor demo --recorded`` prints on a terminal, down to the end of the first run."""
+    """Draw what ``proctor demo --recorded`` prints, down to the end of the first run."""
     from rich.console import Console
     from rich.text import Text
 
