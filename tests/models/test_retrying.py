@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from proctor.errors import ModelError
+from proctor.models import retrying
 from proctor.models.limited import Limiter
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
 
@@ -153,3 +154,30 @@ def test_only_tries_that_were_too_slow_get_longer_limits() -> None:
     ]  # fmt: skip
     assert run(patient(time), time, fates) == "yes"
     assert time.limits == [120.0, 120.0, 240.0, 240.0]  # type: ignore[attr-defined]
+
+
+def test_a_first_call_that_hangs_is_given_up_once_others_have_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(retrying, "LEAST_LIMIT", 0.2)
+    monkeypatch.setattr(retrying, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
+    tried = []
+
+    async def main() -> str:
+        calls = Retrying(Limiter(4))
+
+        async def once(limit: float) -> str:
+            tried.append(limit)
+            if len(tried) == 1:
+                await asyncio.sleep(3600)
+            return "answered"
+
+        waiting = asyncio.ensure_future(calls.run(once, who="openai:x"))
+        await asyncio.sleep(0.05)
+        calls.took(0.001)
+        return await asyncio.wait_for(waiting, 30)
+
+    assert asyncio.run(main()) == "answered"
+    assert tried[0] == retrying.FIRST_LIMIT
+    assert tried[1] < retrying.FIRST_LIMIT

@@ -31,7 +31,12 @@ def plain(thing: Any) -> Json:
 
 def digest(*things: Any) -> str:
     """Hash JSON values and core dataclasses to 32 hexadecimal digits."""
-    text = _ENCODER.encode([plain(thing) for thing in things])
+    return digest_plain([plain(thing) for thing in things])
+
+
+def digest_plain(values: list[Json]) -> str:
+    """Hash JSON values that ``plain`` has made already."""
+    text = _ENCODER.encode(values)
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from proctor.core.encoding import reply_from
-from proctor.core.fingerprint import digest, plain
+from proctor.core.fingerprint import digest, digest_plain, plain
 from proctor.core.model import Model, Reply, Request, Usage
 from proctor.core.suite import Json
 from proctor.errors import BudgetError
@@ -44,7 +44,7 @@ class CallLog:
         """Store a call for good."""
         future: asyncio.Future[None] = self._loop().create_future()
         self._keeps.append((row, future))
-        await asyncio.shield(future)
+        await future
 
     def _loop(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.get_running_loop()
@@ -175,7 +175,8 @@ class StoredModel(Model):
 
     async def reply(self, request: Request) -> Reply:
         """Return the stored reply to this very request, or ask and store what comes."""
-        key = digest("call", self._identity, request)
+        asked = plain(request)
+        key = digest_plain(["call", self._identity, asked])
         while (flying := self._flying.get(key)) is not None:
             if (shared := await asyncio.shield(flying)) is not None:
                 return shared
@@ -184,7 +185,7 @@ class StoredModel(Model):
         try:
             reply = await self._found(key)
             if reply is None:
-                reply = await self._buy(key, request)
+                reply = await self._buy(key, request, asked)
             if self.recorder is not None:
                 self.recorder.add(self.inner.identity, request, reply)
             future.set_result(reply)
@@ -207,7 +208,7 @@ class StoredModel(Model):
         self.budget.settle(0.0, reply.usage.cost)
         return reply
 
-    async def _buy(self, key: str, request: Request) -> Reply:
+    async def _buy(self, key: str, request: Request, asked: Json) -> Reply:
         reserved = self.budget.reserve(request, self.price)
         cost = None
         try:
@@ -222,7 +223,7 @@ class StoredModel(Model):
             CallRow(
                 key=key,
                 model=self.inner.label,
-                request=plain(request),
+                request=asked,
                 response=plain(reply),
                 usage=plain(reply.usage),
                 cost=cost,

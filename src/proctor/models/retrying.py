@@ -19,6 +19,8 @@ Made = TypeVar("Made")
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 LEAST_LIMIT, FIRST_LIMIT = 20.0, 120.0
 """Seconds that a try may take: at least, and as long as no reply has come yet."""
+LOOK_EVERY = 2.0
+"""Seconds between two looks at a call whose time limit may have become known."""
 SLOWER = 20
 """How many times the usual time of a reply is taken for a call that hangs."""
 REFUSAL = 0.25
@@ -75,8 +77,11 @@ class Retrying:
         while True:
             await self.limiter.acquire(tokens)
             sent = self.clock()
+            limit = min(self.time_limit(slow), self.deadline - used)
             try:
-                return await once(min(self.time_limit(slow), self.deadline - used))
+                if self._usual is None:
+                    return await self._watched(once, limit, slow)
+                return await once(limit)
             except TryFailed as failed:
                 if failed.kind == "busy":
                     self.limiter.refused(sent)
@@ -92,6 +97,27 @@ class Retrying:
                 self.limiter.release()
             used += wait
             await self.sleep(wait)
+
+    async def _watched(
+        self, once: Callable[[float], Awaitable[Made]], limit: float, slow: int
+    ) -> Made:
+        """Try a call before it is known how quick the model is, and learn it from others meanwhile.
+
+        The very first calls would wait longest for a server that hangs.
+        """
+        began = self.clock()
+        trying = asyncio.ensure_future(once(limit))
+        try:
+            while True:
+                done, _ = await asyncio.wait({trying}, timeout=LOOK_EVERY)
+                if done:
+                    return trying.result()
+                passed = self.clock() - began
+                if self._usual is not None and passed > self.time_limit(slow):
+                    said = f"no reply within {passed:.0f} s, and others come much sooner"
+                    raise TryFailed(said, kind="timeout")
+        finally:
+            trying.cancel()
 
     def took(self, seconds: float) -> None:
         """Take note of how long a reply took."""
