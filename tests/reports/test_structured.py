@@ -53,7 +53,12 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
         "cases": 2,
     }
     assert made["groups"]["lang"]["sql"]["interval"] is None
-    assert made["usage"] == {"calls": 4, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.5}
+    assert made["usage"] == {
+        "calls": 4,
+        "prompt_tokens": 900,
+        "completion_tokens": 100,
+        "cost": 0.5,
+    }
 
 
 def test_cases(make_view: Any) -> None:
