@@ -1,8 +1,10 @@
 """Core objects from the JSON values that ``fingerprint.plain`` makes of them."""
 
 from collections.abc import Mapping, Sequence
+from math import nan
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.comparison import Comparison, Preference
 from proctor.core.model import Reply, Request, Sampling, Shape, Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
@@ -55,6 +57,7 @@ def request_from(data: Mapping[str, Json]) -> Request:
         sampling=Sampling(**sampling),
         shape=None if shape is None else Shape(name=shape["name"], schema=shape.get("schema", {})),
         salt=data.get("salt", ""),
+        top_logprobs=data.get("top_logprobs", 0),
     )
 
 
@@ -66,6 +69,19 @@ def reply_from(data: Mapping[str, Json]) -> Reply:
 def score_from(data: Mapping[str, Json]) -> Score:
     """Make a Score of its JSON."""
     return Score(**{**data, "status": ScoreStatus(data.get("status", ScoreStatus.SCORED))})
+
+
+def comparison_from(data: Mapping[str, Json]) -> Comparison:
+    """Make a Comparison of its JSON; a mark that was not a number has become nothing."""
+    scores = data.get("scores")
+    changed: dict[str, Json] = {
+        "outcome": Preference(data["outcome"]),
+        "raw": tuple(data.get("raw", ())),
+        "usage": Usage(**data.get("usage", {})),
+    }
+    if scores is not None:
+        changed["scores"] = tuple(nan if score is None else score for score in scores)
+    return Comparison(**{**data, **changed})
 
 
 def _messages(items: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:

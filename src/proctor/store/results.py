@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, func, insert, select
 
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Json
@@ -52,6 +52,11 @@ class Results(Database):
         for row in self._pages(query, table.position, after, limit):
             yield _row_of(row)
 
+    def count_results(self, run_id: str) -> int:
+        """Return how many cases a run has."""
+        row = self._first(select(func.count()).where(run_results.c.run_id == run_id))
+        return 0 if row is None else int(row[0])
+
     def save_summary(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
         """Store the numbers of a run, or replace them."""
         row = {"run_id": run_id, "document": encode(summary_json)}
@@ -80,5 +85,10 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
 
 
 def _row_of(row: Any) -> ResultRow:
-    tags = {name: tuple(values) for name, values in decode(row.tags).items()}
+    tags = tags_of(row.tags)
     return ResultRow(**{**row._mapping, "status": ValueStatus(row.status), "tags": tags})
+
+
+def tags_of(text: str) -> dict[str, tuple[str, ...]]:
+    """Read the tags of a row."""
+    return {name: tuple(values) for name, values in decode(text).items()}

@@ -59,6 +59,42 @@ class ResultRow:
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+class PairedRow(NamedTuple):
+    """Hold what a case came to in two runs; the second has none where it lacks the case."""
+
+    full: float
+    weight: float
+    status: str
+    value: float | None
+    low: float
+    high: float
+    full_2: float | None
+    status_2: str | None
+    value_2: float | None
+    low_2: float | None
+    high_2: float | None
+
+
+class PairedCount(NamedTuple):
+    """Say how many cases came to the same in two runs."""
+
+    row: PairedRow
+    cases: int
+    group: str = ""
+    """The value of a tag, where they were counted by one."""
+
+
+class PairedCase(NamedTuple):
+    """Hold one case of two runs."""
+
+    position: int
+    """Its place in the first run."""
+    id: str
+    tags: Mapping[str, tuple[str, ...]]
+    """Those of the first run."""
+    row: PairedRow
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRow:
     """Hold one call of a model: what was asked, what came back, what it cost."""

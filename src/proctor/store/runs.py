@@ -15,6 +15,7 @@ from proctor.store.document import decode, encode
 from proctor.store.schema import (
     attempts,
     cases,
+    comparisons,
     labels,
     run_attempts,
     run_results,
@@ -86,6 +87,8 @@ class Runs(Database):
             _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
             for table in (run_attempts, run_scores, run_results, run_tags, summaries, labels):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
+            sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)
+            connection.execute(delete(comparisons).where(sides))
             connection.execute(delete(run_table).where(run_table.c.id == run_id))
             key = row.suite_key
             if self._first(select(run_table.c.id).where(run_table.c.suite_key == key)) is None:

@@ -4,7 +4,7 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text
 
 from proctor.store.document import AnyText
 
-VERSIONS = ("0001",)
+VERSIONS = ("0001", "0002")
 """The migrations in their order; a store at the last one needs none."""
 VERSION_TABLE = "proctor_version"
 
@@ -161,4 +161,20 @@ labels = Table(
     Column("author", AnyText, nullable=False),
     Column("created", Float, nullable=False),
     Index("ix_labels_run_id", "run_id", "case_id"),
+)
+
+comparisons = Table(
+    "comparisons",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("first_run", Text, nullable=False),
+    Column("second_run", Text, nullable=False),
+    Column("case_id", AnyText, nullable=False),
+    Column("judge", AnyText, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("document", Text, nullable=False),
+    Index("ix_comparisons_first_run", "first_run", "second_run"),
+    Index("ix_comparisons_second_run", "second_run"),
 )

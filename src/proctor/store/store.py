@@ -5,13 +5,15 @@ from typing import Self
 
 from proctor.store.attempts import Attempts
 from proctor.store.calls import Calls
+from proctor.store.comparisons import Comparisons
 from proctor.store.links import Links
 from proctor.store.opening import open_engine
+from proctor.store.pairing import Pairing
 from proctor.store.results import Results
 from proctor.store.suites import Suites
 
 
-class Store(Suites, Attempts, Links, Results, Calls):
+class Store(Suites, Attempts, Links, Results, Calls, Comparisons, Pairing):
     """Hold one open store, for one thread at a time.
 
     Each put is a transaction of its own, committed before it returns; inside ``batch()`` all puts

@@ -1,0 +1,245 @@
+"""``proctor compare``: which of several runs is better, and how sure that is."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+
+if TYPE_CHECKING:
+    from proctor.engine.contrast import CasePair, Compared, Contrast, GroupContrast
+    from proctor.store.store import Store
+
+HEADER = ("Difference", "Interval 95%", "p", "Effect", "Better", "Worse", "Cases")
+LONGEST_NAME = 24
+TITLES = {
+    "better": "Better",
+    "worse": "Worse",
+    "both_wrong": "Both wrong",
+    "both_right": "Both right",
+}
+
+
+@click.command()
+@click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
+@click.option("--by", multiple=True, metavar="TAG", help="Break the difference down by this tag.")
+@click.option("--cases", is_flag=True, help="Show every case: changed ones first.")
+@click.option(
+    "--interval",
+    "method",
+    type=click.Choice(["t", "bootstrap"]),
+    default="t",
+    show_default=True,
+    help="How the interval is found.",
+)
+@click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
+@click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")
+@store_option
+@json_option
+def compare(runs: tuple[str, ...], **options: Any) -> int:
+    """Say whether the second RUN is better than the first, case by case, and how sure that is.
+
+    More than two runs are compared two at a time, and their p values adjusted for that. Gates hold
+    for the first run against each of the others.
+
+    \b
+    Example:
+      proctor compare @last~1 @last
+      proctor compare old-prompt new-prompt --by lang --cases
+      proctor compare main this-branch --gate "difference.low > -0.02"
+    """
+    from proctor.engine.compare import CompareSettings, missed_gates
+    from proctor.engine.compare import compare as compare_runs
+    from proctor.store.store import Store
+
+    settings = CompareSettings(
+        by=options["by"],
+        gates=options["gates"],
+        method=options["method"],
+        force=options["force"],
+    )
+    with Store.open(options["store"], create=False) as store:
+        compared = compare_runs(store, runs, settings)
+        missed = missed_gates(settings.gates, compared)
+        if options["as_json"]:
+            _print_json(store, compared, missed, cases=options["cases"])
+        else:
+            _print(store, compared, by=options["by"], cases=options["cases"])
+    for gate in missed:
+        click.echo(f"gate missed: {gate}", err=True)
+    if not compared.complete:
+        return 3
+    return 1 if missed else 0
+
+
+def _print_json(store: "Store", compared: "Compared", missed: list[str], *, cases: bool) -> None:
+    """Print the object, its cases one at a time."""
+    from proctor.engine.compare import case_pairs
+    from proctor.engine.compare_json import compared_object, pair_objects
+
+    head = _dumps({**compared_object(compared), "gates_missed": missed})
+    if not cases:
+        click.echo(head)
+        return
+    click.echo(head.removesuffix("\n}") + ',\n  "cases": [', nl=False)
+    empty = True
+    for found in compared.contrasts:
+        sides = {"runs": [found.first.run.id, found.second.run.id]}
+        for made in map(pair_objects, ([p] for p in case_pairs(store, found.first, found.second))):
+            click.echo("\n    " if empty else ",\n    ", nl=False)
+            click.echo(_dumps({**sides, **made[0]}).replace("\n", "\n    "), nl=False)
+            empty = False
+    click.echo("]\n}" if empty else "\n  ]\n}")
+
+
+def _dumps(value: Any) -> str:
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may hold
+        return json.dumps(value, indent=2)
+    return text
+
+
+def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bool) -> None:
+    from proctor.engine.compare_words import sentence
+
+    for warning in compared.warnings:
+        click.echo(f"warning: {_line(warning)}", err=True)
+    for number, contrast in enumerate(compared.contrasts):
+        if number:
+            click.echo()
+        click.secho(_line(sentence(contrast)), bold=True)
+        if contrast.paired.n == 0:
+            continue
+        click.echo()
+        click.echo(_table(contrast, by))
+        for line in _left_out(contrast):
+            click.echo(line)
+        for line in _every_case(store, contrast) if cases else _examples(contrast):
+            click.echo(line)
+
+
+def _table(contrast: "Contrast", by: Sequence[str]) -> str:
+    """Return the numbers of all cases, and of the breakdowns asked for, largest group first."""
+    import io
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    sections = [[_cells("Overall", contrast)]]
+    for tag in dict.fromkeys(by):
+        rows = sorted(contrast.groups[tag].items(), key=lambda row: -row[1].paired.n)
+        sections.append([_cells(f"{tag}: {name}", group) for name, group in rows])
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    names = [_short(side.name) for side in (contrast.first, contrast.second)]
+    for place, name in enumerate(["Group", *names, *HEADER]):
+        justify: Any = "right" if place else "left"
+        table.add_column(Text(name), no_wrap=True, justify=justify)
+    for section in sections:
+        for cells in section:
+            table.add_row(*(Text(cell) for cell in cells))
+        table.add_section()
+    file = io.StringIO()
+    # Numbers are never cut: a narrow terminal wraps the lines instead.
+    Console(file=file, width=1000, color_system=None, highlight=False).print(table)
+    return "\n".join(line.rstrip() for line in file.getvalue().rstrip("\n").split("\n"))
+
+
+def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
+    from proctor.engine.compare_words import p_text, points
+
+    found = group.paired
+    ends = found.interval
+    return (
+        _line(name),
+        _percent(found.first),
+        _percent(found.second),
+        "–" if found.difference is None else points(found.difference),
+        "–" if ends is None else f"{points(ends[0])} to {points(ends[1])}",
+        p_text(group.adjusted_p).removeprefix("p ").removeprefix("= "),
+        "–" if found.effect is None else f"{found.effect:.2f}".replace("-", "−"),
+        str(found.better),
+        str(found.worse),
+        str(found.n),
+    )
+
+
+def _left_out(contrast: "Contrast") -> Iterator[str]:
+    """Say which cases did not enter the comparison, and what they could change."""
+    from proctor.engine.compare_words import points
+
+    out, bounds = contrast.left_out, contrast.bounds
+    named = (
+        (out.unscored, "unscored in one of the runs"),
+        (out.errors, "not reached in one of the runs"),
+        (out.only_first, f"only in {contrast.first.name}"),
+        (out.only_second, f"only in {contrast.second.name}"),
+    )
+    for count, words in named:
+        if count:
+            yield f"Left out: {_many(count)} {_line(words)}"
+    if bounds is not None:
+        yield (
+            "If all that is unscored went one way, or the other, the difference would be"
+            f" {points(bounds[0])} or {points(bounds[1])}"
+        )
+
+
+def _examples(contrast: "Contrast") -> Iterator[str]:
+    totals = {
+        "better": contrast.paired.better,
+        "worse": contrast.paired.worse,
+        "both_wrong": contrast.flips.both_wrong,
+    }
+    for kind, pairs in contrast.examples.items():
+        if not pairs:
+            continue
+        yield ""
+        yield f"{TITLES[kind]}: {_many(totals[kind])}"
+        for pair in pairs:
+            yield _case_line(pair)
+        if (left := totals[kind] - len(pairs)) > 0:
+            yield f"  … and {left:,} more (--cases shows them all)"
+
+
+def _every_case(store: "Store", contrast: "Contrast") -> Iterator[str]:
+    from proctor.engine.compare import case_pairs
+    from proctor.engine.contrast import KINDS
+
+    for kind in KINDS:
+        title = True
+        for pair in case_pairs(store, contrast.first, contrast.second, kind):
+            if title:
+                yield ""
+                yield TITLES[kind]
+                title = False
+            yield _case_line(pair)
+
+
+def _case_line(pair: "CasePair") -> str:
+    return f"  {_line(pair.id)}  {pair.first:.4g} → {pair.second:.4g} of {pair.full:g}"
+
+
+def _short(name: str) -> str:
+    shown = _line(name)
+    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
+
+
+def _line(text: str) -> str:
+    from proctor.reports.reasons import one_line
+
+    return one_line(text)
+
+
+def _many(count: int) -> str:
+    return "1 case" if count == 1 else f"{count:,} cases"
+
+
+def _percent(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate * 100:.2f}%"

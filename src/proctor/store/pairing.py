@@ -1,0 +1,130 @@
+"""Two runs side by side: the same cases found by their ids, counted or listed."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from sqlalchemy import Select, and_, func, or_, select
+
+from proctor.core.run import Run
+from proctor.core.suite import Case
+from proctor.store.database import Database
+from proctor.store.results import tags_of
+from proctor.store.rows import PairedCase, PairedCount, PairedRow
+from proctor.store.schema import cases, run_results, run_tags, suite_cases
+from proctor.store.suites import read_case
+
+Change = Literal["better", "worse", "both_wrong", "both_right"]
+
+NEAR = 1e-9
+"""Shares of full marks that differ by less are the same."""
+_ONE = run_results.alias("one")
+_TWO = run_results.alias("two")
+_VALUES = (
+    *(_ONE.c[name] for name in ("full", "weight", "status", "value", "low", "high")),
+    *(_TWO.c[name].label(f"{name}_2") for name in ("full", "status", "value", "low", "high")),
+)
+
+
+class Pairing(Database):
+    """Read the results of two runs as pairs."""
+
+    def paired_counts(
+        self, first: Run, second: Run, *, tag: str | None = None
+    ) -> Iterator[PairedCount]:
+        """Yield what the cases of a run came to beside another, each outcome once with its count.
+
+        With a tag, they are counted apart for each of its values. A database counts a million
+        rights and wrongs long before they could be read one by one.
+        """
+        group = () if tag is None else (run_tags.c.value,)
+        query = _paired(first, second, select(func.count(), *group, *_VALUES))
+        if tag is not None:
+            query = query.join(
+                run_tags,
+                and_(
+                    run_tags.c.run_id == first.id,
+                    run_tags.c.tag == tag,
+                    run_tags.c.position == _ONE.c.position,
+                ),
+            )
+        query = query.group_by(*group, *_VALUES)
+        with self._read() as connection:
+            streamed = connection.execution_options(yield_per=1000).execute(query)
+            for row in streamed:
+                values = PairedRow(*row[1 + len(group) :])
+                yield PairedCount(values, row[0], row[1] if group else "")
+
+    def paired_cases(
+        self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
+    ) -> Iterator[PairedCase]:
+        """Yield the cases that count in both runs in the order of the first, a page at a time."""
+        columns = select(_ONE.c.position, _ONE.c.case_id, _ONE.c.tags, *_VALUES)
+        query = _paired(first, second, columns).where(_changed(change))
+        for row in self._pages(query, _ONE.c.position, after, None):
+            yield _case(row)
+
+    def largest_changes(
+        self, first: Run, second: Run, change: Change, limit: int
+    ) -> list[PairedCase]:
+        """Return the cases that changed most, by the points they moved; the earlier of equals."""
+        columns = select(_ONE.c.position, _ONE.c.case_id, _ONE.c.tags, *_VALUES)
+        query = _paired(first, second, columns).where(_changed(change))
+        moved = _ONE.c.weight * _ONE.c.full * func.abs(_difference())
+        order = [moved.desc()] if change in ("better", "worse") else []
+        found = self._all(query.order_by(*order, _ONE.c.position).limit(limit))
+        return [_case(row) for row in found]
+
+    def changed_cases(self, first_suite: str, second_suite: str) -> Iterator[tuple[Case, Case]]:
+        """Yield the cases that two suites have by the same id and not with the same content."""
+        if first_suite == second_suite:
+            return
+        one, two = suite_cases.alias("one"), suite_cases.alias("two")
+        here, there = cases.alias("here"), cases.alias("there")
+        query = (
+            select(one.c.position, here.c.document, there.c.document.label("other"))
+            .join(two, (two.c.suite_key == second_suite) & (two.c.case_id == one.c.case_id))
+            .join(here, here.c.key == one.c.case_key)
+            .join(there, there.c.key == two.c.case_key)
+            .where(one.c.suite_key == first_suite, one.c.case_key != two.c.case_key)
+        )
+        for _, document, other in self._pages(query, one.c.position, -1, None):
+            yield read_case(document, ""), read_case(other, "")
+
+
+def _paired(first: Run, second: Run, query: Select[Any]) -> Select[Any]:
+    """Put the rows of the second run beside those of the first, by index look-ups alone.
+
+    In the same suite a case has the same place; in another it is looked for by its id.
+    """
+    joined: Any = _ONE
+    place = _ONE.c.position
+    if first.suite_key != second.suite_key:
+        other = suite_cases.alias("other")
+        same = and_(other.c.suite_key == second.suite_key, other.c.case_id == _ONE.c.case_id)
+        joined, place = _ONE.outerjoin(other, same), other.c.position
+    met = and_(_TWO.c.run_id == second.id, _TWO.c.position == place)
+    return query.select_from(joined.outerjoin(_TWO, met)).where(_ONE.c.run_id == first.id)
+
+
+def _difference() -> Any:
+    return func.coalesce(_TWO.c.value / func.nullif(_TWO.c.full, 0.0), 0.0) - func.coalesce(
+        _ONE.c.value / func.nullif(_ONE.c.full, 0.0), 0.0
+    )
+
+
+def _changed(change: Change | None) -> Any:
+    """Return the condition under which a pair is of a kind; both must have a value."""
+    known = and_(_ONE.c.value.is_not(None), _TWO.c.value.is_not(None))
+    if change is None:
+        return known
+    if change == "better":
+        return and_(known, _difference() > NEAR)
+    if change == "worse":
+        return and_(known, _difference() < -NEAR)
+    wrong = or_(_ONE.c.value < _ONE.c.full - NEAR, _TWO.c.value < _TWO.c.full - NEAR)
+    same = and_(known, func.abs(_difference()) <= NEAR)
+    return and_(same, wrong if change == "both_wrong" else ~wrong)
+
+
+def _case(row: Any) -> PairedCase:
+    return PairedCase(row[0], row[1], tags_of(row[2]), PairedRow(*row[3:]))
