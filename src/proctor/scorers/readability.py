@@ -1,0 +1,76 @@
+"""How easy an answer is to read: the Flesch Reading Ease Score."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import copysign, floor
+from typing import ClassVar, Literal
+
+from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.scorers import word_counts
+from proctor.scorers.chinese import cut_by
+
+FULL = 100.0
+
+
+@dataclass(frozen=True)
+class Readability(Scorer):
+    """Give the Flesch Reading Ease Score of the answer; higher is easier, 90 is fifth grade.
+
+    206.835 - 1.015 * words / sentences - 84.6 * syllables / words. It is shown only, unless it is
+    to count, as so many of 100. With ``compat: original``, both ratios are first rounded to one
+    decimal, and only spaces part words, as Arthur Bench with textstat 0.7.3 has it.
+    """
+
+    out_of: ClassVar[float | None] = None
+    instant: ClassVar[bool] = True
+
+    counts: bool = False
+    compat: Literal["", "original"] = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Count, and apply the formula."""
+        if lacking := next(iter(self.missing()), None):
+            return Score.failed(lacking, out_of=self.full_marks)
+        text, original = ctx.output, self.compat == "original"
+        if original:
+            words = len(word_counts.spaced_words(text))
+            sentences = word_counts.spaced_sentences(text)
+            syllables = word_counts.spaced_syllables(text)
+        else:
+            words = len(word_counts.words(text))
+            sentences, syllables = word_counts.sentences(text), word_counts.syllables(text)
+        if not words and not original:
+            return Score.failed("the answer has no words to be read", out_of=self.full_marks)
+        ease = reading_ease(words, sentences, syllables, rounded=original)
+        reason = f"{words} words, {sentences} sentences, {syllables} syllables: {ease:g}"
+        detail = {"words": words, "sentences": sentences, "syllables": syllables}
+        return Score(points=ease, out_of=self.full_marks, reason=reason, detail=detail)
+
+    @property
+    def full_marks(self) -> float | None:
+        """Return 100 where the number counts."""
+        return FULL if self.counts else None
+
+    def missing(self) -> Iterable[str]:
+        """Report the package that syllables are counted with."""
+        return word_counts.missing_hyphenation()
+
+    def toolchain(self) -> str:
+        """Return what Chinese is cut by."""
+        return "" if self.compat else cut_by()
+
+
+def reading_ease(words: int, sentences: int, syllables: int, *, rounded: bool = False) -> float:
+    """Apply the formula of Flesch, to two decimals."""
+    length = words / sentences
+    weight = syllables / words if words else 0.0
+    if rounded:
+        length, weight = _round(length, 1), _round(weight, 1)
+    return _round(206.835 - 1.015 * length - 84.6 * weight, 2)
+
+
+def _round(number: float, places: int) -> float:
+    """Round halves away from zero, as textstat does."""
+    scale = 10.0**places
+    return floor(number * scale + copysign(0.5, number)) / scale

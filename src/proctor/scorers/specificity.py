@@ -1,0 +1,105 @@
+"""How specific an answer is: no vague words, rare words, names and numbers."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import ClassVar, Literal
+
+from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.scorers.word_counts import HOW_TO, spaced_words
+
+VAGUE = (
+    "around", "about", "almost", "basically", "approximately", "nearly", "roughly", "some", "most",
+    "most", "least", "good", "bad", "nice", "great", "may", "could", "certain", "might", "usually",
+    "typically", "like", "sure",
+)  # fmt: skip
+"""What says little; Arthur Bench lists and counts one of them twice."""
+SHARE = 0.33
+_COMMON = 0.001
+_LOOK_BACK = 40
+_WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?。！？:\n]\s*[\"'“”‘’()\[\]*#-]*\s*$")
+
+
+@dataclass(frozen=True)
+class Specificity(Scorer):
+    """Score from 0 to 0.99 how specific the answer is, in three parts of 0.33 each.
+
+    Few vague words, words that are rare in English, and names and numbers. A name is a word with a
+    capital that does not open a sentence; ``I`` is none. ``compat: original`` counts vague words
+    also inside of others, as Arthur Bench does; its names come from a tagger, which is not here.
+    """
+
+    instant: ClassVar[bool] = True
+
+    compat: Literal["", "original"] = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Add up the three parts."""
+        if lacking := next(iter(self.missing()), None):
+            return Score.failed(lacking, out_of=1.0)
+        text = ctx.output
+        total = len(spaced_words(text))
+        if not total:
+            if self.compat:
+                return Score.failed("the answer has no words", out_of=1.0)
+            return Score(points=0.0, out_of=1.0, reason="the answer has no words")
+        parts = {
+            "not_vague": not_vague(text, original=self.compat == "original"),
+            "rare": rare(text),
+            "named": min(1.0, 5 * names(text) / total),
+        }
+        reason = ", ".join(f"{name.replace('_', ' ')} {part:.2f}" for name, part in parts.items())
+        return Score(points=SHARE * sum(parts.values()), out_of=1.0, reason=reason, detail=parts)
+
+    def missing(self) -> Iterable[str]:
+        """Report the package that knows how frequent words are."""
+        if find_spec("wordfreq") is None:
+            yield f"specificity looks words up in wordfreq, which is not installed ({HOW_TO})"
+
+    def toolchain(self) -> str:
+        """Return the version of the table of frequencies."""
+        try:
+            return f"wordfreq {version('wordfreq')}"
+        except PackageNotFoundError:
+            return ""
+
+
+def not_vague(text: str, *, original: bool = False) -> float:
+    """Return 1 where no word is vague, 0 where a fifth of them are."""
+    found = spaced_words(text)
+    lowered = text.lower()
+    if original:
+        vague = sum(lowered.count(word) for word in VAGUE)
+    else:
+        known = set(VAGUE)
+        vague = sum(word in known for word in spaced_words(lowered))
+    return max(0.0, (len(found) - vague) / len(found) / 0.2 - 4)
+
+
+def rare(text: str) -> float:
+    """Return 1 where the words are rare in English, 0 where they are among the commonest."""
+    from wordfreq import word_frequency
+
+    words = re.sub(r"[^\w\s'/]", "", text).replace("/", " ").split()
+    common = [min(word_frequency(word, "en"), _COMMON) for word in words]
+    mean = sum(common) / len(common) if common else _COMMON
+    return min(1.0, max(0.0, 2 - mean / 0.0004))
+
+
+def names(text: str) -> int:
+    """Count names and numbers by their looks."""
+    count = 0
+    for found in _WORD.finditer(text):
+        word = found[0]
+        if word[0].isdigit():
+            count += 1
+        elif word[0].isupper() and word.split("'")[0].split("’")[0] != "I":
+            before = text[max(0, found.start() - _LOOK_BACK) : found.start()]
+            opens = not before.strip() or _SENTENCE_END.search(before)
+            inner = any(char.isupper() or char.isdigit() for char in word[1:])
+            count += not opens or (inner and len(word) > 1)
+    return count

@@ -1,0 +1,184 @@
+"""What Arthur Bench scores by, as the document has it: readability, counts, specificity, hedging."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor import ScoreContext
+from proctor.core.score import ScoreStatus
+from proctor.scorers.bert_similarity import BertSimilarity
+from proctor.scorers.hedging import HedgingLanguage
+from proctor.scorers.readability import Readability, reading_ease
+from proctor.scorers.specificity import Specificity, names, not_vague
+from proctor.scorers.text import ExactMatch
+from proctor.scorers.word_count import WordCountMatch
+from proctor.scorers.word_counts import sentences, words
+from proctor.testing import try_scorer
+
+TINY = Path(__file__).resolve().parents[1] / "golden" / "colossal_tinybert"
+hyphenates = pytest.mark.skipif(find_spec("pyphen") is None, reason="pyphen is not installed")
+knows_words = pytest.mark.skipif(find_spec("wordfreq") is None, reason="wordfreq is not installed")
+encodes = pytest.mark.skipif(
+    find_spec("torch") is None or find_spec("transformers") is None or not TINY.is_dir(),
+    reason="torch or the tiny encoder is not here",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("one two", 2),
+        ("don't well-known", 2),
+        ("a - b", 2),
+        ("我们去北京大学", 3),
+        ("我们use Python很多", 4),
+        ("こんにちは", 5),
+        ("привет мир", 2),
+        ("。。。", 0),
+    ],
+)
+def test_words(text: str, count: int) -> None:
+    pytest.importorskip("rjieba" if find_spec("rjieba") else "jieba")
+    assert len(words(text)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 1), ("Hi. I am here now. Yes.", 1), ("我们今天去北京。他们明天去上海！好。", 2)],
+)
+def test_sentences(text: str, count: int) -> None:
+    assert sentences(text) == count
+
+
+@pytest.mark.parametrize(
+    ("reference", "output", "compat", "points"),
+    [
+        ("one two three four", "one two three", "", 0.75),
+        ("one two", "one two three four", "", 0.0),
+        ("one two", "one two three four five", "", 0.0),
+        ("", "", "", 1.0),
+        ("", "", "original", None),
+        ("", "word", "", 0.0),
+        ("", "word", "original", 0.0),
+    ],
+)
+def test_word_counts(reference: str, output: str, compat: Any, points: float | None) -> None:
+    ctx = ScoreContext.of(output, references=[reference])
+    assert try_scorer(WordCountMatch(compat=compat), ctx).points == points
+
+
+def test_counts_need_a_reference() -> None:
+    for scorer in (WordCountMatch(), BertSimilarity()):
+        assert try_scorer(scorer, ScoreContext.of("x")).status is ScoreStatus.FAILED
+
+
+def test_the_formula_of_flesch() -> None:
+    assert reading_ease(100, 5, 150) == round(206.835 - 1.015 * 20 - 84.6 * 1.5, 2)
+    assert reading_ease(7, 3, 10) != reading_ease(7, 3, 10, rounded=True)
+    assert reading_ease(0, 1, 0, rounded=True) == 206.84
+
+
+@hyphenates
+@pytest.mark.parametrize("counts", [False, True])
+def test_readability(counts: bool) -> None:
+    easy = try_scorer(Readability(counts=counts), ScoreContext.of("The cat sat on the mat."))
+    hard = try_scorer(
+        Readability(counts=counts),
+        ScoreContext.of("Institutional accountability necessitates comprehensive documentation."),
+    )
+    assert easy.points is not None
+    assert hard.points is not None
+    assert easy.points > 90 > 10 > hard.points
+    assert easy.out_of == (100.0 if counts else None)
+
+
+@hyphenates
+def test_readability_of_chinese_and_of_nothing() -> None:
+    chinese = "我们今天去北京大学看朋友。他们明天要去上海工作。"
+    new = try_scorer(Readability(), ScoreContext.of(chinese))
+    assert new.detail["sentences"] == 2
+    assert new.detail["words"] > 8
+    assert try_scorer(Readability(), ScoreContext.of("?!")).status is ScoreStatus.FAILED
+    assert try_scorer(Readability(compat="original"), ScoreContext.of("?!")).points == 206.84
+
+
+@pytest.mark.parametrize(
+    ("ignore_case", "compat", "points"),
+    [(False, "", 0.0), (True, "", 1.0), (True, "original", 0.0)],
+)
+def test_lower_case_is_not_casefold(ignore_case: bool, compat: Any, points: float) -> None:
+    scorer = ExactMatch(ignore_case=ignore_case, strip=False, compat=compat)
+    assert try_scorer(scorer, ScoreContext.of("STRASSE", references=["straße"])).points == points
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "old"),
+    [
+        ("alpha beta gamma delta", 1.0, 1.0),
+        ("something happened in the old town today again", 1.0, 0.375),
+        ("almost all of them went there in the end", 4 / 9, 0.0),
+    ],
+)
+def test_vague_words(text: str, new: float, old: float) -> None:
+    assert not_vague(text) == pytest.approx(new)
+    assert not_vague(text, original=True) == pytest.approx(old)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("The cat sat.", 0),
+        ("I met Ada Lovelace in London on 10 December 1815.", 6),
+        ("Yes. Paris is nice, and I'm glad.", 0),
+        ("NASA flew in 1969.", 2),
+        ("", 0),
+    ],
+)
+def test_names_and_numbers(text: str, count: int) -> None:
+    assert names(text) == count
+
+
+@knows_words
+def test_specificity() -> None:
+    vague = try_scorer(Specificity(), ScoreContext.of("It may be about some good thing."))
+    exact = try_scorer(
+        Specificity(), ScoreContext.of("Ada Lovelace published her algorithm in 1843.")
+    )
+    assert vague.points is not None
+    assert exact.points is not None
+    assert 0 <= vague.points < exact.points <= 0.99
+    assert try_scorer(Specificity(), ScoreContext.of("…")).points == 0.0
+    assert try_scorer(Specificity(compat="original"), ScoreContext.of("…")).points is None
+
+
+@encodes
+def test_hedging_is_told_by_a_threshold() -> None:
+    sentence = HedgingLanguage().sentence
+    scorer = HedgingLanguage(model=str(TINY), threshold=0.99)
+    said = try_scorer(scorer, ScoreContext.of(f"{sentence} But the sky is blue."))
+    assert (said.points, said.detail["threshold"]) == (1.0, 0.99)
+    assert said.detail["value"] == pytest.approx(1.0, abs=1e-4)
+    other = try_scorer(scorer, ScoreContext.of("Paris."))
+    assert other.points == 0.0
+    old = HedgingLanguage(model=str(TINY), compat="original")
+    assert try_scorer(old, ScoreContext.of("Paris.")).points == other.detail["value"]
+
+
+@encodes
+def test_similarity_leans_on_recall() -> None:
+    scorer = BertSimilarity(model=str(TINY))
+    made = try_scorer(scorer, ScoreContext.of("the cat sat", references=["the cat sat down"]))
+    told = made.detail
+    assert made.points == pytest.approx(0.1 * told["precision"] + 0.9 * told["recall"])
+    alike = try_scorer(scorer, ScoreContext.of("the cat", references=["a dog", "the cat"]))
+    assert alike.points == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
+def test_without_torch_it_is_said_what_is_missing() -> None:
+    made = try_scorer(HedgingLanguage(), ScoreContext.of("x"))
+    assert made.status is ScoreStatus.FAILED
+    assert "torch" in made.reason
