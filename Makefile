@@ -21,8 +21,9 @@ check: $(VENV)/.dev
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
 
-bench: $(VENV)/.test
+bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/text_criteria.py
+	$(BIN)/python benchmarks/text_metrics.py
 	$(BIN)/python benchmarks/sandboxed_tests.py
 	$(BIN)/python benchmarks/model_throughput.py
 
@@ -34,6 +35,10 @@ $(VENV)/.base: pyproject.toml src/proctor/version.py
 
 $(VENV)/.test: $(VENV)/.base
 	$(PIP) --editable '.[test]'
+	touch $@
+
+$(VENV)/.peers: $(VENV)/.base
+	$(PIP) --editable '.[peers]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base

@@ -49,7 +49,7 @@ def scorers_page() -> str:
     lines += ["## Scorers", "", *_overview("scorer")]
     for name in registry.BUILT_IN["scorer"]:
         cls = registry.find("scorer", name)
-        points = "its rules, targets or tests" if hasattr(cls, "full_marks") else f"{cls.out_of:g}"
+        points = _out_of(cls)
         waits = inspect.iscoroutinefunction(cls.score)
         limit = "that of its programs" if waits else f"{cls.time_limit:g} s"
         facts = f"Out of: {points}. Time limit: {limit}. Version: {cls.version}."
@@ -172,6 +172,13 @@ def _overview(kind: str, *, linked: bool = True) -> list[str]:
         shown = f"[`{name}`](#{anchor(name)})" if linked else f"`{name}`"
         rows.append(f"| {shown} | {_markdown(first)} |")
     return [*rows, ""]
+
+
+def _out_of(cls: Any) -> str:
+    """Say how many points there are to be had."""
+    if hasattr(cls, "full_marks"):
+        return "its rules, targets or tests"
+    return "nothing, it is only shown" if cls.out_of is None else f"{cls.out_of:g}"
 
 
 def _described(cls: type[Any]) -> list[str]:

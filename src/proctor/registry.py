@@ -14,9 +14,13 @@ from proctor.errors import PluginError
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
+        "bert_score": "proctor.scorers.bert_score:BertScore",
+        "bert_similarity": "proctor.scorers.bert_similarity:BertSimilarity",
         "blanks": "proctor.scorers.blanks:Blanks",
         "contains": "proctor.scorers.text:Contains",
         "exact_match": "proctor.scorers.text:ExactMatch",
+        "hallucination": "proctor.scorers.against_context:Hallucination",
+        "hedging_language": "proctor.scorers.hedging:HedgingLanguage",
         "judged": "proctor.scorers.judged:Judged",
         "judged_correct": "proctor.scorers.judged:JudgedCorrect",
         "keywords": "proctor.scorers.keywords:Keywords",
@@ -25,15 +29,28 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "noted": "proctor.scorers.noted:Noted",
         "number": "proctor.scorers.text:Number",
         "python_check": "proctor.scorers.python_check:PythonCheck",
+        "qa_correctness": "proctor.scorers.against_context:QaCorrectness",
         "rating": "proctor.scorers.judged:Rating",
+        "rating_metric": "proctor.scorers.rating_metric:RatingMetric",
+        "readability": "proctor.scorers.readability:Readability",
         "rouge": "proctor.scorers.overlap:Rouge",
         "rubric": "proctor.scorers.rubric:Rubric",
+        "specificity": "proctor.scorers.specificity:Specificity",
+        "summary_quality": "proctor.scorers.summary_quality:SummaryQuality",
+        "text_metrics": "proctor.scorers.text_metrics:TextMetrics",
+        "unieval": "proctor.scorers.unieval:UniEval",
         "unit_tests": "proctor.scorers.unit_tests:UnitTests",
+        "word_count_match": "proctor.scorers.word_count:WordCountMatch",
     },
     "dialect": {
         "askbench": "proctor.dialects.askbench:AskBench",
+        "bench": "proctor.dialects.bench:Bench",
+        "colossal": "proctor.dialects.colossal:Colossal",
         "infibench": "proctor.dialects.infibench:InfiBench",
         "native": "proctor.dialects.native:Native",
+    },
+    "archive": {
+        "bench": "proctor.dialects.bench_folder:BenchFolder",
     },
     "dialogue": {
         "clarify": "proctor.dialogues.clarify:Clarify",
@@ -53,6 +70,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "healthbench": "proctor.measures.answers:HealthBench",
         "kept_asking": "proctor.measures.dialogue:KeptAsking",
         "mean_points": "proctor.measures.basic:MeanPoints",
+        "named_metric": "proctor.measures.named:NamedMetric",
         "pass@1": "proctor.measures.answers:PassAt1",
         "pass_rate": "proctor.measures.basic:PassRate",
         "reasons": "proctor.measures.dialogue:Reasons",
@@ -71,6 +89,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "report": {
         "csv": "proctor.reports.tabular:CsvReport",
+        "html": "proctor.reports.html:HtmlReport",
         "json": "proctor.reports.structured:JsonReport",
         "junit": "proctor.reports.junit:JunitReport",
         "md": "proctor.reports.tabular:MarkdownReport",
@@ -86,6 +105,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "layout": {
         "askbench": "proctor.reports.askbench:AskBenchLayout",
+        "colossal": "proctor.reports.colossal:ColossalLayout",
         "infibench": "proctor.reports.infibench:InfiBenchLayout",
     },
 }

@@ -96,7 +96,6 @@ def test_a_scored_case(case: Case, scores: list[Score], expected: float) -> None
         # a score that is not there yet counts as one that failed
         (case_of(1, 1), [got(1), None], 0.0, 1.0),
         # nothing to divide by
-        (case_of(0), [got(1)], 0.0, 1.0),
         (case_of(1), [NA], 0.0, 1.0),
         (case_of(1), [got(5, None)], 0.0, 1.0),
         (case_of(-1), [got(1)], 0.0, 1.0),
@@ -110,6 +109,12 @@ def test_an_unscored_case_has_bounds(
     assert value.status is ValueStatus.UNSCORED
     assert value.value is None
     assert (value.low, value.high) == (pytest.approx(low), pytest.approx(high))
+
+
+@pytest.mark.parametrize("scores", [[got(1), got(0)], [got(1), failed()], [NA, None]])
+def test_a_case_where_nothing_counts_is_only_shown(scores: list[Score | None]) -> None:
+    value = worth(case_of(0, 0), *scores)
+    assert (value.status, value.value, value.low, value.high) == ("shown", None, 0.0, 0.0)
 
 
 def test_no_answer_is_worth_the_null_score() -> None:

@@ -11,11 +11,13 @@ import click
 from proctor.cli.options import json_option, store_option
 from proctor.version import __version__
 
+OPTIONAL = ("pyarrow", "vl-convert-python")
 PACKAGES = {
     "ruamel.yaml.clib": ("fast YAML", "pip install ruamel.yaml.clib"),
     "pyarrow": ("Parquet files", "pip install 'proctor[parquet]'"),
     "pydantic-monty": ("conditions in suites", "pip install pydantic-monty"),
     "rapidfuzz": ("ROUGE-L", "pip install rapidfuzz"),
+    "vl-convert-python": ("charts", "pip install 'proctor[charts]'"),
 }
 
 
@@ -68,7 +70,7 @@ def _packages() -> list[dict[str, Any]]:
             found = f"{name} {version(name)}"
             rows.append(_row(use, True, found, fix))
         except PackageNotFoundError:
-            rows.append(_row(use, False, f"{name} is not installed", fix, name == "pyarrow"))
+            rows.append(_row(use, False, f"{name} is not installed", fix, name in OPTIONAL))
     return rows
 
 

@@ -186,10 +186,39 @@ dialect_options = [
     click.option("--strict/--no-strict", default=None, help="AskBench's strict two turns."),
 ]
 
+colossal_options = [
+    click.option(
+        "--targets",
+        "target_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="The target answers of a ColossalAI config.",
+    ),
+    click.option(
+        "--prompts",
+        "prompt_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="The prompts for ratings of a ColossalAI config [default: Proctor's own].",
+    ),
+    click.option(
+        "--with-reference/--without-reference",
+        default=None,
+        help="Whether judges of a ColossalAI config are shown the target answers.",
+    ),
+]
+
+
+bench_options = [
+    click.option(
+        "--scoring-method",
+        metavar="NAME",
+        help="What an Arthur Bench CSV file is scored by [default: exact_match].",
+    ),
+]
+
 
 def suite_options_of_dialects(command: Command) -> Command:
     """Add the options that some formats understand."""
-    for decorate in reversed(dialect_options):
+    for decorate in reversed([*dialect_options, *colossal_options, *bench_options]):
         command = decorate(command)
     return command
 
@@ -212,9 +241,14 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
 
 
 def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
-    found = {name: options.pop(name, None) for name in ("max_turns", "guidance", "strict")}
-    if found["strict"] is not None:
-        found["strict"] = "1" if found["strict"] else "0"
+    names = (
+        "max_turns", "guidance", "strict", "target_file", "prompt_file", "with_reference",
+        "scoring_method",
+    )  # fmt: skip
+    found = {name: options.pop(name, None) for name in names}
+    for name in ("strict", "with_reference"):
+        if found[name] is not None:
+            found[name] = "1" if found[name] else "0"
     return {name: str(value) for name, value in found.items() if value is not None}
 
 
@@ -236,11 +270,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     if name and len(models) > 1:
         raise click.UsageError("--name names one run, and several models make several")
     settings = RunSettings(
-        panel=Panel(
-            judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
-            combine=options.pop("panel", "mean"),
-            repeats=options.pop("judge_repeats", 1),
-        ),
+        panel=panel_settings(options),
         simulator=_choice(text, {}) if (text := options.pop("simulator", None)) else None,
         calls=call_settings(options),
         suite=suite_settings(options),
@@ -255,6 +285,15 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     if not models:
         return [settings]
     return [replace(settings, model=_choice(text, asked)) for text in models]
+
+
+def panel_settings(options: dict[str, Any]) -> Panel:
+    """Take out who judges."""
+    return Panel(
+        judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
+        combine=options.pop("panel", "mean"),
+        repeats=options.pop("judge_repeats", 1),
+    )
 
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from proctor.cli.options import json_option, store_option
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "md", "csv", "json", "junit"]),
+    type=click.Choice(["table", "md", "csv", "json", "html", "junit"]),
     default="table",
     show_default=True,
     help="How the numbers are written.",
@@ -33,6 +33,7 @@ def report(**options: Any) -> None:
     Example:
       proctor report @last --by lang --by type
       proctor report my-run --format md --out report.md
+      proctor report my-run --format html --cases --out report.html
     """
     from proctor.cli.run import print_report, write_layout
     from proctor.core.suite import Spec

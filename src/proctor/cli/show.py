@@ -65,13 +65,14 @@ def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None)
         yield f"  {tag}: {', '.join(values)}"
     for message in case.messages:
         yield from _block(message.role, _printable(message.content), most)
-    for number, reference in enumerate(case.references, 1):
-        yield from _block(f"reference {number}", _printable(reference), most)
+    yield from _numbered("reference", case.references, most)
+    yield from _numbered("context", case.context, most)
     for item in chosen:
         yield ""
         yield click.style(f"attempt {item.attempt.index}  {_worth(item)}", bold=True)
         if item.attempt.error:
             yield f"  error: {item.attempt.error}"
+        yield from _numbered("context", item.attempt.notes.get("context", ()), most)
         yield from _said(item, most)
         yield from _noted(item.attempt.notes)
         for criterion in case.criteria:
@@ -84,6 +85,11 @@ def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None)
         shown = ", ".join("–" if b is None else f"{b:.4g}" for b in folded.buckets[:30])
         yield ""
         yield f"all {len(found.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
+
+
+def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
+    for number, text in enumerate(texts, 1):
+        yield from _block(f"{title} {number}", _printable(str(text)), most)
 
 
 def _said(item: "AttemptResult", most: int | None) -> Iterator[str]:

@@ -55,7 +55,9 @@ def suite_key(suite: Suite, case_keys: Sequence[str]) -> str:
 def answer_key(case: Case, attempt: Attempt) -> str:
     """Address an attempt found on file by what the file says, wherever the file lies."""
     said = (attempt.index, attempt.status.value, attempt.error, attempt.meta, attempt.usage)
-    return digest("answer", _said(case.messages), _said(attempt.messages), said, attempt.seconds)
+    noted = [attempt.notes] if attempt.notes else []
+    words = _said(case.messages), _said(attempt.messages)
+    return digest("answer", *words, said, attempt.seconds, *noted)
 
 
 def attempt_key(case: Case, index: int, held: str) -> str:

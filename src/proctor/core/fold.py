@@ -111,6 +111,7 @@ def _status(values: Sequence[Value]) -> ValueStatus:
     order = (
         ValueStatus.SCORED,
         ValueStatus.UNANSWERED,
+        ValueStatus.SHOWN,
         ValueStatus.UNSCORED,
         ValueStatus.ERROR,
     )

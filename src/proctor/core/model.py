@@ -155,6 +155,8 @@ class Ruling(Generic[Verdict]):
     usage: Usage = field(default_factory=Usage)
     panel: tuple["Ruling[Verdict]", ...] = ()
     """The single rulings, where several judges or repeats were asked."""
+    logprobs: Mapping[str, float] = field(default_factory=dict)
+    """The log-probabilities of the last reply's first token, where they were asked for."""
 
     def record(self) -> dict[str, Json]:
         """Return what is kept with a score: how, how often, at what cost."""
@@ -162,9 +164,29 @@ class Ruling(Generic[Verdict]):
 
         made: dict[str, Json] = {"rung": self.rung, "tries": self.tries, "raw": list(self.raw)}
         made["usage"] = plain(self.usage)
+        if self.logprobs:
+            made["logprobs"] = dict(self.logprobs)
         if self.panel:
             made["panel"] = [ruling.record() for ruling in self.panel]
         return made
+
+
+class Voice(ABC):
+    """Be one judge as a talk hears it: messages in, the plain reply out."""
+
+    @abstractmethod
+    async def say(
+        self, messages: Sequence[Message], *, max_tokens: int | None = None, top_logprobs: int = 0
+    ) -> Reply:
+        """Return the reply, with log-probabilities where they were asked for and are given."""
+
+
+class Talk(ABC, Generic[Verdict]):
+    """Get a verdict out of a judge in a way of its own: in several turns, by log-probabilities."""
+
+    @abstractmethod
+    async def hold(self, voice: Voice) -> Verdict | None:
+        """Return the verdict; none where it is to be asked for in the usual way after all."""
 
 
 class Judge(ABC):
@@ -188,5 +210,6 @@ class Judge(ABC):
 
         ``verdict`` is a pydantic model. ``reader`` replaces how a reply is read: a function from
         the reply's text to a verdict that raises ValueError with what is wrong; a judge read in
-        such a way is asked again in the same words, and no shape is asked for.
+        such a way is asked again in the same words, and no shape is asked for. It may also be a
+        Talk, which goes before ``messages``: these are only sent where the talk gave no verdict.
         """

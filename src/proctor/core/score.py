@@ -40,6 +40,8 @@ class ValueStatus(StrEnum):
     UNANSWERED = "unanswered"
     UNSCORED = "unscored"
     ERROR = "error"
+    SHOWN = "shown"
+    """Nothing in the case counts: its numbers are reported by themselves and never added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +67,15 @@ def counts(criterion: Criterion, score: Score | None) -> bool:
     return score.status is ScoreStatus.SCORED and score.out_of is not None
 
 
+def only_shown(case: Case) -> bool:
+    """Tell whether a case has criteria, and none of them counts."""
+    return bool(case.criteria) and all(criterion.weight == 0 for criterion in case.criteria)
+
+
 def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
     """Apply the one formula to the scores of one answered attempt."""
+    if only_shown(case):
+        return Value(status=ValueStatus.SHOWN, value=None, low=0.0, high=0.0)
     low = high = total = full = 0.0
     failed = unknown = False
     for criterion in case.criteria:

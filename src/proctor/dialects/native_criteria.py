@@ -61,7 +61,7 @@ def read_criteria(spot: Spot) -> tuple[Judged, ...]:
     if drafts and len(drafts) == len(entries):
         weights = [draft.label.weight for draft in drafts]
         if not any(weights):
-            spot.warn("every criterion has weight 0: nothing counts, the case cannot be scored")
+            spot.warn("every criterion has weight 0: they are shown, and nothing counts")
         elif max(weights) <= 0:
             spot.warn("no criterion has a positive weight: there is nothing to win")
     return tuple(_named(drafts))

@@ -14,6 +14,7 @@ from proctor.core.score import (
     ValueStatus,
     error_value,
     null_value,
+    only_shown,
     shares,
     stopped_value,
     value_of,
@@ -42,7 +43,7 @@ def case_result(
 def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> Value:
     """Return what one attempt is worth."""
     if attempt.status is AttemptStatus.UNANSWERED:
-        return null_value(case)
+        return value_of(case, scores) if only_shown(case) else null_value(case)
     if attempt.status is AttemptStatus.ERROR:
         return error_value(case)
     if attempt.status is AttemptStatus.STOPPED:
@@ -164,7 +165,7 @@ class Summer:
         for attempt in result.attempts:
             self._count(attempt.value.status)
         self._usage.add(result.attempts)
-        if folded.status is not ValueStatus.ERROR:
+        if folded.status not in (ValueStatus.ERROR, ValueStatus.SHOWN):
             full = case.full_score * case.weight
             for place, end in enumerate(
                 (folded.low * case.weight, folded.high * case.weight, full)

@@ -1,7 +1,7 @@
 """Examining: one candidate on one suite, from reading to the stored run."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from proctor.bounded import available_cores
 from proctor.core.contracts import Executor, Measure
 from proctor.core.fingerprint import case_key, digest, suite_key
 from proctor.core.program import Sandbox
-from proctor.core.run import CaseResult, Measured, Run, RunStatus, Summary
+from proctor.core.run import CaseResult, Measured, Run, RunStatus
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine import load
@@ -24,13 +24,13 @@ from proctor.engine.prepare import Ready, open_sandbox, prepare
 from proctor.engine.programs import SharedSandbox
 from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
-from proctor.engine.settings import RunSettings, short_name
+from proctor.engine.settings import RunSettings
+from proctor.engine.signature import signature
 from proctor.engine.summary_json import summary_from, summary_json
-from proctor.errors import PluginError, Problem, StoreError, UsageError
+from proctor.errors import Problem, StoreError, UsageError
 from proctor.reports.view import RunView
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
-from proctor.version import __version__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +93,32 @@ async def evaluate_all(
 
 
 async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], None]) -> Outcome:
-    settings, suite, scorers = ready.settings, ready.suite, ready.scorers
+    settings, suite = ready.settings, ready.suite
     labels = [measure_label(spec, suite) for spec in suite.measures]
     check_gates(settings.gates, suite, labels)
     keyed = [(case_key(case), case) for case in suite.cases]
     key = suite_key(suite, [found for found, _ in keyed])
     run = _run(settings, suite, key)
     store.put_suite(suite, key, keyed)
+
+    async def collect() -> None:
+        if settings.model is None:
+            _collect_answers(ready, store, run.id, progress)
+        else:
+            await _interview(ready, store, run.id, progress)
+
+    return await carry_out(ready, store, run, collect, progress)
+
+
+async def carry_out(
+    ready: Ready,
+    store: Store,
+    run: Run,
+    collect: Callable[[], Awaitable[None]],
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Collect the attempts of a run, judge them, and sum up; its suite is in the store."""
+    settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     store.save_run(run)
     executor = _executor(settings)
     sandbox: Sandbox | None = None
@@ -108,12 +127,10 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
         sandbox = SharedSandbox(inner=inner, store=store, limit=available_cores())
     before = ready.models.bought
     try:
-        if settings.model is None:
-            if store.summary(run.id) is None and scorers.need_processes(suite):
-                await executor.warm()
-            _collect_answers(ready, store, run.id, progress)
-        else:
-            await _interview(ready, store, run.id, progress)
+        fresh = settings.model is None and store.summary(run.id) is None
+        if fresh and scorers.need_processes(suite):
+            await executor.warm()
+        await collect()
         graded = await _grade(ready, store, run.id, executor, sandbox, progress)
     finally:
         await executor.close()
@@ -212,7 +229,7 @@ def finish(
         run,
         status=RunStatus.INCOMPLETE if summary.totals.errors or stopped else RunStatus.COMPLETE,
         finished=time.time(),
-        signature=_signature(run, suite, summary, scorers),
+        signature=signature(run, suite, summary, scorers),
     )
     with store.batch():
         store.save_summary(run.id, summary_json(summary))
@@ -297,7 +314,8 @@ def _result_rows(placed: Iterator[tuple[int, CaseResult]], summer: Summer) -> It
 
 
 def _why_not(status: ValueStatus) -> ValueStatus:
-    return status if status is ValueStatus.ERROR else ValueStatus.UNSCORED
+    kept = (ValueStatus.ERROR, ValueStatus.SHOWN)
+    return status if status in kept else ValueStatus.UNSCORED
 
 
 def _measures(store: Store, run_id: str, suite: Suite) -> dict[str, Measured]:
@@ -316,65 +334,3 @@ def measure_label(spec: Spec, suite: Suite) -> str:
         return spec.name
     shown = ", ".join(f"{name}={value}" for name, value in spec.params.items())
     return f"{spec.name}({shown})"
-
-
-def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
-    """Say who was asked, how, and with which prompts, where models were."""
-    kept = run.settings
-    judges = [short_name(judge["model"]) for judge in kept.get("judges", ())]
-    if kept.get("repeats"):
-        judges.append(f"x{kept['repeats']}")
-    drawn = run.candidate.params.get("sampling") or {}
-    simulator = kept.get("simulator") or {}
-    return {
-        "sampling": ",".join(f"{name}={drawn[name]}" for name in sorted(drawn)),
-        "judge": ",".join(judges),
-        "panel": kept.get("combine", ""),
-        "simulator": short_name(simulator.get("model", "")),
-        "prompts": _prompts(suite, scorers) if judges else "",
-    }
-
-
-def _prompts(suite: Suite, scorers: Scorers) -> str:
-    """Hash the prompts of all judges and simulated users of a suite."""
-    asked = {digest(c.scorer): c.scorer for case in suite.cases for c in case.criteria}
-    held = {digest(case.dialogue): case.dialogue for case in suite.cases}
-    specs = [("scorer", spec) for spec in asked.values()]
-    specs += [("dialogue", spec) for spec in held.values()]
-    keys = set()
-    for kind, spec in specs:
-        try:
-            plugin = registry.build(kind, spec, allow_import=scorers.allow_import)
-        except PluginError:
-            continue
-        keys.add(plugin.prompt_key(suite.language))
-    return digest(sorted(keys - {""}))[:8] if keys - {""} else ""
-
-
-def _version(scorers: Scorers, spec: Spec) -> str:
-    """Return a scorer's version; an imported run may have been judged by one that is not here."""
-    try:
-        return scorers.version(spec)
-    except PluginError:
-        return "?"
-
-
-def _signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str:
-    """Write down every choice that could move the number."""
-    specs = {c.scorer.name: c.scorer for case in suite.cases for c in case.criteria}
-    totals = summary.totals
-    parts = {
-        "suite": f"{suite.name}@{run.suite_key[:8]}",
-        "dialect": suite.dialect,
-        "compat": suite.compat,
-        "scorers": ",".join(f"{name}-{_version(scorers, specs[name])}" for name in sorted(specs)),
-        **_asked(run, suite, scorers),
-        "reduce": suite.reduce,
-        "attempts": totals.attempts,
-        "n": totals.cases,
-        "unanswered": totals.unanswered or "",
-        "unscored": totals.unscored or "",
-        "ci": f"{run.settings.get('interval', 't')}95",
-        "version": __version__,
-    }
-    return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")

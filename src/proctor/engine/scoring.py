@@ -29,11 +29,15 @@ class Scorers:
 
     def of(self, criterion: Criterion) -> Scorer:
         """Return the scorer of a criterion, or raise a PluginError."""
-        key = spec_key(criterion.scorer)
+        return self.built(criterion.scorer)
+
+    def built(self, spec: Spec) -> Scorer:
+        """Return the scorer of a spec, or raise a PluginError."""
+        key = spec_key(spec)
         if (scorer := self._built.get(key)) is None:
             if len(self._built) >= MOST_BUILT:
                 self._built.clear()
-            scorer = registry.build("scorer", criterion.scorer, allow_import=self.allow_import)
+            scorer = registry.build("scorer", spec, allow_import=self.allow_import)
             self._built[key] = scorer
         return scorer
 

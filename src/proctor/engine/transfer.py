@@ -4,17 +4,19 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from proctor import source, wire
+from proctor import registry, source, wire
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from, case_from, score_from, spec_from, suite_from
 from proctor.core.fingerprint import answer_key, case_key, digest, plain, suite_key
+from proctor.core.kept import Archive
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
-from proctor.core.suite import Case, Criterion, Json
+from proctor.core.suite import Case, Criterion, Json, Spec
 from proctor.engine.collect import BATCH, batched
 from proctor.engine.evaluate import finish
+from proctor.engine.given import keep
 from proctor.engine.scoring import Scorers
-from proctor.errors import MissingResource, PluginError, SuiteError, UsageError
+from proctor.errors import MissingResource, PluginError, Problem, SuiteError, UsageError
 from proctor.reports.view import RunView
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
@@ -57,6 +59,17 @@ def read_run(store: Store, path: Path) -> RunView:
         wrong = source.Document(path=path, data=None, row=1)
         message = f"the file is damaged or of another version: {error!r}"
         raise SuiteError([wrong.problem((), message, hint="export the run again")]) from None
+
+
+def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView]]]:
+    """Read a folder that another tool keeps its suites and runs in; return them by suite."""
+    for name in registry.names("archive"):
+        archive: Archive = registry.build("archive", Spec(name=name))
+        if archive.recognises(path):
+            return [(kept.suite.name, keep(store, kept)) for kept in list(archive.read(path))]
+    message = "there is nothing here that can be imported"
+    hint = "name a .jsonl file that `proctor export` wrote, or a folder of Arthur Bench"
+    raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
 
 
 def _write_jsonl(view: RunView, path: Path) -> int:

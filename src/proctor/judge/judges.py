@@ -1,5 +1,6 @@
 """Judges as scorers and dialogues are given them: one model asked once or often, or a panel."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -7,11 +8,12 @@ from typing import Any, Literal, TypeVar, cast
 
 from proctor import bounded
 from proctor.core.fingerprint import digest, plain
-from proctor.core.model import Judge, Model, Ruling, Sampling, Usage
+from proctor.core.model import Judge, Model, Ruling, Sampling, Talk, Usage
 from proctor.core.suite import Json, Message
 from proctor.errors import JudgeError, ModelError
 from proctor.judge.asking import INVALID, ask
 from proctor.judge.folding import fold
+from proctor.judge.talking import held
 
 Verdict = TypeVar("Verdict")
 Combine = Literal["mean", "median", "majority"]
@@ -26,6 +28,10 @@ class ModelJudge(Judge):
     repeats: int = 1
     combine: Combine = "majority"
     identity: Json = field(init=False)
+    _mute: bool = field(default=False, init=False)
+    """Whether the model turned out to give no log-probabilities."""
+    _tried: bool = field(default=False, init=False)
+    _trying: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def __post_init__(self) -> None:
         """Say who this is."""
@@ -50,20 +56,50 @@ class ModelJudge(Judge):
         """Return the model's verdict, or what its repeats come to."""
 
         async def once(number: int) -> Ruling[Verdict]:
-            return await ask(
+            salted = salt if self.repeats == 1 else f"{salt}r{number}"
+            spent = Usage()
+            if isinstance(reader, Talk):
+                ruling, spent = await self._held(reader, salted, sampling)
+                if ruling is not None:
+                    return ruling
+            made = await ask(
                 self.model,
                 messages,
                 verdict,
                 tries=tries,
-                salt=salt if self.repeats == 1 else f"{salt}r{number}",
+                salt=salted,
                 sampling=sampling or self.sampling,
-                reader=reader,
+                reader=None if isinstance(reader, Talk) else reader,
             )
+            return replace(made, usage=made.usage + spent) if spent.calls else made
 
         if self.repeats == 1:
             return await once(1)
         members = await _all(range(1, self.repeats + 1), once)
         return _folded(members, self.combine)
+
+    async def _held(
+        self, talk: Talk[Verdict], salt: str, sampling: Sampling | None
+    ) -> tuple[Ruling[Verdict] | None, Usage]:
+        """Hold a talk, unless it is known that this model gives none of what it needs.
+
+        The first talk is held alone, so that not everybody asks in vain at once.
+        """
+        if not self._tried:
+            async with self._trying:
+                if not self._tried:
+                    try:
+                        return await self._talked(talk, salt, sampling)
+                    finally:
+                        self._tried = True
+        return (None, Usage()) if self._mute else await self._talked(talk, salt, sampling)
+
+    async def _talked(
+        self, talk: Talk[Verdict], salt: str, sampling: Sampling | None
+    ) -> tuple[Ruling[Verdict] | None, Usage]:
+        heard = await held(self.model, talk, salt, sampling or self.sampling)
+        self._mute = self._mute or heard.mute
+        return heard.ruling, heard.usage
 
 
 @dataclass(kw_only=True)

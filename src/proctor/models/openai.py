@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import exp, inf, log1p
 from typing import ClassVar
 
 from proctor import wire
@@ -13,6 +14,9 @@ from proctor.models.thinking import split
 _ABOUT_SCHEMA = ("response_format", "response format", "json_schema", "json schema", "structured",
                  "guided", "grammar")  # fmt: skip
 _ABOUT_TOOLS = ("tool", "function")
+_ABOUT_LOGPROBS = ("logprobs", "log_probs", "log probabilities")
+FEW_LOGPROBS = 5
+"""How many alternatives to a token a server is asked for that does not give more."""
 
 
 @dataclass(eq=False)
@@ -45,6 +49,9 @@ class OpenAI(Served):
         body |= {name: value for name, value in wishes.items() if value is not None}
         if request.shape is not None:
             body |= _shaped(request.shape, learned.get("rung", "schema"))
+        if request.top_logprobs and learned.get("logprobs") != "none":
+            most = FEW_LOGPROBS if learned.get("logprobs") == "few" else request.top_logprobs
+            body |= {"logprobs": True, "top_logprobs": min(most, request.top_logprobs)}
         body |= sampling.extra
         body.pop("stream", None)
         return body
@@ -56,6 +63,8 @@ class OpenAI(Served):
             learned.setdefault("rung", "tool")
         elif "tools" in body and any(word in said for word in _ABOUT_TOOLS):
             learned["rung"] = "none"
+        elif "logprobs" in body and any(word in said for word in _ABOUT_LOGPROBS):
+            learned["logprobs"] = "few" if body["top_logprobs"] > FEW_LOGPROBS else "none"
 
     def _read(self, payload: Json) -> Reply:
         choice = payload["choices"][0]
@@ -75,6 +84,7 @@ class OpenAI(Served):
             usage=usage_of(usage.get("prompt_tokens"), usage.get("completion_tokens")),
             request_id=str(payload.get("id") or ""),
             served_by=str(payload.get("model") or ""),
+            logprobs=_logprobs(choice.get("logprobs")),
         )
 
 
@@ -133,3 +143,17 @@ def _called(message: Mapping[str, Json]) -> str | None:
         return None
     arguments = calls[0]["function"]["arguments"]
     return arguments if isinstance(arguments, str) else wire.dumps(arguments).decode()
+
+
+def _logprobs(given: Json) -> dict[str, float]:
+    """Return the alternatives to the first token; tokens that read the same are one."""
+    found = given.get("content") if isinstance(given, Mapping) else None
+    if not isinstance(found, list) or not found:
+        return {}
+    made: dict[str, float] = {}
+    for row in found[0].get("top_logprobs") or found[:1]:
+        token, value = row.get("token"), row.get("logprob")
+        if isinstance(token, str) and isinstance(value, int | float):
+            high, low = max(value, made.get(token, -inf)), min(value, made.get(token, -inf))
+            made[token] = high + log1p(exp(low - high))
+    return made

@@ -142,12 +142,12 @@ class MarkdownReport(Report):
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the headline, the table, the notes and the signature."""
         lines = [f"**{_md(_headline(view))}**", ""]
-        lines += _md_table(HEADER, (row.cells for row in rows_of(view, by)))
+        lines += md_table(HEADER, (row.cells for row in rows_of(view, by)))
         if notes := notes_of(view):
             lines += ["", *(f"- {_md(note)}" for note in notes)]
         lines += ["", f"Signature: `{one_line(view.run.signature).replace('`', ' ') or _UNKNOWN}`"]
         if cases:
-            lines += ["", *_md_table(CASE_HEADER, map(_case_cells, view.results()))]
+            lines += ["", *md_table(CASE_HEADER, map(_case_cells, view.results()))]
         return "\n".join(lines) + "\n"
 
 
@@ -261,7 +261,8 @@ def _width_of(rows: Sequence[Row]) -> int:
     return _NARROWEST + sum(max(map(len, column)) + 2 for column in columns)
 
 
-def _md_table(header: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+def md_table(header: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    """Write a table as Markdown, line by line."""
     yield f"| {' | '.join(header)} |"
     yield f"| --- |{' ---: |' * (len(header) - 1)}"
     for row in rows:

@@ -15,12 +15,10 @@ from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.scorers.alignment import NOWHERE, align
 from proctor.scorers.patterns import ORIGINAL
+from proctor.scorers.text_formulas import f_measure
+from proctor.scorers.tokens import words
 
 METRICS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-# Runs of ASCII letters and digits are words; where a script writes no spaces, each sign is one.
-_WORD = re.compile(
-    r"[a-z0-9]+|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-)
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -33,10 +31,11 @@ class Rouge(Scorer):
     """Compare the answer with references by ROUGE's F-measure, the best reference counting.
 
     The F-measure is mapped so that ``low`` gives nothing and ``high`` gives full marks. References
-    are those given here, or else the case's own.
+    are those given here, or else the case's own. Tokens are lower-case words of any script, sign by
+    sign where it writes no spaces; ``compat: original`` knows plain letters and digits only.
     """
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     metric: Literal["rouge1", "rouge2", "rougeL", "rougeLsum"] = "rougeL"
     references: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
@@ -84,11 +83,14 @@ class _Text:
 
     @classmethod
     def of(cls, text: str, ascii_only: bool) -> "_Text":
-        word = _ASCII_WORD if ascii_only else _WORD
-        lines = text.lower().split("\n")
-        sentences = tuple(tuple(word.findall(line)) for line in lines if line)
+        cut = _ascii_words if ascii_only else words
+        sentences = tuple(tuple(cut(line)) for line in text.split("\n") if line)
         tokens = tuple(token for sentence in sentences for token in sentence)
         return cls(sentences, tokens, Counter(tokens), Counter(pairwise(tokens)))
+
+
+def _ascii_words(text: str) -> list[str]:
+    return _ASCII_WORD.findall(text.lower())
 
 
 @lru_cache(maxsize=256)
@@ -104,22 +106,15 @@ def _values(reference: _Text, answer: _Text) -> dict[str, float]:
     return {
         "rouge1": _f_of_counts(reference.unigrams, answer.unigrams),
         "rouge2": _f_of_counts(reference.bigrams, answer.bigrams),
-        "rougeL": _f(longest, *sizes),
-        "rougeLsum": _f(_union_hits(reference, answer), *sizes),
+        "rougeL": f_measure(longest, *sizes),
+        "rougeLsum": f_measure(_union_hits(reference, answer), *sizes),
     }
 
 
 def _f_of_counts(reference: Counter[Any], answer: Counter[Any]) -> float:
     small, large = sorted((reference, answer), key=len)
     hits = sum(min(count, large[gram]) for gram, count in small.items())
-    return _f(hits, reference.total(), answer.total())
-
-
-def _f(hits: int, reference: int, answer: int) -> float:
-    if not hits:
-        return 0.0
-    precision, recall = hits / max(answer, 1), hits / max(reference, 1)
-    return 2 * precision * recall / (precision + recall)
+    return f_measure(hits, reference.total(), answer.total())
 
 
 def _union_hits(reference: _Text, answer: _Text) -> int:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isclose
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
@@ -27,6 +27,8 @@ class ExactMatch(Scorer):
 
     ignore_case: bool = False
     strip: bool = True
+    compat: Literal["", "original"] = ""
+    """``original`` ignores case by lower-casing alone, as Arthur Bench does: ß is not ss."""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Compare the whole answer."""
@@ -43,6 +45,8 @@ class ExactMatch(Scorer):
 
     def _normal(self, text: str) -> str:
         text = text.strip() if self.strip else text
+        if self.compat == "original" and self.ignore_case:
+            return text.lower()
         return text.casefold() if self.ignore_case else text
 
 

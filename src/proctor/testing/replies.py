@@ -18,6 +18,8 @@ class Answer:
     thinking: str = ""
     tokens: tuple[int, int] | None = None
     """Tokens of the question and of the reply; a quarter of the characters where it is none."""
+    logprobs: Mapping[str, float] | None = None
+    """Log-probabilities of alternatives to the first token, given to a client that wants them."""
 
 
 Said = str | None | Answer | Fault | Mapping[str, Json]
@@ -100,11 +102,14 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
         call = {"id": f"tool-{number}", "type": "function", "function": function}
         message |= {"content": None, "tool_calls": [call]}
     asked, said = _tokens(answer, body)
+    chosen: Json = {"index": 0, "message": message, "finish_reason": answer.finish}
+    if body.get("logprobs") and answer.logprobs:
+        chosen["logprobs"] = {"content": [_first_token(answer.logprobs, body)]}
     return {
         "id": f"fake-{number}",
         "object": "chat.completion",
         "model": body.get("model") or "fake",
-        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish}],
+        "choices": [chosen],
         "usage": {
             "prompt_tokens": asked,
             "completion_tokens": said,
@@ -149,6 +154,12 @@ def error_body(status: int, message: str) -> Json:
 def models_body() -> Json:
     """List the one model that is here."""
     return {"object": "list", "data": [{"id": "fake", "object": "model", "owned_by": "proctor"}]}
+
+
+def _first_token(logprobs: Mapping[str, float], body: Json) -> Json:
+    likeliest = sorted(logprobs.items(), key=lambda pair: -pair[1])
+    rows = [{"token": token, "logprob": value} for token, value in likeliest]
+    return {**rows[0], "top_logprobs": rows[: body.get("top_logprobs") or 0]}
 
 
 def _tokens(answer: Answer, body: Json) -> tuple[int, int]:

@@ -5,7 +5,8 @@ died with the reply unread, which shows as a reset. What a client had just read 
 it may not have stored yet: repeats are forgiven within GRACE before a kill, and nowhere else; and
 none at all is forgiven where the reply had been used already, by a later call for the same case.
 
-PROCTOR_KILLS=50 kills more often (the default is quick), PROCTOR_KILLS_SEED at other moments.
+PROCTOR_KILLS=50 with PROCTOR_KILLS_CASES=200 kills more often (the default is quick),
+PROCTOR_KILLS_SEED at other moments.
 """
 
 import json
@@ -19,7 +20,7 @@ import pytest
 
 from proctor.testing import FakeServer
 
-KILLS = int(os.environ.get("PROCTOR_KILLS", "4"))
+KILLS = int(os.environ.get("PROCTOR_KILLS", "3"))
 SEED = int(os.environ.get("PROCTOR_KILLS_SEED", "0"))
 GRACE = 0.5
 CONCURRENCY = 16
@@ -42,7 +43,9 @@ def kill_somewhere(
     return time.monotonic()
 
 
-@pytest.mark.parametrize("examination", [200], indirect=True)
+@pytest.mark.parametrize(
+    "examination", [int(os.environ.get("PROCTOR_KILLS_CASES", "60"))], indirect=True
+)
 def test_killed_at_random_moments(examination: Any) -> None:
     with examination.server() as calm:
         wanted = examination.numbers(examination.run(examination.args(calm, "calm.db")))

@@ -21,7 +21,7 @@ MORE = [
 
 @pytest.mark.parametrize(
     ("examination", "rules"),
-    [(200, RULES), (60, MORE)],
+    [(80, RULES), (40, MORE)],
     indirect=["examination"],
     ids=["busy", "broken"],
 )

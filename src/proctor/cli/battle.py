@@ -1,0 +1,136 @@
+"""``proctor battle``: which of several runs has the better answers, as a judge sees it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import (
+    call_options,
+    call_settings,
+    json_option,
+    judge_options,
+    panel_settings,
+    store_option,
+)
+
+
+@click.command()
+@click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
+@click.option("--one-order", is_flag=True, help="Show each two answers in one order only.")
+@click.option("--references", is_flag=True, help="Show the judge the answers known to be right.")
+@click.option(
+    "--prompt",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A battle prompt file of ColossalAI's pipeline [default: Proctor's own words].",
+)
+@click.option("--compat", type=click.Choice(["original"]), help="Ask and read as that pipeline.")
+@click.option("--attempts", type=click.IntRange(1), help="Compare at most N attempts a case.")
+@click.option("--by", multiple=True, metavar="TAG", help="Break the counts down by this tag.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "md", "json"]),
+    default="table",
+    show_default=True,
+    help="How the numbers are written.",
+)
+@click.option("--cases", is_flag=True, help="With JSON, every comparison as well.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also write the result files of ColossalAI's pipeline into this folder.",
+)
+def battle(runs: tuple[str, ...], **options: Any) -> int:
+    """Let a judge compare the stored answers of two RUNs or more, case by case.
+
+    Each two answers are shown in both orders, and a win counts only where both agree. More than two
+    runs get a leaderboard. What was compared before is not asked again: after an interruption,
+    start the same command once more.
+
+    \b
+    Example:
+      proctor battle my-run other-run --judge openai:gpt-4o
+      proctor battle @last @last~1 @last~2 --judge openai:gpt-4o --by category
+    """
+    from proctor.bounded import run_sync
+    from proctor.cli.output import progress_bar, say
+    from proctor.engine.battle import battle as hold
+    from proctor.store.store import Store
+
+    panel, calls = panel_settings(options), call_settings(options)
+    with Store.open(options["store"], create=False) as store:
+        try:
+            with progress_bar() as progress:
+                outcome = run_sync(
+                    hold(
+                        store,
+                        runs,
+                        panel,
+                        calls=calls,
+                        both_orders=not options["one_order"],
+                        prompt=_prompt(options["prompt"]),
+                        compat=options["compat"] or "",
+                        references=options["references"],
+                        attempts=options["attempts"],
+                        progress=progress,
+                        notice=say,
+                    )
+                )
+        except KeyboardInterrupt:
+            click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+            return 130
+    print_battle(outcome, options)
+    return exit_code(outcome)
+
+
+for _decorate in (*judge_options[:-1], *call_options):
+    _decorate(battle)
+json_option(battle)
+store_option(battle)
+
+
+def print_battle(outcome: Any, options: dict[str, Any]) -> None:
+    """Print a battle as a person asked for it, and write the original's files where wanted."""
+    from proctor.cli.output import print_json, terminal_width
+    from proctor.reports.battle import battle_markdown, battle_object, battle_table
+
+    by = options.get("by") or ()
+    form = "json" if options["as_json"] else options.get("form", "table")
+    if form == "json":
+        print_json(battle_object(outcome, cases=options.get("cases", False)))
+    elif form == "md":
+        click.echo(battle_markdown(outcome, by=by).rstrip("\n"))
+    else:
+        width = terminal_width()
+        text = battle_table(outcome, by=by, width=width or 120, color=width is not None)
+        click.echo(text.rstrip("\n"))
+    if options.get("out") is not None:
+        from proctor.reports.battle_files import write_battle
+
+        for path in write_battle(outcome, options["out"]):
+            if form != "json":
+                click.echo(f"wrote {path}", err=True)
+
+
+def exit_code(outcome: Any) -> int:
+    """Say what is missing, and return the exit code of a battle."""
+    if outcome.complete:
+        return 0
+    missing = sum(pair.missing for pair in outcome.pairs)
+    why = outcome.stopped or f"{missing} comparisons could not be made"
+    click.echo(f"incomplete: {why}; the same command goes on from here", err=True)
+    return 3
+
+
+def _prompt(path: Path | None) -> Any:
+    if path is None:
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise click.UsageError(f"{path} is not a battle prompt: it holds no JSON object")
+    return found

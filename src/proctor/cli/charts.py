@@ -1,0 +1,59 @@
+"""``proctor charts``: the numbers of runs as pictures."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+
+
+@click.command()
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder that the pictures go to.",
+)
+@click.option("--by", multiple=True, metavar="TAG", help="Only breakdowns by this tag.")
+@click.option(
+    "--format",
+    "forms",
+    type=click.Choice(["svg", "png", "json"]),
+    multiple=True,
+    default=("svg", "png"),
+    show_default=True,
+    help="What is written of each chart; json is its Vega-Lite spec.",
+)
+@store_option
+@json_option
+def charts(runs: tuple[str, ...], **options: Any) -> int:
+    """Draw the numbers of RUNs beside each other, and the battles that were held among them.
+
+    \b
+    Example:
+      proctor charts @last --out charts
+      proctor charts my-run other-run --by category --out charts --format png
+    """
+    from proctor.cli.output import print_json, say
+    from proctor.engine.battle import battles_of
+    from proctor.engine.evaluate import view_of
+    from proctor.reports.chart_book import charts_of
+    from proctor.reports.drawing import write_charts
+    from proctor.store.store import Store
+
+    with Store.open(options["store"], create=False) as store:
+        views = [view_of(store, reference) for reference in dict.fromkeys(runs)]
+        battles = battles_of(store, [view.run.id for view in views]) if len(views) > 1 else []
+        made = charts_of(views, battles, by=options["by"])
+    written = write_charts(
+        made, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
+    )
+    if options["as_json"]:
+        shown = [{"name": chart.name, "title": chart.title} for chart in made]
+        print_json({"charts": shown, "files": [str(path) for path in written]})
+    else:
+        for path in written:
+            click.echo(f"wrote {path}")
+    return 0

@@ -1,0 +1,168 @@
+"""From single comparisons to numbers: how two runs compare, and the place of each among many."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isclose
+
+from proctor.core.comparison import (
+    Comparison,
+    Contender,
+    Pair,
+    Place,
+    Preference,
+    Standing,
+    Tally,
+    placed,
+    settle,
+)
+from proctor.stats import bradley_terry
+from proctor.stats.intervals import RatioSums, clip01
+
+Tags = Mapping[str, Mapping[str, Sequence[str]]]
+"""The tags of each case, by its id."""
+_RESULT = {Preference.FIRST: 1.0, Preference.TIE: 0.5, Preference.SECOND: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Facing:
+    """Hold the comparisons of two runs: as they were shown, and as the first run sees them."""
+
+    first: str
+    second: str
+    shown: Sequence[Comparison]
+    settled: Mapping[Place, Sequence[Comparison]]
+    """Those of each two attempts of which all orders are there."""
+
+    @property
+    def outcomes(self) -> dict[Place, Preference]:
+        """Return what the orders of each two attempts come to, from the first run's view."""
+        return {
+            place: settle([one.outcome for one in group]) for place, group in self.settled.items()
+        }
+
+
+def faced(comparisons: Iterable[Comparison], runs: Sequence[str], orders: int) -> list[Facing]:
+    """Sort comparisons by the two runs they are about, each two once in the order of the runs."""
+    rank = {run: place for place, run in enumerate(runs)}
+    found: dict[tuple[str, str], list[Comparison]] = {two: [] for two in combinations(runs, 2)}
+    for comparison in comparisons:
+        one, two = sorted((comparison.first, comparison.second), key=rank.__getitem__)
+        found[one, two].append(comparison)
+    return [
+        Facing(one, two, group, placed(group, one, orders)) for (one, two), group in found.items()
+    ]
+
+
+def pair_of(facing: Facing, *, expected: int, tags: Tags) -> Pair:
+    """Return how two runs compare; of the expected pairs of attempts some may be missing."""
+    outcomes = facing.outcomes
+    tally = Tally.of(outcomes.values())
+    groups = list(facing.settled.values())
+    return Pair(
+        first=facing.first,
+        second=facing.second,
+        win=tally.win,
+        tie=tally.tie,
+        loss=tally.loss,
+        invalid=tally.invalid,
+        missing=max(0, expected - len(groups)),
+        interval=_interval(outcomes),
+        scores=_means([one for group in groups for one in group]),
+        agreement=_agreement(groups),
+        first_seat=_first_seat(facing.shown),
+        groups=_by_tag(outcomes, tags),
+    )
+
+
+def leaderboard(
+    facings: Sequence[Facing], pairs: Sequence[Pair], contenders: Sequence[Contender]
+) -> tuple[Standing, ...]:
+    """Return the place of every run, by Bradley-Terry strength with ties as half a win."""
+    games = [
+        bradley_terry.Game(facing.first, facing.second, _RESULT[outcome], cluster=place[0])
+        for facing in facings
+        for place, outcome in facing.outcomes.items()
+        if outcome in _RESULT
+    ]
+    names = {found.run: found.name for found in contenders}
+    strengths = bradley_terry.strengths(games, list(names))
+    ordered = sorted(strengths, key=lambda found: (-found.value, names[found.name]))
+    made: list[Standing] = []
+    for place, found in enumerate(ordered, 1):
+        same = made and isclose(made[-1].strength, found.value, abs_tol=1e-9)
+        tally = _total(found.name, pairs)
+        made.append(
+            Standing(
+                run=found.name,
+                rank=made[-1].rank if same else place,
+                strength=found.value,
+                interval=(found.low, found.high),
+                win=tally.win,
+                tie=tally.tie,
+                loss=tally.loss,
+                invalid=tally.invalid,
+            )
+        )
+    return tuple(made)
+
+
+def _interval(outcomes: Mapping[Place, Preference]) -> tuple[float, float] | None:
+    cases: dict[str, list[float]] = {}
+    for (case_id, *_), outcome in outcomes.items():
+        if outcome in _RESULT:
+            cases.setdefault(case_id, []).append(_RESULT[outcome])
+    return clip01(RatioSums.of((sum(got), len(got)) for got in cases.values()).interval())
+
+
+def _means(seen: Sequence[Comparison]) -> tuple[float, float] | None:
+    marks = [
+        one.scores
+        for one in seen
+        if one.scores is not None and one.outcome is not Preference.INVALID
+    ]
+    if not marks:
+        return None
+    return sum(mark[0] for mark in marks) / len(marks), sum(mark[1] for mark in marks) / len(marks)
+
+
+def _agreement(groups: Sequence[Sequence[Comparison]]) -> float | None:
+    asked = [
+        len({one.outcome for one in group}) == 1
+        for group in groups
+        if len(group) > 1
+        and all(one.judge and one.outcome is not Preference.INVALID for one in group)
+    ]
+    return sum(asked) / len(asked) if asked else None
+
+
+def _first_seat(comparisons: Sequence[Comparison]) -> float | None:
+    won = [
+        comparison.outcome is Preference.FIRST
+        for comparison in comparisons
+        if comparison.judge and comparison.outcome in (Preference.FIRST, Preference.SECOND)
+    ]
+    return sum(won) / len(won) if won else None
+
+
+def _by_tag(outcomes: Mapping[Place, Preference], tags: Tags) -> dict[str, dict[str, Tally]]:
+    found: dict[str, dict[str, list[Preference]]] = {}
+    for (case_id, *_), outcome in outcomes.items():
+        for tag, values in tags.get(case_id, {}).items():
+            for value in dict.fromkeys(values):
+                found.setdefault(tag, {}).setdefault(value, []).append(outcome)
+    return {
+        tag: {value: Tally.of(listed) for value, listed in rows.items()}
+        for tag, rows in found.items()
+    }
+
+
+def _total(run: str, pairs: Iterable[Pair]) -> Tally:
+    win = tie = loss = invalid = 0
+    for pair in pairs:
+        if run not in (pair.first, pair.second):
+            continue
+        ahead, behind = (pair.win, pair.loss) if run == pair.first else (pair.loss, pair.win)
+        win, loss = win + ahead, loss + behind
+        tie, invalid = tie + pair.tie, invalid + pair.invalid
+    return Tally(win=win, tie=tie, loss=loss, invalid=invalid)

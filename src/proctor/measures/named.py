@@ -1,0 +1,93 @@
+"""The mean of one named value that some criterion gives: BLEU, a rating, an encoder's score."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from proctor.core.attempt import AttemptStatus
+from proctor.core.contracts import Measure
+from proctor.core.fingerprint import digest
+from proctor.core.run import AttemptResult, CaseResult, Measured
+from proctor.core.score import ScoreStatus
+from proctor.core.suite import Case, Json
+from proctor.stats.intervals import RatioSums
+
+
+@dataclass(frozen=True)
+class NamedMetric(Measure):
+    """Mean over the attempts of one value, such as ``bleu1``, of whatever criterion gives it.
+
+    The values of a tag, by default ``category``, have their own means beside it. The interval
+    treats the attempts at one case as one draw; n counts the cases. An attempt without an answer
+    is worth ``unanswered`` where its case would have had the value; null leaves it out.
+    """
+
+    metric: str
+    by: str = "category"
+    unanswered: float | None = 0.0
+
+    @property
+    def label(self) -> str:
+        """Return the metric's name."""
+        return self.metric
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Average the value over all cases, and over those of each tag's value."""
+        gathered = _Gathered(by=self.by)
+        empty: list[tuple[Case, list[float], int]] = []
+        for result in results:
+            found, silent = [], 0
+            for attempt in result.attempts:
+                values = list(self._values(result.case, attempt, gathered.givers))
+                found += values[:1]
+                silent += attempt.attempt.status is AttemptStatus.UNANSWERED and not values
+            if silent and self.unanswered is not None:
+                empty.append((result.case, found, silent))
+            else:
+                gathered.add(result.case, found)
+        for case, found, silent in empty:
+            given = any(digest(criterion.scorer) in gathered.givers for criterion in case.criteria)
+            gathered.add(case, found + [self.unanswered or 0.0] * (silent if given else 0))
+        return gathered.measured()
+
+    def _values(self, case: Case, attempt: AttemptResult, givers: set[str]) -> Iterator[float]:
+        """Yield the value from every criterion that has it, and note who has."""
+        for criterion in case.criteria:
+            score = attempt.scores.get(criterion.id)
+            if score is None or score.status is not ScoreStatus.SCORED:
+                continue
+            metrics = score.detail.get("metrics") if isinstance(score.detail, dict) else None
+            value = metrics.get(self.metric) if isinstance(metrics, dict) else None
+            if isinstance(value, int | float):
+                givers.add(digest(criterion.scorer))
+                yield float(value)
+
+
+@dataclass
+class _Gathered:
+    """Gather values over all cases and by tag."""
+
+    by: str
+    whole: RatioSums = field(default_factory=RatioSums)
+    groups: dict[str, RatioSums] = field(default_factory=lambda: defaultdict(RatioSums))
+    givers: set[str] = field(default_factory=set)
+    """The scorers that some attempt has the value from."""
+
+    def add(self, case: Case, values: list[float]) -> None:
+        if not values:
+            return
+        groups = [self.groups[name] for name in case.tags.get(self.by, ())]
+        for sums in (self.whole, *groups):
+            sums.add(sum(values), len(values))
+
+    def measured(self) -> Measured:
+        rows = {name: _row(sums) for name, sums in sorted(self.groups.items())}
+        whole = self.whole
+        detail = {"by": rows} if rows else None
+        return Measured(value=whole.rate, interval=whole.interval(), n=whole.n, detail=detail)
+
+
+def _row(sums: RatioSums) -> dict[str, Json]:
+    interval = sums.interval()
+    ends = None if interval is None else list(interval)
+    return {"value": sums.rate, "interval": ends, "n": sums.n}

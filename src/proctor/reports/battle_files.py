@@ -1,0 +1,131 @@
+"""A battle as the files that ColossalAI's pipeline leaves."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from proctor.core.comparison import BattleOutcome, Comparison, Preference, placed, settle
+from proctor.core.suite import Json
+
+FOLDER = Path("gpt_evaluate", "battle_results")
+INVALID = (-1.0, -1.0)
+"""The marks that the original gives to what it cannot read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Hold what is kept of two answers to a question: the judge's text, the marks, who won."""
+
+    id: Json
+    evaluation: str
+    scores: tuple[float, float] | None
+    """None where nobody was asked."""
+    outcome: Preference
+
+    @property
+    def row(self) -> dict[str, Json]:
+        """Return it as the original writes it."""
+        return {"evaluation": self.evaluation, "id": self.id, "score": self.scores}
+
+
+def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
+    """Write lists and statistics of each two runs below a folder, and return the files.
+
+    The original counts from the view of the second run. Statistics of other battles that are
+    there already stay.
+    """
+    target = folder / FOLDER
+    total = target / "battle_results.json"
+    known = json.loads(total.read_text(encoding="utf-8")) if total.is_file() else {}
+    written: list[Path] = []
+    for pair in outcome.pairs:
+        names = outcome.name_of(pair.first), outcome.name_of(pair.second)
+        records = records_of(outcome, pair.first, pair.second)
+        one, two = map(_file_name, names)
+        known[f"{one}_vs_{two}"] = statistics(names, records)
+        for name, rows in _lists(one, two, records).items():
+            written.append(_written(target / f"{one}_vs_{two}" / f"{name}.json", rows))
+    return [*written, _written(total, known)]
+
+
+def records_of(outcome: BattleOutcome, first: str, second: str) -> list[Record]:
+    """Return what the comparisons of two runs come to, in the order of the cases' ids.
+
+    Where both orders were asked, the marks are their mean and the text is that of both.
+    """
+    both = {first, second}
+    found = [one for one in outcome.comparisons if {one.first, one.second} == both]
+    made = [_record(group) for group in placed(found, first, outcome.orders).values()]
+    return sorted(made, key=lambda record: _order(record.id))
+
+
+def statistics(names: Sequence[str], records: Iterable[Record]) -> dict[str, Json]:
+    """Sum up as the original does: ``better`` means that the second is; no tie is half a win.
+
+    Where no reply could be read the original stops; here rate and marks are then none.
+    """
+    valid = [record for record in records if record.outcome is not Preference.INVALID]
+    better = sum(record.outcome is Preference.SECOND for record in valid)
+    worse = sum(record.outcome is Preference.FIRST for record in valid)
+    marks = [record.scores for record in valid if record.scores is not None]
+    return {
+        "model": list(names),
+        "better": better,
+        "worse": worse,
+        "tie": len(valid) - better - worse,
+        "win_rate": better / len(valid) if valid else None,
+        "score": [
+            sum(pair[side] for pair in marks) / len(marks) if marks else None for side in (0, 1)
+        ],
+    }
+
+
+def _record(group: Sequence[Comparison]) -> Record:
+    outcome = settle([one.outcome for one in group])
+    marks = [one.scores for one in group if one.scores is not None]
+    scores = None
+    if outcome is Preference.INVALID:
+        scores = INVALID
+    elif marks:
+        count = len(marks)
+        scores = sum(pair[0] for pair in marks) / count, sum(pair[1] for pair in marks) / count
+    texts = [one.raw[-1] if one.raw else one.reason for one in group if one.raw or not one.judge]
+    case_id = group[0].case_id
+    number = case_id.isascii() and case_id.isdigit() and str(int(case_id)) == case_id
+    return Record(
+        id=int(case_id) if number else case_id,
+        evaluation="\n\n".join(dict.fromkeys(texts)),
+        scores=scores,
+        outcome=outcome,
+    )
+
+
+def _lists(one: str, two: str, records: Sequence[Record]) -> dict[str, list[Json]]:
+    def those(outcome: Preference) -> list[Json]:
+        return [record.row for record in records if record.outcome is outcome]
+
+    return {
+        f"{two}_better": those(Preference.SECOND),
+        f"{two}_worse": those(Preference.FIRST),
+        f"{one}_vs_{two}_tie": those(Preference.TIE),
+        f"{one}_vs_{two}_invalid": those(Preference.INVALID),
+        f"{one}_vs_{two}_evaluations": [record.row for record in records],
+    }
+
+
+def _written(path: Path, value: Json) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(value, ensure_ascii=False, indent=4)
+    path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    return path
+
+
+def _file_name(name: str) -> str:
+    """Return a run's name as a part of a path that leads nowhere else."""
+    return name.replace("/", "_").replace("\0", "_").lstrip(".") or "_"
+
+
+def _order(found: Json) -> tuple[bool, int, str]:
+    number = isinstance(found, int)
+    return not number, found if number else 0, str(found)

