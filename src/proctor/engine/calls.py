@@ -131,23 +131,10 @@ class Budget:
         return (asked * price[0] + min(limit, GUESS_TOKENS) * price[1]) / 1e6
 
 
-@dataclass
-class StoredModel(Model):
-    """Wrap a model for a run: replies come from the store where they can, and always go there."""
+class Wrapped(Model):
+    """Be a model that another one stands behind."""
 
     inner: Model
-    log: CallLog
-    budget: Budget = field(default_factory=Budget)
-    recorder: Any = None
-    """Writes all traffic to a cassette, where one was asked for."""
-    bought: int = 0
-    """How many calls were really made."""
-    _flying: dict[str, asyncio.Future[Reply | None]] = field(default_factory=dict)
-    """The calls under way; one that gives none was stopped, and others ask for themselves."""
-
-    @cached_property
-    def _identity(self) -> str:
-        return digest(self.inner.identity)
 
     @property
     def identity(self) -> Json:
@@ -172,6 +159,25 @@ class StoredModel(Model):
     async def close(self) -> None:
         """Close the model inside."""
         await self.inner.close()
+
+
+@dataclass
+class StoredModel(Wrapped):
+    """Wrap a model for a run: replies come from the store where they can, and always go there."""
+
+    inner: Model
+    log: CallLog
+    budget: Budget = field(default_factory=Budget)
+    recorder: Any = None
+    """Writes all traffic to a cassette, where one was asked for."""
+    bought: int = 0
+    """How many calls were really made."""
+    _flying: dict[str, asyncio.Future[Reply | None]] = field(default_factory=dict)
+    """The calls under way; one that gives none was stopped, and others ask for themselves."""
+
+    @cached_property
+    def _identity(self) -> str:
+        return digest(self.inner.identity)
 
     async def reply(self, request: Request) -> Reply:
         """Return the stored reply to this very request, or ask and store what comes."""

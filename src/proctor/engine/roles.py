@@ -11,7 +11,7 @@ from proctor.core.fingerprint import digest, plain
 from proctor.core.model import Judge, Model, ModelChoice, Reply, Request, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Case, Json, Message, Spec, Suite
-from proctor.engine.calls import Budget, CallLog, StoredModel
+from proctor.engine.calls import Budget, CallLog, StoredModel, Wrapped
 from proctor.engine.settings import CallSettings, Panel, RunSettings
 from proctor.errors import MissingResource, UsageError
 from proctor.store.store import Store
@@ -144,7 +144,7 @@ class ModelCandidate(Candidate):
 
 
 @dataclass(frozen=True)
-class Dressed(Model):
+class Dressed(Wrapped):
     """Put what a judge's or simulator's settings say around every request."""
 
     inner: Model
@@ -159,21 +159,6 @@ class Dressed(Model):
     def identity(self) -> Json:
         """Return who it is, with what is put around."""
         return [self.inner.identity, self.choice.system, self.choice.suffix]
-
-    @property
-    def label(self) -> str:
-        """Return the name of the model inside."""
-        return self.inner.label
-
-    @property
-    def price(self) -> tuple[float, float] | None:
-        """Return dollars per million tokens in and out, none where they are not known."""
-        found: tuple[float, float] | None = getattr(self.inner, "price", None)
-        return found
-
-    async def check(self) -> None:
-        """Check the model inside."""
-        await self.inner.check()
 
     async def reply(self, request: Request) -> Reply:
         """Ask the model inside."""

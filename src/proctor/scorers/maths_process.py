@@ -4,25 +4,23 @@ import asyncio
 import atexit
 import json
 import select
-import subprocess
 import sys
 from collections.abc import Sequence
-from threading import Lock
 
 from proctor.core.score import Score
 from proctor.core.suite import Json
+from proctor.scorers.own_process import OwnProcess
 
 SECONDS = 20.0
 """Until a comparison is given up, the start of the process included."""
 
 
-class MathsProcess:
+class MathsProcess(OwnProcess):
     """Hold one process that compares, started when first needed and again when it was killed."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
+        super().__init__(__name__)
         self.seconds = seconds
-        self._lock = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
 
     def compare(self, output: str, references: Sequence[str]) -> Json:
         """Return what mathematics says of an answer; none where it took too long or broke."""
@@ -40,35 +38,6 @@ class MathsProcess:
                 pass
             self._end()
             return None
-
-    def close(self) -> None:
-        """Leave no process behind."""
-        with self._lock:
-            self._end()
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, this module
-                [sys.executable, "-P", "-m", __name__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        return self._process
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    continue
-        process.wait()
 
 
 SHARED = MathsProcess()

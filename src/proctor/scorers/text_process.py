@@ -4,17 +4,17 @@ import atexit
 import os
 import select
 import struct
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
-from threading import Lock, Thread
+from threading import Thread
 from typing import IO
 
 from proctor import wire
 from proctor.bounded import available_cores
 from proctor.core.suite import Json
+from proctor.scorers.own_process import OwnProcess
 from proctor.scorers.text_values import Pair, Row, values_of
 
 PART = 256
@@ -70,12 +70,11 @@ def _effort(text: str) -> int:
     return len(text) if text.isascii() else _OTHERS * len(text)
 
 
-class TextProcess:
+class TextProcess(OwnProcess):
     """Hold one process that computes metrics, started when first needed."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__(__name__)
 
     def ask(self, job: Json) -> Json:
         """Return what the process makes of a job; none where it is busy or broke."""
@@ -94,35 +93,6 @@ class TextProcess:
         finally:
             self._lock.release()
         return None
-
-    def close(self) -> None:
-        """Leave no process behind."""
-        with self._lock:
-            self._end()
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, this module
-                [sys.executable, "-P", "-m", __name__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        return self._process
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    continue
-        process.wait()
 
 
 def _beside(process: TextProcess, metrics: Sequence[str], compat: str) -> Compute:
