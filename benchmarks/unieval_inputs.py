@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from proctor.scorers import checkpoints
-from proctor.scorers.yes_no import MOST_TOKENS, Answerer
+from proctor.scorers.yes_no import MOST_TOKENS, ON_GPU, Answerer
 
 TINY = Path(__file__).resolve().parents[1] / "tests" / "golden" / "colossal_tinyt5"
 SHAPES = {
@@ -28,11 +28,12 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=2000)
     parser.add_argument("--shape", choices=SHAPES, default="t5-large")
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--precision", default="auto")
     parser.add_argument("--plain", type=int, default=400, help="questions for the other side")
     options = parser.parse_args()
     questions = made_up(options.questions)
     device = checkpoints.device_of(options.device)
-    precision = checkpoints.precision_of("auto", device)
+    precision = checkpoints.precision_of(options.precision, device, ON_GPU)
     with tempfile.TemporaryDirectory() as folder:
         build(Path(folder), options.shape)
         ours = Answerer(folder, device, precision)
@@ -44,7 +45,7 @@ def main() -> None:
         few = questions[: options.plain]
         plain_rate, plain = as_the_original(folder, device, few)
         exact = full.likely(questions)
-    print(checkpoints.computed_by(options.device, "auto"), f"on {device}")
+    print(checkpoints.computed_by(options.device, options.precision, ON_GPU), f"on {device}")
     off = max(abs(a - b) for a, b in zip(found, exact, strict=True))
     mean = sum(abs(a - b) for a, b in zip(found, exact, strict=True)) / len(found)
     agree = max(abs(a - b) for a, b in zip(plain, exact[: len(plain)], strict=True))
@@ -80,7 +81,7 @@ def as_the_original(folder: str, device: str, questions: list[str]) -> tuple[flo
 def made_up(count: int) -> list[str]:
     """Make questions about texts of mixed length."""
     draw = random.Random(2)
-    words = "the cat sat on a mat and dog ran is it author of one two sentence only line".split()
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "is", "it", "author", "one"]
 
     def text(most: int) -> str:
         return " ".join(draw.choices(words, k=max(2, int(draw.betavariate(1.2, 3) * most))))

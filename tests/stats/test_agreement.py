@@ -1,4 +1,4 @@
-"""Krippendorff's alpha against worked examples that were published."""
+"""Krippendorff's alpha and Cohen's kappa against worked examples that were published."""
 
 import random
 from itertools import pairwise
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.stats.agreement import Coincidences, alpha_interval, krippendorff_alpha
+from proctor.stats.agreement import Coincidences, alpha_interval, cohen_kappa, krippendorff_alpha
 
 N = None
 # Four observers, twelve units; three, fifteen units; two, ten units, yes or no; two, twelve units.
@@ -96,3 +96,43 @@ def test_no_interval_of_too_little(units: list[Any]) -> None:
 def test_no_interval_where_it_would_be_slow() -> None:
     clusters = [Coincidences.of([[float(n), n + 0.5]]) for n in range(100)]
     assert alpha_interval(clusters, "interval") is None
+
+
+def table(*counts: tuple[float, float, int]) -> list[tuple[float, float]]:
+    return [(one, other) for one, other, times in counts for _ in range(times)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (table((1, 1, 20), (1, 0, 5), (0, 1, 10), (0, 0, 15)), 0.4),
+        (table((1, 1, 45), (1, 0, 15), (0, 1, 25), (0, 0, 15)), 0.1304),
+        (table((1, 1, 25), (1, 0, 35), (0, 1, 5), (0, 0, 35)), 0.2593),
+        (table((1, 1, 3), (0, 0, 2)), 1.0),
+        (table((1, 0, 3), (0, 1, 3)), -1.0),
+    ],
+)
+def test_kappa_of_two_judges(pairs: list[tuple[float, float]], expected: float) -> None:
+    found = cohen_kappa(pairs)
+    assert found.value == pytest.approx(expected, abs=5e-5)
+    assert found.n == len(pairs)
+    assert found.interval is not None
+    low, high = found.interval
+    assert -1 <= low <= expected <= high <= 1
+    assert low < high
+
+
+@pytest.mark.parametrize("pairs", [[], table((1, 1, 9))])
+def test_no_kappa_without_anything_to_tell_apart(pairs: list[tuple[float, float]]) -> None:
+    found = cohen_kappa(pairs)
+    assert (found.value, found.interval, found.agreed) == (None, None, len(pairs))
+
+
+def test_more_things_judged_make_kappa_surer() -> None:
+    few, many = (
+        cohen_kappa(table((1, 1, 4 * n), (1, 0, n), (0, 1, 2 * n), (0, 0, 3 * n))).interval
+        for n in (2, 50)
+    )
+    assert few is not None
+    assert many is not None
+    assert many[1] - many[0] < (few[1] - few[0]) / 3

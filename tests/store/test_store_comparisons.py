@@ -80,6 +80,8 @@ def test_a_store_of_the_first_version_gets_the_table_and_keeps_its_runs(tmp_path
         save(store, "r1")
         with store._write() as connection:
             connection.exec_driver_sql("DROP TABLE comparisons")
+            for name in ("value", "case_id", "status"):
+                connection.exec_driver_sql(f"DROP INDEX ix_run_results_{name}")
             connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = '{VERSIONS[0]}'")
     with Store.open(path, create=False) as store:
         assert [run.id for run in store.runs()] == ["r1"]

@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "compare": ("proctor.cli.compare:compare", "Say which run is better, and how sure that is."),
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
     "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, models, languages."),
+    "view": ("proctor.cli.view:view", "Show suites, runs and cases as pages in a browser."),
     "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
     "export": ("proctor.cli.export:export", "Write a run to a file: .jsonl or .parquet."),
     "import": ("proctor.cli.import_:import_", "Read exported runs, or Arthur Bench's folders."),

@@ -10,7 +10,7 @@ from proctor.cli.options import json_option, store_option
 if TYPE_CHECKING:
     from proctor.core.run import AttemptResult, CaseResult
     from proctor.core.score import Score
-    from proctor.core.suite import Case, Criterion
+    from proctor.core.suite import Criterion
 
 
 @click.command()
@@ -58,6 +58,8 @@ def show(
 
 
 def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None) -> Iterator[str]:
+    from proctor.reports.reasons import formula
+
     case, folded = found.case, found.folded
     value = "unscored" if folded.value is None else f"{folded.value:.4g} of {case.full_score:g}"
     yield click.style(f"{case.id}  {value}", bold=True)
@@ -125,21 +127,6 @@ def _words(flag: Any) -> str:
     return ", ".join(f"{name} {value}" for name, value in flag.items())
 
 
-def formula(case: "Case", item: "AttemptResult") -> str:
-    """Write out how the points of an attempt became its value."""
-    from proctor.core.score import shares
-
-    parts = [f"{points:g}" for _, points, _ in shares(case, item.scores)]
-    total = " + ".join(parts) or "0"
-    if case.min_points is not None or case.max_points is not None:
-        low = "" if case.min_points is None else f", at least {case.min_points:g}"
-        high = "" if case.max_points is None else f", at most {case.max_points:g}"
-        total = f"({total}{low}{high})"
-    elif len(parts) > 1:
-        total = f"({total})"
-    return f"{total} / {item.value.out_of:g} * {case.full_score:g} = {item.value.value:.4g}"
-
-
 def _worth(item: "AttemptResult") -> str:
     value = item.value
     if value.value is not None:
@@ -198,24 +185,16 @@ def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
 
 def _marked(item: "AttemptResult") -> str:
     """Return the answer with what was found in it underlined."""
+    from proctor.reports.reasons import spans_of
+
     text = _printable(item.attempt.output)
-    spans = sorted({span for score in item.scores.values() for span in _spans(score.detail)})
+    spans = sorted({span for score in item.scores.values() for span in spans_of(score.detail)})
     shown, end = "", 0
     for start, stop in spans:
         if start >= end and stop <= len(text):
             shown += text[end:start] + click.style(text[start:stop], underline=True)
             end = stop
     return shown + text[end:]
-
-
-def _spans(detail: Any) -> Iterator[tuple[int, int]]:
-    if not isinstance(detail, dict):
-        return
-    rows = [*detail.get("rules", ()), *detail.get("texts", ()), detail]
-    for row in rows:
-        for span in [*row.get("spans", ()), row.get("span")]:
-            if span and span[1] > span[0]:
-                yield span[0], span[1]
 
 
 def _block(title: str, text: str, most: int | None) -> Iterator[str]:

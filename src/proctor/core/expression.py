@@ -56,6 +56,11 @@ class Expression:
             raise UsageError(f"cannot read the expression {text!r}: {reason}") from None
         _check(self._tree, text)
 
+    @property
+    def tree(self) -> ast.expr:
+        """Return what was parsed, which holds nothing that is not allowed."""
+        return self._tree
+
     def value(self, names: Mapping[str, Any]) -> Any:
         """Compute the expression over names; dots lead into mappings."""
         try:

@@ -259,8 +259,13 @@ def view_of(store: Store, reference: str) -> RunView:
 
 def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
     """Return one case of a run with all its attempts and scores."""
+    return placed_case(store, view, case_id)[1]
+
+
+def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]:
+    """Return one case of a run after its place in the suite."""
     found = store.one_case(view.run.id, case_id)
-    return case_result(fold_of(view.suite), found.case, found.attempts)
+    return found.position, case_result(fold_of(view.suite), found.case, found.attempts)
 
 
 def _run(settings: RunSettings, suite: Suite, key: str) -> Run:

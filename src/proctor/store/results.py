@@ -50,7 +50,7 @@ class Results(Database):
                 (run_tags.c.run_id == table.run_id) & (run_tags.c.position == table.position),
             ).where(run_tags.c.tag == tag[0], run_tags.c.value == tag[1])
         for row in self._pages(query, table.position, after, limit):
-            yield _row_of(row)
+            yield row_of(row)
 
     def count_results(self, run_id: str) -> int:
         """Return how many cases a run has."""
@@ -84,7 +84,8 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
     }
 
 
-def _row_of(row: Any) -> ResultRow:
+def row_of(row: Any) -> ResultRow:
+    """Make a result of its row."""
     tags = tags_of(row.tags)
     return ResultRow(**{**row._mapping, "status": ValueStatus(row.status), "tags": tags})
 

@@ -4,7 +4,7 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text
 
 from proctor.store.document import AnyText
 
-VERSIONS = ("0001", "0002")
+VERSIONS = ("0001", "0002", "0003")
 """The migrations in their order; a store at the last one needs none."""
 VERSION_TABLE = "proctor_version"
 
@@ -114,6 +114,9 @@ run_results = Table(
     Column("high", Float, nullable=False),
     Column("spread", Float, nullable=False),
     Column("tags", Text, nullable=False),
+    Index("ix_run_results_value", "run_id", "value", "position"),
+    Index("ix_run_results_case_id", "run_id", "case_id", "position"),
+    Index("ix_run_results_status", "run_id", "status", "position"),
     sqlite_with_rowid=False,
 )
 

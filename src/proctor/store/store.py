@@ -7,13 +7,14 @@ from proctor.store.attempts import Attempts
 from proctor.store.calls import Calls
 from proctor.store.comparisons import Comparisons
 from proctor.store.links import Links
+from proctor.store.listing import Listing
 from proctor.store.opening import open_engine
 from proctor.store.pairing import Pairing
 from proctor.store.results import Results
 from proctor.store.suites import Suites
 
 
-class Store(Suites, Attempts, Links, Results, Calls, Comparisons, Pairing):
+class Store(Suites, Attempts, Links, Results, Listing, Calls, Comparisons, Pairing):
     """Hold one open store, for one thread at a time.
 
     Each put is a transaction of its own, committed before it returns; inside ``batch()`` all puts

@@ -16,6 +16,8 @@ from proctor.store.schema import cases as case_table
 from proctor.store.schema import suite_cases
 from proctor.store.schema import suites as suite_table
 
+SHORTEST_KEY = 8
+
 
 class Suites(Database):
     """Keep suites and their cases."""
@@ -63,6 +65,16 @@ class Suites(Database):
             table.key, table.name, table.version, table.dialect, table.cases, table.created
         ).order_by(table.created.desc(), table.key)
         return [SuiteRow(**row._mapping) for row in self._all(query)]
+
+    def suite_rows(self, key: str) -> list[SuiteRow]:
+        """List the suite of a key, or those whose keys begin so."""
+        if len(key) < SHORTEST_KEY:
+            return []
+        table = suite_table.c
+        columns = (table.key, table.name, table.version, table.dialect, table.cases, table.created)
+        query = select(*columns).where(table.key.startswith(key, autoescape=True))
+        found = [SuiteRow(**row._mapping) for row in self._all(query.order_by(table.key).limit(5))]
+        return [row for row in found if row.key == key] or found
 
     def cases(
         self, suite_key: str, *, after: int = -1, limit: int | None = None

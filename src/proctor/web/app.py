@@ -1,0 +1,71 @@
+"""The web application: every page, its guard, and what is said when something is wrong."""
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from proctor.errors import ProctorError, StoreError
+from proctor.web import battle, case, compare, home, label, run, suite
+from proctor.web.opened import Shelf
+from proctor.web.rendering import page
+from proctor.web.safety import LOOPBACK, Guard
+
+routes: list[Route] = [
+    *home.routes,
+    *suite.routes,
+    *case.routes,
+    *label.routes,
+    *run.routes,
+    *compare.routes,
+    *battle.routes,
+]
+
+
+def make_app(
+    store_url: str | None, *, token: str | None = None, hosts: Collection[str] = LOOPBACK
+) -> Starlette:
+    """Make the application over a store that is there; hosts are the names it answers to."""
+    shelf = Shelf(store_url)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        shelf.close()
+
+    static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
+    app = Starlette(
+        routes=[*routes, Mount("/static", static)],
+        middleware=[Middleware(Guard, hosts=hosts, token=token)],
+        exception_handlers={HTTPException: _told, ProctorError: _wrong, Exception: _broken},
+        lifespan=lifespan,
+    )
+    app.state.shelf = shelf
+    return app
+
+
+def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    answer = _error(request, error.status_code, error.detail)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _wrong(request: Request, error: Exception) -> Response:
+    return _error(request, 500 if isinstance(error, StoreError) else 400, str(error))
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    return _error(request, 500, "this page is broken; what went wrong is in the server's log")
+
+
+def _error(request: Request, status: int, message: str) -> Response:
+    shown = {"error": {"status": status, "message": message}}
+    return page(request, "error", shown, status=status)

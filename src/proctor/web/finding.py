@@ -1,0 +1,49 @@
+"""Runs and suites as pages ask for them: what is not there is a page that says so."""
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from proctor.core.run import Run
+from proctor.core.suite import Json
+from proctor.errors import StoreError
+from proctor.reports.view import candidate_label
+from proctor.store.rows import SuiteRow
+from proctor.store.store import Store
+from proctor.web.addresses import named
+
+MOST_RUNS = 200
+"""How many runs one page lists."""
+
+
+def the_run(store: Store, request: Request) -> Run:
+    """Return the run that the path names, or answer 404."""
+    try:
+        return store.run(named(request, "run"))
+    except StoreError as error:
+        raise HTTPException(404, str(error)) from None
+
+
+def the_suite(store: Store, key: str) -> SuiteRow:
+    """Return the suite of a key, or of the beginning of one, or answer 404."""
+    found = store.suite_rows(key)
+    if len(found) != 1:
+        raise HTTPException(404, f"the store has no suite {key!r}")
+    return found[0]
+
+
+def run_object(store: Store, run: Run) -> dict[str, Json]:
+    """Make the object of a run in a list: who, what, when, and its numbers so far."""
+    totals = (store.summary(run.id) or {}).get("totals", {})
+    names = ("rate", "interval", "bounds", "score", "full", "cases", "attempts")
+    return {
+        "id": run.id,
+        "name": run.name,
+        "suite": run.suite,
+        "suite_key": run.suite_key,
+        "candidate": candidate_label(run.candidate),
+        "status": run.status.value,
+        "started": run.started,
+        "finished": run.finished,
+        "totals": {name: totals.get(name) for name in names}
+        | {name: totals.get(name, 0) for name in ("unanswered", "unscored", "errors")},
+    }

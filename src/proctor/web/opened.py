@@ -1,0 +1,48 @@
+"""The stores that pages read from: a few, each lent to one request at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from queue import LifoQueue
+
+from starlette.requests import Request
+
+from proctor.store.store import Store
+
+FEW = 4
+"""How many requests read at once; each store keeps a cache of its own."""
+
+
+class Shelf:
+    """Lend stores of one address, opening each the first time it is needed."""
+
+    def __init__(self, url: str | None, *, create: bool = False) -> None:
+        self._url = url
+        first = Store.open(url, create=create)
+        self.place = first.place
+        self._free: LifoQueue[Store | None] = LifoQueue()
+        for store in (*[None] * (FEW - 1), first):
+            self._free.put(store)
+
+    @contextmanager
+    def lend(self) -> Iterator[Store]:
+        """Lend a store, waiting for one where all are in use."""
+        store = self._free.get()
+        try:
+            store = store or Store.open(self._url, create=False)
+            yield store
+        finally:
+            self._free.put(store)
+
+    def close(self) -> None:
+        """Close the stores that are not lent."""
+        while not self._free.empty():
+            if (store := self._free.get()) is not None:
+                store.close()
+
+
+@contextmanager
+def opened(request: Request) -> Iterator[Store]:
+    """Lend the store that a request is about."""
+    shelf: Shelf = request.app.state.shelf
+    with shelf.lend() as store:
+        yield store

@@ -1,0 +1,116 @@
+"""From data to an answer: a page in the reader's language, or the same as JSON."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from proctor.reports.structured import clean
+from proctor.web import addresses
+from proctor.web.visible import visible
+from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
+
+YEAR = 365 * 24 * 3600
+
+
+def page(
+    request: Request,
+    template: str,
+    data: Mapping[str, Any],
+    *,
+    status: int = 200,
+    only_page: Mapping[str, Any] | None = None,
+) -> Response:
+    """Answer with the page of a template, or with its data where the address ends in .json.
+
+    What is for the page alone, its links and limits, stays out of the JSON.
+    """
+    if addresses.wants_json(request):
+        return json_answer(data, status=status)
+    language = language_of(request)
+    known = words(language)
+
+    def t(key: str, **values: object) -> str:
+        return known[key].format(**values) if values else known[key]
+
+    text = _environment().get_template(f"{template}.html").render(
+        **data,
+        **(only_page or {}),
+        t=t,
+        language=language,
+        languages=_languages(request),
+        twin=addresses.twin_of(request) if status == 200 else "",
+        link=addresses,
+    )  # fmt: skip
+    answer = HTMLResponse(text, status_code=status)
+    if request.query_params.get("lang") == language:
+        answer.set_cookie(COOKIE, language, max_age=YEAR, samesite="strict", httponly=True)
+    return answer
+
+
+def json_answer(data: Any, *, status: int = 200) -> Response:
+    """Answer with JSON in which every number is finite and every text can be encoded."""
+    import json
+
+    text = json.dumps(clean(data, _encodable), ensure_ascii=False, allow_nan=False)
+    return Response(text, status_code=status, media_type="application/json")
+
+
+def percent(value: float | None) -> str:
+    """Write a share as people read it."""
+    return "–" if value is None else f"{100 * value:.1f}%"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a number shortly; none is a dash."""
+    return "–" if value is None else f"{value:.{digits}g}"
+
+
+def moment(seconds: float | None) -> str:
+    """Write a point in time, in UTC."""
+    if not seconds:
+        return "–"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _languages(request: Request) -> list[tuple[str, str, str]]:
+    """Return each language with the address of this page in it."""
+    pairs = [pair for pair in request.query_params.multi_items() if pair[0] != "lang"]
+    return [
+        (code, name, "?" + urlencode([*pairs, ("lang", code)], errors="replace"))
+        for code, name in LANGUAGES.items()
+    ]
+
+
+def _seen(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("proctor.web"),
+        autoescape=True,
+        finalize=_seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Callable[..., Any]] = {
+        "percent": percent,
+        "number": number,
+        "moment": moment,
+        "visible": visible,
+    }
+    made.filters.update(filters)
+    return made

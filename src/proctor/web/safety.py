@@ -1,0 +1,119 @@
+"""Who may ask, and what a browser may do with the answers."""
+
+import hmac
+from collections.abc import Collection, Mapping
+from hashlib import sha256
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+COOKIE = "proctor_token"
+# A policy of no-referrer would make browsers send forms with `Origin: null`.
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self';"
+    " connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_READING = ("GET", "HEAD")
+
+
+class Guard:
+    """Let in only requests meant for this server, from its own pages, with its token if any."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], token: str | None) -> None:
+        self._app = app
+        self._hosts = {host.strip("[]").lower() for host in hosts}
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] != "http":
+            # There are no web sockets here; the server's own start and stop pass through.
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                if scope["path"].startswith("/static/"):
+                    headers["Cache-Control"] = "no-cache"
+                else:
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        refused = self._refused(scope)
+        if refused is not None:
+            await refused(scope, receive, guarded)
+        else:
+            await self._app(scope, receive, guarded)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if _name(host) not in self._hosts:
+            return PlainTextResponse("this server does not answer to that host\n", 421)
+        if not _same_origin(headers, host, scope["method"]):
+            return PlainTextResponse("only this server's own pages may ask that\n", 403)
+        return self._without_token(scope) if self._token else None
+
+    def _without_token(self, scope: Scope) -> Response | None:
+        assert self._token is not None
+        request = Request(scope)
+        pass_ = _pass(self._token)
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and _same(given.strip(), self._token):
+            return None
+        if _same(request.cookies.get(COOKIE, ""), pass_):
+            return None
+        if scope["method"] in _READING and _same(
+            request.query_params.get("token", ""), self._token
+        ):
+            answer = RedirectResponse(_without(request), 303)
+            answer.set_cookie(COOKIE, pass_, httponly=True, samesite="strict")
+            return answer
+        words = "open the address that `proctor view` printed: it holds the token\n"
+        return PlainTextResponse(words, 401, {"WWW-Authenticate": "Bearer"})
+
+
+def _name(host: str) -> str:
+    """Return the name in a Host header, without its port."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _same_origin(headers: Headers, host: str, method: str) -> bool:
+    """Tell whether a request comes from a page of this server, or from no page at all."""
+    origin = headers.get("origin")
+    if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+        return False
+    site = headers.get("sec-fetch-site", "none")
+    return method in _READING or site in ("same-origin", "none")
+
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def _pass(token: str) -> str:
+    """Return what the cookie holds: proof of the token, not the token."""
+    return sha256(f"proctor view {token}".encode()).hexdigest()
+
+
+def _without(request: Request) -> str:
+    """Return the address of a request without the token; a path of this server only."""
+    kept = [pair for pair in parse_qsl(request.url.query) if pair[0] != "token"]
+    path = "/" + request.url.path.lstrip("/\\")
+    return f"{path}?{urlencode(kept)}" if kept else path

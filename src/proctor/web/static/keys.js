@@ -1,0 +1,25 @@
+// Keys for tables: "/" goes to the search, "n" to the next page, j and k from row to row.
+function typing(target) {
+  return target instanceof HTMLElement && target.matches("input, select, textarea");
+}
+
+function step(by) {
+  const rows = [...document.querySelectorAll("table.cases tbody a")];
+  const at = rows.indexOf(document.activeElement);
+  const next = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
+  rows[next]?.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const act = {
+    "/": () => document.querySelector('[data-key="/"]')?.focus(),
+    n: () => document.querySelector('a[rel="next"]')?.click(),
+    j: () => step(1),
+    k: () => step(-1),
+  }[event.key];
+  if (act) {
+    event.preventDefault();
+    act();
+  }
+});

@@ -1,0 +1,172 @@
+"""Lists of a run's cases: what a filter means, and pages that miss and repeat nothing."""
+
+from typing import Any
+
+import pytest
+
+from proctor.core.expression import Expression, Several
+from proctor.core.score import ValueStatus
+from proctor.errors import UsageError
+from proctor.store.listing import Cursor, Wanted
+from proctor.store.rows import ResultRow
+from proctor.store.store import Store
+
+VALUES = [None, 0.0, 1.0, 0.5, 0.5, None, 2.0, 0.5, 0.25, 1.0]
+LANGS: list[tuple[str, ...]] = [("python",), ("c++", "python"), (), ("go",), ("Rust 100%",)]
+
+
+def row(position: int, value: float | None) -> ResultRow:
+    lang = LANGS[position % len(LANGS)]
+    return ResultRow(
+        position=position,
+        case_id=f"case-{9 - position}",
+        status=ValueStatus.UNSCORED if value is None else ValueStatus.SCORED,
+        value=value,
+        full=2.0,
+        weight=1.0 + position,
+        low=0.0,
+        high=2.0,
+        spread=0.0,
+        tags={"lang": lang} if lang else {},
+    )
+
+
+ROWS = [row(position, value) for position, value in enumerate(VALUES)]
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    store.put_results("r", ROWS)
+    store.put_results("other", [row(n, 1.0) for n in range(50)])
+    return store
+
+
+def names(found: ResultRow) -> dict[str, Any]:
+    lang = found.tags.get("lang")
+    return {
+        "id": found.case_id,
+        "value": found.value,
+        "full": found.full,
+        "rate": None if found.value is None else found.value / found.full,
+        "weight": found.weight,
+        "status": found.status.value,
+        "lang": None if lang is None else Several(lang),
+    }
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "value < 1",
+        "value == None",
+        "value != None",
+        "not value < 1",
+        "rate >= 0.5",
+        "0 < value <= 0.5",
+        "value * 2 + 1 > full",
+        "-value < -0.5",
+        "status == 'unscored' or weight > 8",
+        "id == 'case-3'",
+        "id in ['case-3', 'case-4', 'x']",
+        "'se-1' in id",
+        "lang == 'python'",
+        "'python' == lang",
+        "lang != 'python'",
+        "lang == None",
+        "not lang == None and value == 0.5",
+        "lang in ['go', 'c++']",
+        "value / 0.5 == 1",
+        "value not in [0.5, 1]",
+        "id > 'case-5'",
+        "'python' not in lang",
+        "lang not in ['go']",
+        "True",
+        "",
+    ],
+)
+def test_the_database_finds_what_the_expression_means(filled: Store, where: str) -> None:
+    found = [one.position for one in filled.listed("r", Wanted(where=where), 100)]
+    wanted = Expression(where or "True")
+    assert found == [one.position for one in ROWS if wanted.holds(names(one))]
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("vaule < 1", "did you mean 'value'"),
+        ("value < 'a'", "a text cannot be compared with a number"),
+        ("lang < 3", "compare it with a text"),
+        ("value", "compare something"),
+        ("'a' in value", "contains no text"),
+        ("id + 1 == 2", "only numbers"),
+        ("__import__('os')", "not allowed"),
+        ("not " * 60 + "value < 1", "too deep"),
+        ("value == 1" + "0" * 400, "only numbers and texts"),
+        ("value == 1j", "only numbers and texts"),
+    ],
+)
+def test_a_wrong_filter_says_why(filled: Store, where: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        filled.listed("r", Wanted(where=where), 10)
+
+
+@pytest.mark.parametrize(
+    ("search", "positions"),
+    [
+        ("CASE-3", [6]),
+        ("c++", [1, 6]),
+        ("100%", [4, 9]),
+        ("_", []),
+        ("rust", [4, 9]),
+        ("nothing", []),
+    ],
+)
+def test_search(filled: Store, search: str, positions: list[int]) -> None:
+    assert [r.position for r in filled.listed("r", Wanted(search=search), 100)] == positions
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("sort", ["position", "value", "id"])
+@pytest.mark.parametrize("size", [1, 3, 10])
+def test_pages_miss_and_repeat_nothing(
+    filled: Store, sort: Any, descending: bool, size: int
+) -> None:
+    found: list[ResultRow] = []
+    after = None
+    while page := filled.listed("r", Wanted(sort=sort, descending=descending, after=after), size):
+        found += page
+        last = page[-1]
+        keys = {"position": None, "value": last.value, "id": last.case_id}
+        after = Cursor(keys[sort], last.position)
+    orders = {
+        "position": lambda r: r.position,
+        "value": lambda r: (-1.0 if r.value is None else r.value, r.position),
+        "id": lambda r: r.case_id,
+    }
+    assert found == sorted(ROWS, key=orders[sort], reverse=descending)
+
+
+def test_every_page_is_found_by_an_index(filled: Store) -> None:
+    if filled._engine.dialect.name != "sqlite":
+        pytest.skip("the plan is SQLite's")
+    seen: list[str] = []
+    from sqlalchemy import event
+
+    event.listen(
+        filled._engine, "before_cursor_execute", lambda *args: seen.append((args[2], args[3]))
+    )
+    for sort in ("position", "value", "id"):
+        for after in (None, Cursor({"value": 0.5, "id": "case-3"}.get(sort), 3)):
+            filled.listed("r", Wanted(sort=sort, after=after), 5)  # type: ignore[arg-type]
+    with filled._read() as connection:
+        for text, values in list(seen):
+            if text.startswith("SELECT"):
+                plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values).all()
+                assert all("SCAN" not in step[3] and "B-TREE" not in step[3] for step in plan), text
+
+
+def test_tags_and_histogram(filled: Store) -> None:
+    assert filled.result_tags("r") == ["lang"]
+    assert filled.result_tags("none") == []
+    assert filled.histogram("r", 4) == [2, 3, 2, 1]
+    assert filled.histogram("none", 4) == [0, 0, 0, 0]

@@ -1,0 +1,171 @@
+"""Stored runs for tests of pages: what each case came to is written down, nobody is asked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from proctor.core.attempt import Attempt
+from proctor.core.fingerprint import case_key, suite_key
+from proctor.core.run import Run, RunStatus
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.aggregate import Summer, case_result, fold_of
+from proctor.engine.summary_json import summary_json
+from proctor.store.rows import ResultRow, RunAttempt
+from proctor.store.store import Store
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</pre><script>alert(1)</script>",
+    "</textarea><script src=//evil.example/x.js></script>",
+    "<img src=x onerror=alert(1)>",
+    "<IMG SRC=\"x\" ONERROR='alert(1)'/>",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<svg><animate onbegin=alert(1) attributeName=x dur=1s>",
+    "<math><mtext><style><img src=x onerror=alert(1)></style>",
+    "[click](javascript:alert(1))",
+    "<a href='javascript:alert(1)'>x</a>",
+    "<a href=\"data:text/html,<script>alert(1)</script>\">x</a>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<object data=evil.swf></object><embed src=evil.swf>",
+    "<form action=//evil.example><button>go</button></form>",
+    "<base href=//evil.example/>",
+    "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "<link rel=stylesheet href=//evil.example/x.css>",
+    "<style>*{display:none}</style>",
+    "\" onmouseover=\"alert(1)\" x=\"",
+    "' onfocus='alert(1)' autofocus='",
+    "{{ 7 * 7 }}{% for x in ().__class__ %}{% endfor %}",
+    "<!-- --><script>alert(1)</script><!--",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "\u202egnp.exe\u202c and \u2066isolated\u2069",
+    "nul \x00 escape \x1b[31m bell \x07 delete \x7f",
+    "half a pair \ud800 and \udfff",
+    "zero\u200bwidth \ufeffmark \u2028line",
+    "<scr\x00ipt>alert(1)</scr\x00ipt>",
+    "1 MB " + "x" * 1_000_000,
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examined:
+    """Hold a case, the attempts at it, and their scores."""
+
+    case: Case
+    attempts: tuple[Attempt, ...]
+    scores: tuple[dict[str, Score], ...]
+
+    @classmethod
+    def plain(cls, name: str, output: str, points: float, **more: Any) -> "Examined":
+        """Make a case with one criterion that a judge decided."""
+        criterion = Criterion(id="fits", scorer=Spec(name="judged", params={"question": "Is it?"}))
+        made = Case(
+            id=name,
+            messages=(Message(role="user", content=more.pop("ask", f"{name}?")),),
+            criteria=(criterion,),
+            tags={"kind": ("odd",)},
+        )
+        detail = more.pop("detail", {"raw": ["a raw reply"], "rung": "schema", "tries": 1})
+        score = Score(points=points, out_of=1.0, reason="because", detail=detail)
+        return cls(
+            case=replace(made, **more),
+            attempts=(Attempt.of(name, output),),
+            scores=({"fits": score},),
+        )
+
+    @classmethod
+    def hostile(cls, number: int, text: str) -> "Examined":
+        """Make a case in which everything that can be a text is that text."""
+        name, some = f"case {number}", text[:3000]
+        known = Message(role="user", content=text, thinking=some, images=(text[:200],))
+        linked = "https://pictures.example/a.png"
+        answer = Message(role="assistant", content=text, thinking=some, images=(linked, some))
+        detail = {
+            "raw": [some],
+            "rules": [{"keyword": some, "status": "match", "points": 1, "spans": [[0, 5], [3, 9]]}],
+            "tests": [{"passed": False, "result": some, "line": 1, "seconds": 0.5, "stdout": some,
+                       "stderr": some, "program": some}],
+            "blanks": [{"text": some, "target": some, "points": 0, "line": some, "span": [0, 1]}],
+            "panel": [{"points": 0, "reason": some, "raw": [some]}],
+            some: some,
+        }  # fmt: skip
+        ledger = {"points": [some], "covered": [[True]], "asked": [[True]], "first": [1]}
+        notes = {"reason": some, "ledger": ledger, "flags": [{"turn": 1, "kind": some}],
+                 "turns": [{"turn": 1, "raw": [some]}], "context": [some]}  # fmt: skip
+        made = cls.plain(name, text, 0.0)
+        criterion = replace(
+            made.case.criteria[0], scorer=Spec(name="judged", params={"question": some})
+        )
+        return cls(
+            case=replace(
+                made.case, messages=(known,), references=(some,), context=(some,),
+                hidden={some: some}, tags={"odd": (some,)}, criteria=(criterion,),
+            ),
+            attempts=(Attempt(case_id=name, messages=(known, answer), notes=notes),),
+            scores=({"fits": Score(points=0.0, out_of=1.0, reason=some, detail=detail)},),
+        )  # fmt: skip
+
+
+def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
+    """Store a finished run, summed up as the engine does it."""
+    cases = tuple(one.case for one in examined)
+    suite = Suite(name="quiz", cases=cases)
+    key = suite_key(suite, [case_key(case) for case in cases])
+    store.put_suite(suite, key, [(case_key(case), case) for case in cases])
+    candidate = Spec(name="recorded", params={"name": name})
+    run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=candidate)
+    run = replace(run, status=RunStatus.COMPLETE)
+    store.save_run(run)
+    summer = Summer(compat="", interval="t")
+    rows = []
+    for place, one in enumerate(examined):
+        _put(store, run.id, place, one)
+        pairs = list(zip(one.attempts, one.scores, strict=True))
+        result = case_result(fold_of(suite), one.case, pairs)
+        summer.add(result)
+        folded = result.folded
+        rows.append(
+            ResultRow(
+                position=place, case_id=one.case.id, status=folded.status, value=folded.value,
+                full=one.case.full_score, weight=one.case.weight, low=folded.low, high=folded.high,
+                spread=folded.spread, tags=one.case.tags,
+            )
+        )  # fmt: skip
+    store.put_results(run.id, rows)
+    store.save_summary(run.id, summary_json(summer.summary()))
+    return run
+
+
+def _put(store: Store, run_id: str, place: int, one: Examined) -> None:
+    links = []
+    for attempt, scores in zip(one.attempts, one.scores, strict=True):
+        at = f"{run_id}-{place}-{attempt.index}"
+        store.put_attempts([(at, attempt)])
+        keys = {name: f"{at}-{name}" for name in scores}
+        store.put_scores((keys[name], "judged", score) for name, score in scores.items())
+        links.append(
+            RunAttempt(position=place, index=attempt.index, attempt_key=at, score_keys=keys)
+        )
+    store.link(run_id, links)
+
+
+@pytest.fixture(scope="session")
+def put_run() -> Callable[[Store, str, Sequence[Examined]], Run]:
+    """Give the function that stores a finished run."""
+    return store_run
+
+
+@pytest.fixture(scope="session")
+def examined() -> type[Examined]:
+    """Give what makes cases with attempts and scores."""
+    return Examined
+
+
+@pytest.fixture(scope="session")
+def hostile() -> list[str]:
+    """Give thirty texts that would like to do something on a page."""
+    assert len(HOSTILE) == 30
+    return HOSTILE

@@ -1,0 +1,126 @@
+"""The pages of single cases in a real browser: no text acts, and the keyboard does."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from proctor.store.store import Store
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+
+
+@pytest.fixture(scope="module")
+def place(
+    tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any, hostile: Any
+) -> str:
+    address = str(tmp_path_factory.mktemp("browser") / "proctor.db")
+    with Store.open(address) as store:
+        for name, texts in (("evil", hostile), ("twin", hostile[::-1])):
+            cases = [examined.hostile(number, text) for number, text in enumerate(texts)]
+            put_run(store, name, cases)
+        for name, points in (("old", 0.0), ("new", 1.0)):
+            put_run(store, name, [examined.plain(f"c{n}", name, points) for n in range(8)])
+    return address
+
+
+@pytest.fixture(scope="module")
+def address(place: str) -> Iterator[str]:
+    """Serve the pages on loopback."""
+    import uvicorn
+
+    from proctor.web.app import make_app
+
+    config = uvicorn.Config(
+        make_app(place), host="127.0.0.1", port=0, log_level="warning", ws="none"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Give a page that fails the test for any script, error or request of a stranger's."""
+    context = browser.new_context(base_url=address)
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
+    opened.on(
+        "request",
+        lambda asked: None if asked.url.startswith(address) else wrong.append(asked.url),
+    )
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def test_hostile_texts_do_nothing(page: Any, hostile: list[str]) -> None:
+    for number in range(len(hostile)):
+        paths = [f"/runs/evil/cases/case%20{number}"]
+        if number % 3 == 0:
+            paths.append(f"/runs/evil/label?case=case%20{number}")
+            paths.append(f"/compare?run=evil&run=twin&case=case%20{number}")
+        for path in paths:
+            page.goto(path)
+            assert page.locator("h1").count() == 1
+            assert page.evaluate("document.scripts.length") == 1
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert (
+                page.locator("main :is(img, svg, iframe, style, object, embed, base)").count() == 0
+            )
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_widens_the_page(browser: Any, address: str, width: int, scheme: str) -> None:
+    context = browser.new_context(
+        base_url=address, viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    page = context.new_page()
+    for path in ("/runs/evil/cases/case%2029", "/compare?run=old&run=new", "/runs/new/label"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+    context.close()
+
+
+def test_marks_are_given_by_keys(page: Any, place: str) -> None:
+    page.goto("/runs/new/label?case=c0")
+    for key, then in (("1", "c1"), ("0", "c2"), ("j", "c3"), ("k", "c2")):
+        page.keyboard.press(key)
+        page.wait_for_url(f"**case={then}&**")
+    page.locator("input[name=note]").press_sequentially("10 jk")
+    assert "case=c2" in page.url
+    with Store.open(place) as store:
+        given = [(label.case_id, label.points) for label in store.labels("new")]
+    assert given == [("c0", 1.0), ("c1", 0.0)]
+
+
+def test_from_the_comparison_to_a_case_and_on(page: Any) -> None:
+    page.goto("/compare?run=old&run=new")
+    page.get_by_role("link", name="c3", exact=True).first.click()
+    page.wait_for_url("**case=c3**")
+    page.keyboard.press("j")
+    page.wait_for_url("**case=c4**")
+    assert page.locator("mark").all_inner_texts() == ["old", "new"]

@@ -1,0 +1,150 @@
+"""The home, suite and run pages in a real browser: filter, sort, keys, dark, phone, progress."""
+
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proctor.core.run import RunStatus
+from proctor.store.rows import RunAttempt
+from proctor.store.store import Store
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+CASES = 60
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any) -> str:
+    path = str(tmp_path_factory.mktemp("browser") / "p.db")
+    with Store.open(path) as store:
+        for name in ("old", "new"):
+            cases = [examined.plain(f"c{n:02}", "so", float(n % 2)) for n in range(CASES)]
+            run = put_run(store, name, cases)
+        store.save_run(replace(run, id="going", name="going", status=RunStatus.RUNNING))
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(place: str) -> Iterator[str]:
+    """Serve the pages on loopback."""
+    import uvicorn
+
+    from proctor.web.app import make_app
+
+    app = make_app(place)
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none")
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_api.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Give a page on which nothing may go wrong."""
+    context = browser.new_context(base_url=address)
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def rows(page: Any) -> list[str]:
+    found: list[str] = page.locator("table.cases tbody a").all_inner_texts()
+    return found
+
+
+def test_from_home_to_a_case(page: Any) -> None:
+    page.goto("/")
+    page.get_by_role("link", name="quiz").first.click()
+    assert page.locator("img").first.evaluate("picture => picture.complete")
+    page.get_by_role("link", name="new", exact=True).click()
+    page.get_by_role("link", name="c00").click()
+    assert "c00" in page.locator("h1").inner_text()
+
+
+def test_filter_sort_and_pages(page: Any) -> None:
+    page.goto("/runs/new")
+    assert len(rows(page)) == 50
+    page.locator('a[rel="next"]').click()
+    page.wait_for_url(re.compile("after="))
+    assert rows(page) == [f"c{n}" for n in range(50, 60)]
+    page.locator("input[name=where]").fill("value == 1 and id > 'c55'")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("where="))
+    assert rows(page) == ["c57", "c59"]
+    page.locator("th a").first.click()
+    page.locator("th a").first.click()
+    page.wait_for_url(re.compile("order=down"))
+    assert rows(page) == ["c59", "c57"]
+
+
+def test_two_runs_are_chosen_and_compared(page: Any) -> None:
+    page.goto("/")
+    for name in ("old", "new"):
+        page.get_by_label(f"Choose {name}").check()
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url(re.compile(r"/compare\?run=\w+&run=\w+"))
+    assert page.locator("h1").count() == 1
+
+
+def test_the_keyboard(page: Any) -> None:
+    page.goto("/runs/new")
+    for key, focused in (("j", "c00"), ("j", "c01"), ("k", "c00")):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.textContent") == focused
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "q"
+    page.keyboard.type("nk")
+    assert page.locator("input[name=q]").input_value() == "nk"
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("dark", True), ("light", False)])
+def test_light_and_dark(page: Any, scheme: str, dark: bool) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.goto("/runs/new")
+    color = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (max(map(int, re.findall(r"\d+", color)[:3])) < 100) == dark
+
+
+@pytest.mark.parametrize("path", ["/", "/runs/new", "/runs/new?lang=zh"])
+def test_a_phone_needs_no_sideways_scrolling(page: Any, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(path)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 390
+
+
+def test_progress_moves_by_itself(page: Any, place: str) -> None:
+    page.goto("/runs/going")
+    bar = page.locator("progress")
+    assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("0", str(CASES))
+    with Store.open(place) as store:
+        store.link("going", [RunAttempt(position=0, index=0, attempt_key="none")])
+    sync_api.expect(bar).to_have_attribute("value", "1")
+    with Store.open(place) as store:
+        store.save_run(replace(store.run("going"), status=RunStatus.INCOMPLETE))
+    sync_api.expect(bar).to_have_count(0)
