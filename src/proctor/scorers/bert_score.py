@@ -62,7 +62,8 @@ class BertScore(Scorer):
         pairs = [(ctx.output, right) for ctx in contexts for right in ctx.references]
         try:
             found = iter(self.prf(pairs) if pairs else [])
-        except ProctorError as error:
+        # What torch raises is of no one case's making, and would come again with each.
+        except (ProctorError, RuntimeError) as error:
             return [Score.failed(str(error)) for _ in contexts]
         return [_score([next(found) for _ in ctx.references]) for ctx in contexts]
 

@@ -100,7 +100,13 @@ def precision_of(asked: str, device: str, on_gpu: str) -> str:
     """Return the precision that ``auto`` stands for: what is said on a GPU, full elsewhere."""
     if asked != "auto":
         return asked
-    return on_gpu if device.startswith("cuda") else "float32"
+    if not device.startswith("cuda"):
+        return "float32"
+    import torch
+
+    # Older cards can only imitate it.
+    known = on_gpu != "bfloat16" or torch.cuda.is_bf16_supported(including_emulation=False)
+    return on_gpu if known else "float32"
 
 
 def computed_by(device: str, precision: str, on_gpu: str) -> str:

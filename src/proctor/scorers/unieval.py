@@ -93,7 +93,8 @@ class UniEval(Scorer):
         """Ask all questions about all answers, each model its own."""
         try:
             return self._scores(contexts)
-        except ProctorError as error:
+        # What torch raises is of no one case's making, and would come again with each.
+        except (ProctorError, RuntimeError) as error:
             return [Score.failed(str(error)) for _ in contexts]
 
     def missing(self) -> Iterable[str]:

@@ -119,7 +119,7 @@ def _attend(
     """Attend with a bias. Tensors are (texts, heads, tokens, width)."""
     import torch
 
-    bias = _bias(options["position_bias"], attention_mask, query.dtype)
+    bias = _bias(options.get("position_bias"), attention_mask, query.dtype)
     out = torch.nn.functional.scaled_dot_product_attention(
         query, key, value, attn_mask=bias, scale=options["scaling"]
     )
@@ -127,6 +127,9 @@ def _attend(
 
 
 def _bias(places: Any, mask: Any, dtype: Any) -> Any:
+    """Return what is added for relative positions and for what is masked."""
+    if places is None:
+        return mask
     held = _HELD.get()
     at = id(places), id(mask)
     if at not in held:
