@@ -13,6 +13,9 @@ import pytest
 from proctor.dialects.native import Native
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
+# What a command that takes long says meanwhile; on a quick machine it says nothing.
+PROGRESS = re.compile(r"(collect|grade|ask): [\d,]+.*/s")
+
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(
     r"(?:^`(?P<name>[\w./-]+)`:\n\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.M | re.S
@@ -78,7 +81,8 @@ def run_console(text: str, folder: Path) -> None:
         if following[place] != "echo $?":
             assert code == 0, f"$ {command}\n{printed}"
         if shown:
-            assert matches(shown, printed.splitlines()), f"$ {command}\n{printed}"
+            lines = [line for line in printed.splitlines() if not PROGRESS.match(line)]
+            assert matches(shown, lines), f"$ {command}\n{printed}"
 
 
 def matches(shown: list[str], printed: list[str]) -> bool:
