@@ -1,5 +1,6 @@
 """Examining: one candidate on one suite, from reading to the stored run."""
 
+import gc
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -169,6 +170,8 @@ def _collect_answers(
 async def _interview(
     ready: Ready, store: Store, run_id: str, progress: Callable[[Progress], None]
 ) -> None:
+    # What has been read stays to the end; looking through it for garbage again and again is waste.
+    gc.freeze()
     interviewer = ready.interviewer(store, run_id)
     if interviewer.missing() or interviewer.afresh:
         await ready.check()
