@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import sys
 import zipfile
 from collections.abc import Callable
@@ -142,6 +143,8 @@ def test_the_small_model_really_answers(model: Callable[..., Any], ask: Any) -> 
     try:
         weights.find("smollm2")
     except ModelError as error:
+        if os.environ.get("PROCTOR_WEIGHTS_WANTED"):
+            raise
         pytest.skip(str(error))
 
     async def main() -> tuple[Any, Any, Any]:

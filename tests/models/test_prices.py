@@ -1,13 +1,14 @@
 """What calls cost, and who may overrule the list."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from proctor.core.model import Usage
 from proctor.errors import UsageError
-from proctor.models.prices import as_of, cost_of, price_of
+from proctor.models.prices import cost_of, price_of
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,10 @@ def test_list(provider: str, name: str, price: tuple[float, float] | None) -> No
     assert price_of(provider, name) == price
 
 
-def test_the_list_has_a_date() -> None:
-    assert len(as_of().split("-")) == 3
+def test_the_page_tells_the_date_of_the_list() -> None:
+    listed = json.loads(files("proctor.models").joinpath("prices.json").read_text("utf-8"))
+    page = Path(__file__).parents[2] / "docs" / "models.md"
+    assert f"list prices as of {listed['as_of']}" in page.read_text(encoding="utf-8")
 
 
 def test_overruled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

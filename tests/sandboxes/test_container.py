@@ -80,7 +80,10 @@ def test_limits(
         ("open('/proctor/supervise.py', 'w')", "Read-only file system"),
         ("import socket; socket.create_connection(('192.0.2.1', 9), 2)", "unreachable"),
         ("print(open('/proc/1/environ').read())", "Permission denied"),
-        ("import os; print(os.path.exists('/root/.ssh'), os.listdir('/home'))", "No such file"),
+        (
+            "import os; print(os.listdir(os.path.expanduser('~nobody')), os.listdir('/home'))",
+            "No such file",
+        ),
     ],
 )
 def test_what_a_program_sees(code: str, says: str) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import os
 import random
 import warnings
 from importlib.util import find_spec
@@ -274,6 +275,8 @@ def test_the_encoder_that_needs_no_hub() -> None:
     try:
         checkpoints.located(checkpoints.MINILM)
     except ModelError as error:
+        if os.environ.get("PROCTOR_WEIGHTS_WANTED"):
+            raise
         pytest.skip(str(error))
     made = registry.build("scorer", Spec(name="bert_score"))
     right = "The committee approved the new budget on Friday."

@@ -7,7 +7,8 @@ import pytest
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import ScoreContext
 from proctor.core.judging import judge
-from proctor.core.suite import Case, Spec
+from proctor.core.suite import Case, Criterion, Message, Spec
+from proctor.engine.scoring import Scorers
 from proctor.registry import build
 
 CASE = Case(id="a", messages=(), criteria=())
@@ -34,3 +35,17 @@ def test_a_note(
     assert (score.status, score.points, score.out_of) == (status, points, out_of)
     if status != "failed":
         assert score.reason == notes.get("reason", "")
+
+
+def test_another_ruling_on_the_same_words_is_another_score() -> None:
+    """The words of two attempts may be equal and the judge's rulings on them not."""
+    criterion = Criterion(id="correct", scorer=Spec(name="noted"))
+    case = Case(id="a", messages=(Message(role="user", content="q"),), criteria=(criterion,))
+    said = (Message(role="assistant", content="7"),)
+    keys = {
+        Scorers().keys(case, Attempt(case_id="a", messages=said, notes={"correct": ruling}))[
+            "correct"
+        ]
+        for ruling in (True, False)
+    }
+    assert len(keys) == 2

@@ -1,6 +1,9 @@
 """Stored runs for tests of pages: what each case came to is written down, nobody is asked."""
 
-from collections.abc import Callable, Sequence
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -169,3 +172,54 @@ def hostile() -> list[str]:
     """Give thirty texts that would like to do something on a page."""
     assert len(HOSTILE) == 30
     return HOSTILE
+
+
+@pytest.fixture(scope="module")
+def address(place: str) -> Iterator[str]:
+    """Serve the pages of a module's store on loopback."""
+    import uvicorn
+
+    from proctor.web.app import make_app
+
+    config = uvicorn.Config(
+        make_app(place), host="127.0.0.1", port=0, log_level="warning", ws="none"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Open the chromium of this machine."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        opened = started.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Give a page that fails the test for any script, error or request of a stranger's."""
+    context = browser.new_context(base_url=address)
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
+    opened.on(
+        "request",
+        lambda asked: None if asked.url.startswith(address) else wrong.append(asked.url),
+    )
+    yield opened
+    context.close()
+    assert wrong == []

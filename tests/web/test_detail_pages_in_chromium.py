@@ -1,18 +1,14 @@
 """The pages of single cases in a real browser: no text acts, and the keyboard does."""
 
 import shutil
-import threading
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from proctor.store.store import Store
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -27,53 +23,6 @@ def place(
         for name, points in (("old", 0.0), ("new", 1.0)):
             put_run(store, name, [examined.plain(f"c{n}", name, points) for n in range(8)])
     return address
-
-
-@pytest.fixture(scope="module")
-def address(place: str) -> Iterator[str]:
-    """Serve the pages on loopback."""
-    import uvicorn
-
-    from proctor.web.app import make_app
-
-    config = uvicorn.Config(
-        make_app(place), host="127.0.0.1", port=0, log_level="warning", ws="none"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """Give a page that fails the test for any script, error or request of a stranger's."""
-    context = browser.new_context(base_url=address)
-    opened = context.new_page()
-    wrong: list[str] = []
-    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
-    opened.on(
-        "request",
-        lambda asked: None if asked.url.startswith(address) else wrong.append(asked.url),
-    )
-    yield opened
-    context.close()
-    assert wrong == []
 
 
 def test_hostile_texts_do_nothing(page: Any, hostile: list[str]) -> None:

@@ -2,9 +2,6 @@
 
 import re
 import shutil
-import threading
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +12,7 @@ from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+pytestmark = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
 CASES = 60
 
 
@@ -29,47 +25,6 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
             run = put_run(store, name, cases)
         store.save_run(replace(run, id="going", name="going", status=RunStatus.RUNNING))
     return path
-
-
-@pytest.fixture(scope="module")
-def address(place: str) -> Iterator[str]:
-    """Serve the pages on loopback."""
-    import uvicorn
-
-    from proctor.web.app import make_app
-
-    app = make_app(place)
-    server = uvicorn.Server(
-        uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none")
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """Give a page on which nothing may go wrong."""
-    context = browser.new_context(base_url=address)
-    opened = context.new_page()
-    wrong: list[str] = []
-    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    yield opened
-    context.close()
-    assert wrong == []
 
 
 def rows(page: Any) -> list[str]:

@@ -211,14 +211,7 @@ class TestSuite:
             id_column=id_column,
         )
         told = (model_name, model_version, foundation_model, prompt_template)
-        asked = Asked(
-            name=run_name,
-            told={name: value for name, value in zip(METADATA, told, strict=True) if value},
-            save=save,
-            batch_size=batch_size,
-            judge=judge or self._judge,
-            sandbox=self._sandbox,
-        )
+        asked = self._asked(run_name, told, save=save, batch_size=batch_size, judge=judge)
         return self._score(asked, outputs)
 
     async def arun(  # noqa: PLR0913, PLR0917 - Arthur Bench's own arguments, in its order
@@ -251,18 +244,29 @@ class TestSuite:
             id_column=id_column,
         )
         told = (model_name, model_version, foundation_model, prompt_template)
-        asked = Asked(
-            name=run_name,
-            told={name: value for name, value in zip(METADATA, told, strict=True) if value},
+        asked = self._asked(run_name, told, save=save, batch_size=batch_size, judge=judge)
+        return await asyncio.to_thread(self._score, replace(asked, waiting=True), outputs)
+
+    def __repr__(self) -> str:
+        return f"<TestSuite {self.name!r}: {len(self._suite.cases)} cases, {self.scoring_method}>"
+
+    def _asked(
+        self,
+        name: str,
+        told: Sequence[str | None],
+        *,
+        save: bool,
+        batch_size: int,
+        judge: str | ModelChoice | None,
+    ) -> Asked:
+        return Asked(
+            name=name,
+            told={key: value for key, value in zip(METADATA, told, strict=True) if value},
             save=save,
             batch_size=batch_size,
             judge=judge or self._judge,
             sandbox=self._sandbox,
         )
-        return await asyncio.to_thread(self._score, replace(asked, waiting=True), outputs)
-
-    def __repr__(self) -> str:
-        return f"<TestSuite {self.name!r}: {len(self._suite.cases)} cases, {self.scoring_method}>"
 
     def _score(self, asked: Asked, outputs: Outputs) -> TestRun:
         if problem := name_problem(asked.name):

@@ -174,8 +174,6 @@ class Reading:
     """The models that the person's own settings file names: candidate, judge, simulator."""
     attempts: int | None = None
     """How many attempts a case the format asks for, where it does."""
-    out: Path | None = None
-    """The folder that the format's own result files go to, where it names one."""
 
 
 class Dialect(ABC):

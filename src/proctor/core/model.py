@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from proctor.core.suite import Json, Message
 
@@ -97,8 +97,6 @@ class Model(ABC):
     Candidates, judges and simulated users are all models, in three roles. ``reply`` raises a
     ModelError when there is no reply after all that could help has been tried.
     """
-
-    kind: ClassVar[str] = "model"
 
     @property
     @abstractmethod

@@ -144,13 +144,11 @@ class _Reader:
             dialect=AskBench.name,
             compat=self.compat,
         )
-        out = values.text("path", "save_dir")
         return Reading(
             suite=suite,
             warnings=(*warnings, *reader.findings.warnings),
             roles=roles,
             attempts=attempts,
-            out=Path(out) if out else None,
         )
 
     def _examples(self, source: Source, task: Task, values: Values) -> tuple[Message, ...]:

@@ -3,8 +3,8 @@
 import gc
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from proctor import registry
 from proctor.bounded import available_cores
@@ -51,12 +51,8 @@ class Outcome:
     view: RunView
     warnings: tuple[Problem, ...]
     graded: Graded
-    bought: int = 0
-    """How many calls of models were really made."""
     stopped: str = ""
     """Why the run was stopped before its end, where it was."""
-    out: Path | None = None
-    """Where the settings file of the suite wants its result files."""
 
 
 async def evaluate(
@@ -126,7 +122,6 @@ async def carry_out(
     if scorers.need_sandbox(suite):
         inner = open_sandbox(settings)
         sandbox = SharedSandbox(inner=inner, store=store, limit=available_cores())
-    before = ready.models.bought
     try:
         fresh = settings.model is None and store.summary(run.id) is None
         if fresh and scorers.need_processes(suite):
@@ -143,9 +138,7 @@ async def carry_out(
         view=view,
         warnings=ready.reading.warnings,
         graded=graded,
-        bought=ready.models.bought - before,
         stopped=budget.words if budget.spent_up else "",
-        out=ready.reading.out,
     )
 
 
@@ -167,11 +160,19 @@ def _collect_answers(
     )
 
 
+@contextmanager
+def _settled() -> Iterator[None]:
+    """Keep what has been read, which stays to the end, out of the search for garbage meanwhile."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 async def _interview(
     ready: Ready, store: Store, run_id: str, progress: Callable[[Progress], None]
 ) -> None:
-    # What has been read stays to the end; looking through it for garbage again and again is waste.
-    gc.freeze()
     interviewer = ready.interviewer(store, run_id)
     if interviewer.missing() or interviewer.afresh:
         await ready.check()
@@ -181,7 +182,8 @@ async def _interview(
     def report(found: Interviewed) -> None:
         progress(Progress(phase="collect", done=found.done, total=found.total, failed=found.failed))
 
-    await interviewer.collect(report)
+    with _settled():
+        await interviewer.collect(report)
 
 
 async def _grade(

@@ -16,8 +16,6 @@ from proctor.engine.settings import CallSettings, Panel, RunSettings
 from proctor.errors import MissingResource, UsageError
 from proctor.store.store import Store
 
-ROLES = ("candidate", "judge", "simulator")
-
 
 @dataclass
 class Models:

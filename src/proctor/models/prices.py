@@ -50,11 +50,6 @@ def cost_of(price: Price | None, usage: Usage) -> float | None:
     return (into * usage.prompt_tokens + out * usage.completion_tokens) / 1e6
 
 
-def as_of() -> str:
-    """Return the date of the price list."""
-    return str(_document()["as_of"])
-
-
 @cache
 def _document() -> Json:
     return wire.loads(files(__package__).joinpath("prices.json").read_bytes())

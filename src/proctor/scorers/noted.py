@@ -13,6 +13,7 @@ class Noted(Scorer):
     """Take the score from what the dialogue noted: yes or no, or a number that is only shown."""
 
     instant: ClassVar[bool] = True
+    reads_notes: ClassVar[bool] = True
 
     key: str = "correct"
 
