@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ LONG = {
     "tests/dialects/test_native_read.py": "one table of everything a native suite may say",
 }
 # Files that run inside a sandbox, where running a text is their very purpose.
-INSIDE = {"zygote.py", "launch.py", "launch_sql.py"}
+INSIDE = {"zygote.py", "launch.py", "launch_sql.py", "function_call.py"}
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
 # A path of the machine it was written on. /tmp is everywhere: programs in tests may name it.
 MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
@@ -30,6 +31,11 @@ def named(paths: list[Path]) -> list[object]:
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
@@ -37,7 +43,7 @@ def lines(path: Path) -> int:
 @pytest.mark.parametrize("path", named(SOURCES + TESTS))
 def test_every_file_opens_with_one_line_that_says_what_it_is_for(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    first = (ast.get_docstring(ast.parse(text)) or "").split("\n")[0]
+    first = (ast.get_docstring(tree_of(path)) or "").split("\n")[0]
     assert text.startswith('"""')
     assert first.endswith((".", "alone", ":")), first
 
@@ -55,10 +61,10 @@ def test_no_file_is_called_by_a_name_that_says_nothing() -> None:
 @pytest.mark.parametrize("path", named(SOURCES))
 def test_sources(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    nodes = list(ast.walk(tree_of(path)))
     in_cli = "cli" in path.relative_to(ROOT).parts
-    assert not any(isinstance(node, ast.Global) for node in ast.walk(tree))
-    calls = [node.func.id for node in ast.walk(tree)
+    assert not any(isinstance(node, ast.Global) for node in nodes)
+    calls = [node.func.id for node in nodes
              if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]  # fmt: skip
     inside = path.name in INSIDE
     assert inside or not {"eval", "exec"} & set(calls)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from math import isfinite
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from proctor.core.suite import Json, Spec
 from proctor.errors import PluginError
@@ -18,6 +18,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "bert_similarity": "proctor.scorers.bert_similarity:BertSimilarity",
         "blanks": "proctor.scorers.blanks:Blanks",
         "contains": "proctor.scorers.text:Contains",
+        "eval_code": "proctor.scorers.eval_code:EvalCode",
         "exact_match": "proctor.scorers.text:ExactMatch",
         "hallucination": "proctor.scorers.against_context:Hallucination",
         "hedging_language": "proctor.scorers.hedging:HedgingLanguage",
@@ -35,6 +36,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "readability": "proctor.scorers.readability:Readability",
         "rouge": "proctor.scorers.overlap:Rouge",
         "rubric": "proctor.scorers.rubric:Rubric",
+        "scoring_point": "proctor.scorers.scoring_point:ScoringPoint",
         "specificity": "proctor.scorers.specificity:Specificity",
         "summary_quality": "proctor.scorers.summary_quality:SummaryQuality",
         "text_metrics": "proctor.scorers.text_metrics:TextMetrics",
@@ -48,6 +50,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "colossal": "proctor.dialects.colossal:Colossal",
         "infibench": "proctor.dialects.infibench:InfiBench",
         "native": "proctor.dialects.native:Native",
+        "taskweaver": "proctor.dialects.taskweaver:TaskWeaver",
+    },
+    "candidate": {
+        "exec": "proctor.candidates.command:Command",
+        "http": "proctor.candidates.endpoint:Endpoint",
+        "python": "proctor.candidates.function:Function",
+        "recorded": "proctor.candidates.recorded:Recorded",
+        "taskweaver": "proctor.candidates.taskweaver:TaskWeaver",
     },
     "archive": {
         "bench": "proctor.dialects.bench_folder:BenchFolder",
@@ -55,24 +65,29 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "dialogue": {
         "clarify": "proctor.dialogues.clarify:Clarify",
         "fata": "proctor.dialogues.fata:Fata",
+        "scripted": "proctor.dialogues.scripted:Scripted",
         "single_turn": "proctor.dialogues.single_turn:SingleTurn",
+        "virtual_user": "proctor.dialogues.virtual_user:VirtualUser",
     },
     "executor": {
         "local": "proctor.executors.local:LocalExecutor",
+        "ray": "proctor.executors.ray:RayExecutor",
     },
     "measure": {
         "accuracy": "proctor.measures.basic:Accuracy",
+        "agent_failure_rate": "proctor.measures.agents:AgentFailureRate",
         "agreement": "proctor.measures.agreement:Agreement",
         "ask_rate": "proctor.measures.dialogue:AskRate",
         "clarified": "proctor.measures.dialogue:Clarified",
         "clear_direct_rate": "proctor.measures.dialogue:ClearDirectRate",
         "cov_rate": "proctor.measures.dialogue:CovRate",
         "healthbench": "proctor.measures.answers:HealthBench",
+        "hit_rate": "proctor.measures.agents:HitRate",
         "kept_asking": "proctor.measures.dialogue:KeptAsking",
         "mean_points": "proctor.measures.basic:MeanPoints",
         "named_metric": "proctor.measures.named:NamedMetric",
         "pass@1": "proctor.measures.answers:PassAt1",
-        "pass_rate": "proctor.measures.basic:PassRate",
+        "pass_rate": "proctor.measures.basic:PassRate",  # nosec B105  # no password
         "reasons": "proctor.measures.dialogue:Reasons",
         "score": "proctor.measures.dialogue:AskScore",
         "truncation_rate": "proctor.measures.answers:TruncationRate",
@@ -83,6 +98,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "model": {
         "anthropic": "proctor.models.anthropic:Anthropic",
+        "azure": "proctor.models.azure:Azure",
         "local": "proctor.models.local:Local",
         "openai": "proctor.models.openai:OpenAI",
         "replay": "proctor.models.replay:Replay",
@@ -107,6 +123,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "askbench": "proctor.reports.askbench:AskBenchLayout",
         "colossal": "proctor.reports.colossal:ColossalLayout",
         "infibench": "proctor.reports.infibench:InfiBenchLayout",
+        "taskweaver": "proctor.reports.taskweaver:TaskWeaverLayout",
     },
 }
 
@@ -160,7 +177,7 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
         from proctor.validation import words_of
 
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(words_of(error))}") from None
-    if (endless := next(_endless(built, ()), None)) is not None:
+    if not _finite(built) and (endless := next(_endless(built, ()), None)) is not None:
         raise PluginError(f"{kind} {spec.name!r}: {endless}: a finite number is wanted")
     return built
 
@@ -170,12 +187,18 @@ def parameters(kind: str, name: str) -> list[Parameter]:
     return [
         Parameter(
             name=f.name,
-            type=f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type)),
+            type=_type_name(f.type),
             default=f.default_factory() if f.default_factory is not MISSING else f.default,
             required=f.default is MISSING and f.default_factory is MISSING,
         )
         for f in fields(find(kind, name))
     ]
+
+
+def _type_name(kind: Any) -> str:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
 
 
 def main_parameter(kind: str, name: str) -> str | None:
@@ -230,6 +253,26 @@ def _checked(kind: str, name: str, found: Any) -> type[Any]:
     if not isinstance(found, type):
         raise PluginError(f"the {kind} {name!r} is not a class")
     return found
+
+
+def _finite(value: Any) -> bool:
+    """Tell quickly whether no number of a plugin's parameters is infinite or none at all."""
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return True
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, list | tuple):
+        return all(map(_finite, value))
+    return all(_finite(getattr(value, name, None)) for name in _field_names(kind))
+
+
+_PLAIN = frozenset({str, int, bool, type(None)})
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _endless(value: Any, path: tuple[str, ...]) -> Iterator[str]:

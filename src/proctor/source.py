@@ -97,9 +97,7 @@ def show_loc(loc: Loc) -> str:
 def read_text(path: Path, *, limit: int = MAX_FILE) -> str:
     """Read a UTF-8 text file, or say what is wrong with it and where."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
-            raise wrong(path, "this is a pipe or a device, not a file")
+        found = refuse_pipe(path)
         if found.st_size > limit:
             message = f"the file has {found.st_size:,} bytes; no more than {limit:,} are read"
             raise wrong(path, message)
@@ -111,6 +109,14 @@ def read_text(path: Path, *, limit: int = MAX_FILE) -> str:
     except OSError as error:
         raise wrong(path, f"cannot be read: {error.strerror or error}") from None
     return decode(path, data)
+
+
+def refuse_pipe(path: Path) -> os.stat_result:
+    """Raise an error for what is neither file nor folder: reading it might never end."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise wrong(path, "this is a pipe or a device, not a file")
+    return found
 
 
 def normal_newlines(text: str) -> str:
@@ -143,6 +149,7 @@ def read_json(path: Path) -> Document:
 def read_jsonl(path: Path) -> Iterator[Document]:
     """Read a JSON Lines file, one document a line, never holding more than one."""
     try:
+        refuse_pipe(path)
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(MAX_ROW), b""), 1):
                 if len(line) >= MAX_ROW:
@@ -157,11 +164,10 @@ def read_jsonl(path: Path) -> Iterator[Document]:
 
 def read_csv(path: Path) -> Iterator[Document]:
     """Read a CSV file with a header, one document a row; an empty field is an empty text."""
-    text = read_text(path, limit=MAX_ROW * 8)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     csv.field_size_limit(MAX_ROW)
     started = 1
     try:
+        reader = csv.reader(_csv_lines(path), strict=True)
         header = next(reader, None)
         if not header:
             raise wrong(path, "the file is empty; a header line is needed", 1, 1)
@@ -183,6 +189,40 @@ def read_csv(path: Path) -> Iterator[Document]:
         raise wrong(path, f"not readable as CSV: {error}", started, 1, hint=hint) from None
 
 
+def _csv_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file with their ends, never holding more than one."""
+    try:
+        refuse_pipe(path)
+        with path.open("rb") as file:
+            if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+                decode(path, b"\xff\xfe")
+            file.seek(0)
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            for number, line in enumerate(iter(lambda: text.readline(MAX_ROW), ""), 1):
+                if len(line) >= MAX_ROW:
+                    raise wrong(path, f"a line of more than {MAX_ROW:,} characters", number, 1)
+                if "\0" in line:
+                    decode(path, line.encode(), row=number)
+                yield line
+    except UnicodeDecodeError:
+        raise _undecodable(path) from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _undecodable(path: Path) -> SuiteError:
+    """Find where a text stops being UTF-8, reading it once more."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(iter(lambda: file.readline(MAX_ROW), b""), 1):
+                decode(path, line, row=number)
+    except SuiteError as error:
+        return error
+    except OSError as error:
+        return _unreadable(path, error)
+    return wrong(path, "not valid UTF-8", hint="save the file as UTF-8")
+
+
 def read_parquet(path: Path) -> Iterator[Document]:
     """Read a Parquet file, one document a row, batch by batch; nulls are left out."""
     try:
@@ -193,7 +233,7 @@ def read_parquet(path: Path) -> Iterator[Document]:
             f"{path}: reading Parquet needs pyarrow (fix: pip install 'proctor[parquet]')"
         ) from None
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
             number = 0
             for batch in file.iter_batches(batch_size=1024):
                 for row in batch.to_pylist():

@@ -211,8 +211,9 @@ def test_the_folder_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert _run([*given, "--json"]) == 0
     (suite,) = json.loads(capsys.readouterr().out)["suites"]
     assert (suite["suite"], suite["runs"][0]["avg_score"]) == ("my suite", 0.0)
-    assert _run(given) == 0
-    assert "gpt run" in capsys.readouterr().out
+    assert _run([*given, "--json"]) == 0
+    (again,) = json.loads(capsys.readouterr().out)["suites"]
+    assert (again["runs"], again["there"]) == ([], 1), "what is there is not read again"
     assert _run(["bench", "--directory", str(tmp_path / "no")]) == 2
 
 

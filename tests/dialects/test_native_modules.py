@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -341,14 +340,13 @@ def test_a_change_of_a_module_or_a_file_makes_another_case(tmp_path: Path) -> No
     assert len(set(keys)) == 3
 
 
-def run(folder: Path, suite: str, answers: dict[str, str]) -> dict[str, float]:
+def run(proctor: str, folder: Path, suite: str, answers: dict[str, str]) -> dict[str, float]:
     """Judge answers with ``proctor run``, and return the value of each case."""
     rows = [json.dumps({"case": case, "output": output}) for case, output in answers.items()]
     (folder / "answers.jsonl").write_text("\n".join(rows), encoding="utf-8")
     env = {key: value for key, value in os.environ.items() if not key.startswith("PROCTOR")}
-    command = [sys.executable, "-m", "proctor.cli.main", "run", suite]
     done = subprocess.run(
-        [*command, "--answers", "answers.jsonl", "--json", "--cases"],
+        [proctor, "run", suite, "--answers", "answers.jsonl", "--json", "--cases"],
         cwd=folder, env=env, capture_output=True, encoding="utf-8", check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -358,7 +356,7 @@ def run(folder: Path, suite: str, answers: dict[str, str]) -> dict[str, float]:
 
 
 @pytest.mark.skipif(bool(NO_SANDBOX), reason=NO_SANDBOX)
-def test_a_suite_with_functions_runs_in_the_sandbox(tmp_path: Path) -> None:
+def test_a_suite_with_functions_runs_in_the_sandbox(tmp_path: Path, proctor: str) -> None:
     suite = """\
 cases:
   - {id: check, ask: a, criteria: {python_check: {module: checks, func: grade}}}
@@ -377,13 +375,13 @@ cases:
     row = {"id": "row", "ask": "d", "criteria": {"python_check": GRADE}}
     write(tmp_path, {**FILES, "suite.yaml": suite, "rows.jsonl": json.dumps(row)})
     answers = {"check": "one", "keywords": "x y", "blanks": "let x = 1;", "row": "two one"}
-    assert run(tmp_path, "suite.yaml", answers) == pytest.approx(
+    assert run(proctor, tmp_path, "suite.yaml", answers) == pytest.approx(
         {"check": 0.5, "keywords": 0.5, "blanks": 0.5, "row": 1.0}
     )
 
 
 @pytest.mark.skipif(bool(NO_SANDBOX), reason=NO_SANDBOX)
-def test_the_functions_on_the_page_judge_as_it_says(tmp_path: Path) -> None:
+def test_the_functions_on_the_page_judge_as_it_says(tmp_path: Path, proctor: str) -> None:
     page = (DOCS / "suite-format.md").read_text(encoding="utf-8")
     for name in ("checks.py", "functions.yaml"):
         (text,) = re.findall(rf"^`{name}`:\n\n```\w+\n(.*?)^```$", page, re.M | re.S)
@@ -393,4 +391,4 @@ def test_the_functions_on_the_page_judge_as_it_says(tmp_path: Path) -> None:
         ({"small-json": "[]", "colours": "green and white"}, [0.5, 0.0]),
         ({"small-json": "name", "colours": "blue"}, [0.0, 0.0]),
     ):
-        assert list(run(tmp_path, "functions.yaml", answers).values()) == values
+        assert list(run(proctor, tmp_path, "functions.yaml", answers).values()) == values

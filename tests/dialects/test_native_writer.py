@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from full import FULL
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.dialects.native import Native
@@ -121,7 +122,9 @@ def keys(suite: Suite) -> list[str]:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150 if FULL else 40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(suite=suites)
 def test_what_is_written_reads_back_as_the_same_suite(tmp_path: Path, suite: Suite) -> None:

@@ -11,7 +11,7 @@ KEYS = ("is_final_answer", "is_correct", "all_required_points_resolved", "missin
 NAMES = sorted(
     path.name.removesuffix(".txt")
     for path in files("proctor.prompts").joinpath("en").iterdir()
-    if re.match(r"(ask|fata|in3)_.*\.txt$", path.name)
+    if re.match(r"(ask|fata|in3|point|virtual)_.*\.txt$", path.name)
 )
 USERS = [name for name in NAMES if "_user" in name]
 

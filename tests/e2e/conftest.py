@@ -58,6 +58,7 @@ class Cli:
 
     folder: Path
     env: dict[str, str]
+    program: str
 
     def __call__(self, *args: str, code: int = 0, **more: Any) -> subprocess.CompletedProcess[str]:
         if more or "PYTHONPATH" in self.env:
@@ -69,9 +70,9 @@ class Cli:
         return done
 
     def start(self, *args: str, **more: Any) -> subprocess.CompletedProcess[str]:
-        """Start a process."""
+        """Call it in another process."""
         return subprocess.run(
-            self.command(*args),
+            [self.program, *args],
             cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=120, check=False,
             **more,
         )  # fmt: skip
@@ -96,6 +97,7 @@ class Cli:
         return json.loads(self(*args, "--json", code=code).stdout)
 
     def command(self, *args: str) -> list[str]:
+        """Return what starts a new process, such as can be killed."""
         return [sys.executable, "-m", "proctor.cli.main", *args]
 
     def write(self, name: str, text: str) -> str:
@@ -113,14 +115,22 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scorer, "time_limit", 1.0)
 
 
+@pytest.fixture(scope="session")
+def make_cli(proctor: str) -> Callable[[Path], Cli]:
+    def make(folder: Path) -> Cli:
+        env = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("PROCTOR") and key != "PYTHONPATH"
+        }
+        return Cli(folder, {**env, "PYTHONWARNINGS": "error"}, proctor)
+
+    return make
+
+
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    env = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith("PROCTOR") and key != "PYTHONPATH"
-    }
-    return Cli(tmp_path, {**env, "PYTHONWARNINGS": "error"})
+def cli(tmp_path: Path, make_cli: Callable[[Path], Cli]) -> Cli:
+    return make_cli(tmp_path)
 
 
 @pytest.fixture

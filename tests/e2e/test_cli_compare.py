@@ -1,5 +1,8 @@
 """proctor compare: the verdict, the table, the flips, JSON, gates and exit codes."""
 
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,9 +10,10 @@ import pytest
 CASES = 24
 
 
-@pytest.fixture
-def compared(cli: Any) -> Any:
-    """Give a command line with two runs of a suite of sums: ten more are right in the second."""
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory, make_cli: Callable[[Path], Any]) -> Path:
+    """Give a folder with two runs of a suite of sums: ten more are right in the second."""
+    cli = make_cli(tmp_path_factory.mktemp("graded"))
     suite = ["name: sums", "cases:"]
     for n in range(CASES):
         level = "low" if n < 12 else "high"
@@ -19,6 +23,13 @@ def compared(cli: Any) -> Any:
     for name, wrong in (("old", range(1, 14)), ("new", range(11, 14))):
         rows = [{"case": f"sum-{n:02}", "output": str(2 * n + (n in wrong))} for n in range(CASES)]
         cli("run", "suite.yaml", "--answers", cli.answers(rows, f"{name}.jsonl"), "--name", name)
+    return Path(cli.folder)
+
+
+@pytest.fixture
+def compared(graded: Path, cli: Any) -> Any:
+    """Give a command line in a copy of that folder."""
+    shutil.copytree(graded, cli.folder, dirs_exist_ok=True)
     return cli
 
 

@@ -173,7 +173,6 @@ def test_demo(cli: Any) -> None:
 def test_doctor(cli: Any) -> None:
     checks = {row["what"]: row["ok"] for row in cli.json("doctor")["checks"]}
     assert checks["grading processes"]
-    assert "ok" in cli("doctor").stdout
 
 
 def test_the_origins_own_command(cli: Any) -> None:

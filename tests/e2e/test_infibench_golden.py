@@ -1,6 +1,8 @@
 """The published numbers of InfiBench come out, attempt by attempt, through the command line."""
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,15 @@ def text_cases() -> list[str]:
     return [name for name, row in golden.items() if "unit_test" not in row["components"]]
 
 
+@pytest.fixture(scope="module")
+def published(
+    tmp_path_factory: pytest.TempPathFactory, make_cli: Callable[[Path], Any]
+) -> Callable[..., dict[str, Any]]:
+    """Give a function that grades the published answers of a model, once in each way."""
+    cli = make_cli(tmp_path_factory.mktemp("published"))
+    return cache(lambda model, *more: run(cli, DEV / "responses" / model, *more))
+
+
 def run(cli: Any, answers: Path, *more: str) -> dict[str, Any]:
     chosen = [part for name in text_cases() for part in ("--select", name)]
     made = cli.json(
@@ -28,9 +39,9 @@ def run(cli: Any, answers: Path, *more: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_published_attempt(cli: Any, model: str) -> None:
+def test_every_published_attempt(published: Any, model: str) -> None:
     golden = json.loads((DEV / "golden.json").read_text())[model]
-    cases = run(cli, DEV / "responses" / model, "--compat", "original")
+    cases = published(model, "--compat", "original")
     assert cases.keys() == set(text_cases()) != set()
     compared = 0
     for name in cases:
@@ -73,10 +84,9 @@ def test_every_synthetic_answer(cli: Any, tmp_path: Path) -> None:
     ],
 )
 def test_the_default_differs_where_the_original_is_broken(
-    cli: Any, model: str, expected: dict[str, float]
+    published: Any, model: str, expected: dict[str, float]
 ) -> None:
-    folder = DEV / "responses" / model
-    compat, default = run(cli, folder, "--compat", "original"), run(cli, folder)
+    compat, default = published(model, "--compat", "original"), published(model)
     gained = {
         name: round(default[name]["value"] - compat[name]["value"], 4)
         for name in compat

@@ -88,10 +88,11 @@ def test_elsewhere_a_token_is_needed_and_said_so(place: str) -> None:
     ],
 )
 def test_what_is_wrong_is_said(
-    place: str, tmp_path: Path, more: tuple[str, ...], said: str
+    place: str, proctor: str, tmp_path: Path, more: tuple[str, ...], said: str
 ) -> None:
+    options = command(place, *more)[3:]
     done = subprocess.run(
-        command(place, *more), capture_output=True, text=True, cwd=tmp_path, check=False
+        [proctor, *options], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     assert done.returncode == 2
     assert said in done.stderr

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import subprocess
-import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent, indent
@@ -28,38 +28,56 @@ KEYWORDS = {"rules": ["red", {"text": "green", "weight": 2.0}, {"text": "bad", "
 BLANKS = {"template": "let [blank] = [blank];", "targets": ["x", {"any": ["1"], "weight": 3.0}]}
 
 
-def handled(name: str, params: dict[str, Any], source: str, answers: list[str]) -> list[Score]:
-    handler = {"module": "cases.handler_1", "func": "f", "source": dedent(source)}
-    return asyncio.run(graded(Spec(name=name, params={**params, "post_handler": handler}), answers))
+class Grader:
+    """Grade as the engine does, always with the same grading process and sandbox."""
 
+    def __init__(self) -> None:
+        self.runner = asyncio.Runner()
+        self.executor, self.sandbox = LocalExecutor(workers=1), Bubblewrap()
 
-async def graded(spec: Spec, answers: list[str]) -> list[Score]:
-    """Grade as the engine does: first in a grading process, then on the loop."""
-    scorer = build("scorer", spec)
-    assert scorer.finishes
-    assert not is_async(scorer)
-    contexts = [ScoreContext.of(answer) for answer in answers]
-    keys = tuple(str(number) for number in range(len(answers)))
-    task = GradeTask(
-        case=contexts[0].case,
-        criterion=Criterion(id="c", scorer=spec),
-        attempts=tuple(Attempt.of("try", answer) for answer in answers),
-        keys=keys,
-        time_limit=scorer.time_limit,
-    )
-    executor, sandbox = LocalExecutor(workers=1), Bubblewrap()
-    try:
-        begun = {key: score async for key, score in executor.grade([task])}
+    def handled(
+        self, name: str, params: dict[str, Any], source: str, answers: list[str]
+    ) -> list[Score]:
+        handler = {"module": "cases.handler_1", "func": "f", "source": dedent(source)}
+        return self.graded(Spec(name=name, params={**params, "post_handler": handler}), answers)
+
+    def graded(self, spec: Spec, answers: list[str]) -> list[Score]:
+        return self.runner.run(self._graded(spec, answers))
+
+    async def _graded(self, spec: Spec, answers: list[str]) -> list[Score]:
+        """Grade first in a grading process, then on the loop."""
+        scorer = build("scorer", spec)
+        assert scorer.finishes
+        assert not is_async(scorer)
+        contexts = [ScoreContext.of(answer) for answer in answers]
+        keys = tuple(str(number) for number in range(len(answers)))
+        task = GradeTask(
+            case=contexts[0].case,
+            criterion=Criterion(id="c", scorer=spec),
+            attempts=tuple(Attempt.of("try", answer) for answer in answers),
+            keys=keys,
+            time_limit=scorer.time_limit,
+        )
+        begun = {key: score async for key, score in self.executor.grade([task])}
         found = []
         for key, ctx in zip(keys, contexts, strict=True):
             score = begun[key]
             if score.status == "scored":
-                score = await finish_async(scorer, replace(ctx, sandbox=sandbox), score)
+                score = await finish_async(scorer, replace(ctx, sandbox=self.sandbox), score)
             found.append(score)
         return found
-    finally:
-        await executor.close()
-        await sandbox.close()
+
+    def close(self) -> None:
+        self.runner.run(self.executor.close())
+        self.runner.run(self.sandbox.close())
+        self.runner.close()
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    made = Grader()
+    yield made
+    made.close()
 
 
 SEES = "def f(got, of, statuses): return got + 0.5, of * 2, [got, of, statuses]\n"
@@ -89,9 +107,9 @@ SEES = "def f(got, of, statuses): return got + 0.5, of * 2, [got, of, statuses]\
     ],
 )
 def test_a_handler_sees_the_ordinary_score_and_replaces_it(
-    name: str, params: dict[str, Any], answer: str, seen: list[Any]
+    grader: Grader, name: str, params: dict[str, Any], answer: str, seen: list[Any]
 ) -> None:
-    (score,) = handled(name, params, SEES, [answer])
+    (score,) = grader.handled(name, params, SEES, [answer])
     assert score.status == "scored", score.reason
     assert (score.points, score.out_of) == (seen[0] + 0.5, seen[1] * 2)
     assert score.detail["scoring_detail"] == seen
@@ -117,18 +135,18 @@ def test_a_handler_sees_the_ordinary_score_and_replaces_it(
 )
 @pytest.mark.parametrize(("name", "params"), [("keywords", KEYWORDS), ("blanks", BLANKS)])
 def test_a_handler_that_fails_leaves_the_criterion_unscored(
-    name: str, params: dict[str, Any], source: str, reason: str
+    grader: Grader, name: str, params: dict[str, Any], source: str, reason: str
 ) -> None:
-    (score,) = handled(name, params, source, ["red"])
+    (score,) = grader.handled(name, params, source, ["red"])
     assert (score.status, score.points, score.out_of) == ("failed", None, None)
     assert score.reason.startswith("the post_handler cases.handler_1.f ")
     assert reason in score.reason
 
 
 @sandboxed
-def test_an_endless_pattern_before_a_handler_costs_only_its_attempt() -> None:
+def test_an_endless_pattern_before_a_handler_costs_only_its_attempt(grader: Grader) -> None:
     params = {"rules": [{"text": "(a+)+b", "regex": True}]}
-    endless, good = handled("keywords", params, SEES, ["a" * 60, "aab"])
+    endless, good = grader.handled("keywords", params, SEES, ["a" * 60, "aab"])
     assert (endless.status, good.status) == ("failed", "scored")
     assert "took longer" in endless.reason
     assert good.detail["scoring_detail"] == [1.0, 1.0, ["match"]]
@@ -213,7 +231,12 @@ def same(got, of, statuses):
     ids=["keywords", "blanks"],
 )
 def test_handlers_of_infibench(
-    tmp_path: Path, compat: str, grading: str, answers: list[str], expected: list[Any]
+    grader: Grader,
+    tmp_path: Path,
+    compat: str,
+    grading: str,
+    answers: list[str],
+    expected: list[Any],
 ) -> None:
     grading = dedent(grading).replace("targets: [[x, y],", "targets: [{content: [x, y]},")
     files = {
@@ -231,13 +254,13 @@ def test_handlers_of_infibench(
     reading = InfiBench().read(tmp_path / "suite.yaml", compat=compat)
     (criterion,) = reading.suite.cases[0].criteria
     assert criterion.scorer.params.get("compat", "") == compat
-    scores = asyncio.run(graded(criterion.scorer, answers))
+    scores = grader.graded(criterion.scorer, answers)
     found = [(score.points, score.out_of, score.detail["scoring_detail"]) for score in scores]
     assert found == expected
 
 
 @sandboxed
-def test_a_whole_run_stores_only_finished_scores(tmp_path: Path) -> None:
+def test_a_whole_run_stores_only_finished_scores(tmp_path: Path, proctor: str) -> None:
     grading = """\
 grading:
   keywords:
@@ -264,10 +287,9 @@ def judge(response): return len(response) % 3, 2, None
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     command = "run suite.yaml --answers answers --sandbox bubblewrap --json --cases"
-    start = "import sys; from proctor.cli.main import main; sys.exit(main())"
     for _ in range(2):
         done = subprocess.run(
-            [sys.executable, "-c", start, *command.split()],
+            [proctor, *command.split()],
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -1,9 +1,13 @@
-"""Stores to test with: SQLite always, PostgreSQL where PROCTOR_TEST_POSTGRES names a database."""
+"""Stores to test with: SQLite always, PostgreSQL where PROCTOR_TEST_POSTGRES names a database or
+the package pgserver brings a server."""
 
 import os
+import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,26 +16,64 @@ from proctor.store.store import Store
 POSTGRES = os.environ.get("PROCTOR_TEST_POSTGRES", "")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Give the address of a database with nothing in it."""
-    if request.param == "sqlite":
-        yield str(tmp_path / "proctor.db")
+@pytest.fixture(scope="session")
+def server() -> Iterator[Any]:
+    """Give the address of a PostgreSQL server, started once for all tests of a process."""
+    if POSTGRES:
+        import sqlalchemy
+
+        yield sqlalchemy.make_url(POSTGRES).set(drivername="postgresql")
         return
-    if not POSTGRES:
-        pytest.skip("PROCTOR_TEST_POSTGRES names no database")
+    pytest.importorskip("psycopg")
+    pgserver = pytest.importorskip("pgserver")
     import sqlalchemy
 
-    schema = f"test_{uuid.uuid4().hex}"
-    url = sqlalchemy.make_url(POSTGRES).set(drivername="postgresql+psycopg")
-    engine = sqlalchemy.create_engine(url)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
-    own = url.set(drivername="postgresql", query={"options": f"-csearch_path={schema}"})
-    yield own.render_as_string(hide_password=False)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
+    # Its socket lies in there, and the path of a socket may not be long.
+    with tempfile.TemporaryDirectory(prefix="pg") as folder:
+        running = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            url = sqlalchemy.make_url(running.get_uri())
+            with _connected(url) as connection:
+                # What these tests write need not outlive the machine.
+                for name in ("fsync", "full_page_writes", "synchronous_commit"):
+                    connection.exec_driver_sql(f"ALTER SYSTEM SET {name} = off")
+                connection.exec_driver_sql("SELECT pg_reload_conf()")
+            yield url
+        finally:
+            running.cleanup()
+
+
+@contextmanager
+def _connected(url: Any) -> Iterator[Any]:
+    import sqlalchemy
+
+    engine = sqlalchemy.create_engine(
+        url.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+    )
+    with engine.connect() as connection:
+        yield connection
     engine.dispose()
+
+
+@pytest.fixture
+def postgresql(server: Any) -> Iterator[str]:
+    """Give the address of an empty schema on PostgreSQL."""
+    schema = f"test_{uuid.uuid4().hex}"
+    with _connected(server) as connection:
+        connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
+    own = server.update_query_dict({"options": f"-csearch_path={schema}"})
+    yield own.render_as_string(hide_password=False)
+    with _connected(server) as connection:
+        connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Give the address of a database with nothing in it."""
+    if request.param == "sqlite":
+        return str(tmp_path / "proctor.db")
+    found: str = request.getfixturevalue("postgresql")
+    return found
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from proctor.core.model import Usage
 from proctor.core.run import Run
 from proctor.core.suite import Spec
 from proctor.store.opening import migrate, open_engine
-from proctor.store.schema import VERSION_TABLE, VERSIONS
+from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
 from proctor.store.store import Store
 
 AWKWARD = "a\x00b\ud800c\x10d"
@@ -74,16 +74,15 @@ def test_a_deleted_run_takes_its_comparisons_along(store: Store) -> None:
     assert list(store.comparisons_between(["r1", "r2", "r3"])) == [kept]
 
 
-def test_a_store_of_the_first_version_gets_the_table_and_keeps_its_runs(tmp_path: Path) -> None:
-    path = str(tmp_path / "old.db")
-    with Store.open(path) as store:
+def test_a_store_of_the_first_version_gets_the_table_and_keeps_its_runs(address: str) -> None:
+    engine, _ = open_engine(address, create=True)
+    with engine.begin() as connection:
+        metadata.drop_all(connection)
+        connection.exec_driver_sql(f"DROP TABLE {VERSION_TABLE}")
+        migrate(connection, VERSIONS[0])
+    with Store(engine, address) as store:
         save(store, "r1")
-        with store._write() as connection:
-            connection.exec_driver_sql("DROP TABLE comparisons")
-            for name in ("value", "case_id", "status"):
-                connection.exec_driver_sql(f"DROP INDEX ix_run_results_{name}")
-            connection.exec_driver_sql(f"UPDATE {VERSION_TABLE} SET version_num = '{VERSIONS[0]}'")
-    with Store.open(path, create=False) as store:
+    with Store.open(address, create=False) as store:
         assert [run.id for run in store.runs()] == ["r1"]
         store.put_comparisons([("k1", "c1", ONE)])
         assert store.comparisons(["k1"]) == {"k1": ("c1", ONE)}

@@ -79,7 +79,8 @@ def test_the_migrated_database_equals_the_schema(address: str) -> None:
     from alembic.migration import MigrationContext
 
     options = {"version_table": VERSION_TABLE, "compare_type": True}
-    with Store.open(address) as store, store._write() as connection:
+    with Store.open(address) as store, store._write() as transaction:
+        connection = transaction.connection
         metadata.drop_all(connection)
         connection.exec_driver_sql(f"DROP TABLE {VERSION_TABLE}")
         migrate(connection)
@@ -211,6 +212,8 @@ def test_postgresql_names_what_it_needs_and_hides_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r"needs psycopg \(fix: pip install 'psycopg") as caught:
+    with pytest.raises(
+        StoreError, match=r"needs psycopg \(fix: pip install 'proctor\[post"
+    ) as caught:
         Store.open("postgresql://me:secret@localhost:1/db")
     assert "secret" not in str(caught.value)

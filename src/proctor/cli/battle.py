@@ -55,7 +55,7 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
       proctor battle @last @last~1 @last~2 --judge openai:gpt-4o --by category
     """
     from proctor.bounded import run_sync
-    from proctor.cli.output import progress_bar, say
+    from proctor.cli.output import progress_bar, say, say_stopped
     from proctor.engine.battle import battle as hold
     from proctor.store.store import Store
 
@@ -79,7 +79,7 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
                     )
                 )
         except KeyboardInterrupt:
-            click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+            say_stopped()
             return 130
     print_battle(outcome, options)
     return exit_code(outcome)

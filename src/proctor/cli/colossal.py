@@ -209,7 +209,7 @@ def _evaluate(asked: _Asked) -> int:
 def _battle(asked: _Asked) -> int:
     from proctor.bounded import run_sync
     from proctor.cli.battle import exit_code, print_battle
-    from proctor.cli.output import print_json, progress_bar, say, say_problems
+    from proctor.cli.output import print_json, progress_bar, say, say_problems, say_stopped
     from proctor.engine.battle import battle
     from proctor.errors import MissingResource, Problem
     from proctor.reports.battle import battle_object
@@ -247,7 +247,7 @@ def _battle(asked: _Asked) -> int:
                     )
                 )
         except KeyboardInterrupt:
-            click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+            say_stopped()
             return 130
         codes = [exit_code(outcome)]
         if evaluates:

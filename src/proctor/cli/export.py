@@ -1,38 +1,76 @@
-"""``proctor export``: a run as a file."""
+"""``proctor export``: runs as a file."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.options import json_option, store_option
 
+if TYPE_CHECKING:
+    from proctor.store.store import Store
+
 
 @click.command()
-@click.argument("run", metavar="RUN")
+@click.argument("runs", metavar="RUN [RUN...]", nargs=-1, required=True)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help=".jsonl or .parquet",
+    help=".html, .jsonl or .parquet",
 )
+@click.option("--lang", default="", metavar="en|zh", help="Language of a page.  [default: suite's]")
+@click.option("--limit", type=click.IntRange(min=1), help="First N cases of each run, for a page.")
+@click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")
 @store_option
 @json_option
-def export(run: str, out: Path, store: str | None, as_json: bool) -> None:
-    """Write RUN to a file: .jsonl holds all of it and can be imported, .parquet a row per score.
+def export(runs: tuple[str, ...], **options: Any) -> None:
+    """Write runs to a file.
+
+    A .html page opens from disk, with filters, every case, and 2 to 4 runs compared; a .jsonl file
+    holds all of the runs and their battles, and can be imported; .parquet has a row per score.
 
     \b
     Example:
+      proctor export @last --out report.html
+      proctor export @last~1 @last --out compared.html --lang zh
       proctor export @last --out run.jsonl
     """
     from proctor.cli.output import print_json
-    from proctor.engine.evaluate import view_of
-    from proctor.engine.transfer import write_run
+    from proctor.engine.transfer import write_runs
     from proctor.store.store import Store
 
-    with Store.open(store, create=False) as opened:
-        view = view_of(opened, run)
-        rows = write_run(view, out)
-    if as_json:
-        print_json({"wrote": str(out), "run": view.run.id, "rows": rows})
+    out: Path = options["out"]
+    only_page = [name for name in ("lang", "limit", "force") if options[name]]
+    with Store.open(options["store"], create=False) as store:
+        ids = [store.run(reference).id for reference in runs]
+        if out.suffix.lower() == ".html":
+            rows = _write_page(store, ids, out, options)
+        elif only_page:
+            raise click.UsageError(f"--{only_page[0]} is for pages (--out NAME.html)")
+        else:
+            rows = write_runs(store, ids, out)
+    size = out.stat().st_size
+    if options["as_json"]:
+        print_json({"wrote": str(out), "run": ids[0], "runs": ids, "rows": rows, "bytes": size})
     else:
-        click.echo(f"wrote {out}: {rows} rows")
+        is_page = out.suffix.lower() == ".html"
+        click.echo(f"wrote {out}: {rows} " + (f"cases, {_size(size)}" if is_page else "rows"))
+
+
+def _write_page(store: "Store", ids: list[str], out: Path, options: dict[str, Any]) -> int:
+    from proctor.engine.transfer import in_place
+    from proctor.web.share.document import ShareSettings, size_notice, write_page
+
+    settings = ShareSettings(
+        language=options["lang"], limit=options["limit"], force=options["force"]
+    )
+    with in_place(out) as part, part.open("wb") as file:
+        rows = write_page(store, ids, file, settings)
+    if notice := size_notice(out):
+        click.echo(notice, err=True)
+    return rows
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:.1f} MB" if count >= 2**20 else f"{max(1, count // 1024)} kB"

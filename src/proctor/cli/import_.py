@@ -12,7 +12,7 @@ from proctor.cli.options import json_option, store_option
 @store_option
 @json_option
 def import_(file: Path, store: str | None, as_json: bool) -> None:
-    """Read a run that `proctor export` wrote as .jsonl, or a folder of Arthur Bench, whole.
+    """Read runs that `proctor export` wrote as .jsonl, or a folder of Arthur Bench, whole.
 
     \b
     Example:
@@ -20,15 +20,16 @@ def import_(file: Path, store: str | None, as_json: bool) -> None:
       proctor import bench_runs
     """
     from proctor.cli.output import print_json
-    from proctor.engine.transfer import read_folder, read_run
+    from proctor.engine.transfer import read_folder, read_runs
     from proctor.store.store import Store
 
     with Store.open(store) as opened:
         if not file.is_dir():
-            view = read_run(opened, file)
+            views = read_runs(opened, file)
             if as_json:
-                print_json({"run": {"id": view.run.id, "name": view.run.name}})
-            else:
+                runs = [{"id": view.run.id, "name": view.run.name} for view in views]
+                print_json({"run": runs[0], "runs": runs})
+            for view in views if not as_json else ():
                 click.echo(f"imported {view.run.name} ({view.run.id})")
             return
         found = read_folder(opened, file)

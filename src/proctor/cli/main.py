@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,9 +21,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "compare": ("proctor.cli.compare:compare", "Say which run is better, and how sure that is."),
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
     "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, models, languages."),
+    "proxy": ("proctor.cli.proxy:proxy", "Pass an agent's model calls on, and record them."),
     "view": ("proctor.cli.view:view", "Show suites, runs and cases as pages in a browser."),
     "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
-    "export": ("proctor.cli.export:export", "Write a run to a file: .jsonl or .parquet."),
+    "export": ("proctor.cli.export:export", "Write runs to a file: a page, .jsonl or .parquet."),
     "import": ("proctor.cli.import_:import_", "Read exported runs, or Arthur Bench's folders."),
     "delete": ("proctor.cli.delete:delete", "Delete a run from the store."),
     "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
@@ -31,8 +33,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "askbench": ("proctor.cli.askbench:askbench", "Run AskBench's INI files and result folders."),
     "colossal": ("proctor.cli.colossal:colossal", "Evaluate as ColossalAI's eval.py did."),
     "bench": ("proctor.cli.bench:bench", "Take in a folder of Arthur Bench, and list it."),
+    "taskweaver": ("proctor.cli.taskweaver:taskweaver", "Examine agents as auto_eval did."),
     "infibench": ("proctor.cli.infibench:infibench", "Grade as InfiBench's grader_main.py did."),
 }
+
+STOPPED = 130
+WORKING = "proctor"
+"""What threads are called that work for a command."""
 
 
 class LazyGroup(click.Group):
@@ -89,18 +96,26 @@ def cli() -> None:
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     given = sys.argv[1:] if args is None else args
-    sys.exit(_run(given))
+    code = _run(given)
+    if code == STOPPED and any(thread.name == WORKING for thread in threading.enumerate()):
+        # Something would not be interrupted. Whatever it does is undone, or will be done again.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def _run(args: list[str]) -> int:
     try:
-        result: Any = cli.main(args=args, prog_name="proctor", standalone_mode=False)
+        result: Any = cli.main(
+            args=args, prog_name="proctor", standalone_mode=False, obj=tuple(args)
+        )
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        return 130
+        return STOPPED
     except click.ClickException as error:
         error.show()
         return error.exit_code

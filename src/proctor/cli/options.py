@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from proctor.cli.agent_options import agent_options, agent_settings
 from proctor.core.model import ModelChoice, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Spec
@@ -79,13 +80,24 @@ def run_options(command: Command) -> Command:
                 type=click.Path(path_type=Path),
                 help="Answers on file: a folder, JSONL, CSV or Parquet.",
             ),
+            *agent_options,
             click.option("--attempts", type=click.IntRange(1), help="At most N attempts a case."),
+            click.option(
+                "--again",
+                default="",
+                metavar="LABEL",
+                help="Ask everything anew, under this label; the same label goes on.",
+            ),
             click.option("--name", default="", help="The run's name [default: SUITE-CANDIDATE]."),
             *judge_options,
             *sampling_options,
             *call_options,
             click.option(
-                "--executor", default="local", show_default=True, help="Where grading runs."
+                "--executor",
+                default="local",
+                show_default=True,
+                metavar="WHERE",
+                help="Where grading runs: local, or ray[:ADDRESS], a Ray cluster.",
             ),
             click.option(
                 "--workers", type=click.IntRange(1), help="Grading processes [default: one a core]."
@@ -184,6 +196,11 @@ dialect_options = [
         help="What an AskBench candidate is told about asking.",
     ),
     click.option("--strict/--no-strict", default=None, help="AskBench's strict two turns."),
+    click.option(
+        "--stop-below",
+        type=click.FloatRange(0, 1),
+        help="End a TaskWeaver case after a turn whose share of its points is below this.",
+    ),
 ]
 
 colossal_options = [
@@ -242,8 +259,8 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
 
 def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
     names = (
-        "max_turns", "guidance", "strict", "target_file", "prompt_file", "with_reference",
-        "scoring_method",
+        "max_turns", "guidance", "strict", "stop_below", "target_file", "prompt_file",
+        "with_reference", "scoring_method",
     )  # fmt: skip
     found = {name: options.pop(name, None) for name in names}
     for name in ("strict", "with_reference"):
@@ -258,14 +275,20 @@ def sandbox_spec(text: str) -> Spec:
     return Spec(name=name, params={"image": image} if image else {})
 
 
+def executor_spec(text: str, workers: int | None) -> Spec:
+    """Read ``ray:ADDRESS`` and the like."""
+    name, _, address = text.partition(":")
+    given = {"address": address, "workers": workers}
+    return Spec(name=name, params={key: value for key, value in given.items() if value})
+
+
 def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     """Take the settings out of a command's options; several models make a run each."""
-    workers = options.pop("workers", None)
-    executor = Spec(
-        name=options.pop("executor", "local"), params={"workers": workers} if workers else {}
-    )
+    executor = executor_spec(options.pop("executor", "local"), options.pop("workers", None))
     asked = _asked(options)
     models, answers = options.pop("models", ()), options.pop("answers", None)
+    agent, own = agent_settings(options)
+    models = (*models, *own)
     name = options.pop("name", "")
     if name and len(models) > 1:
         raise click.UsageError("--name names one run, and several models make several")
@@ -275,7 +298,10 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         calls=call_settings(options),
         suite=suite_settings(options),
         answers=answers,
+        agent=agent,
+        proxy=_choice(text, {}) if (text := options.pop("proxy", None)) else None,
         attempts=options.pop("attempts", None),
+        again=options.pop("again", ""),
         name=name,
         executor=executor,
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),

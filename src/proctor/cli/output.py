@@ -28,6 +28,17 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def say_stopped() -> None:
+    """Tell a person who interrupted a command that nothing is lost, and how to go on."""
+    import re
+    import shlex
+
+    context = click.get_current_context(silent=True)
+    words = (context.find_root().obj if context is not None else None) or ()
+    again = re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", shlex.join(["proctor", *words]))
+    click.echo(f"\nstopped; what was done is stored. To go on:\n  {again}", err=True)
+
+
 def problem_json(problem: Problem) -> dict[str, Json]:
     """Make JSON of a problem."""
     return {

@@ -85,7 +85,7 @@ def run(**options: Any) -> int:
 def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[Outcome] | None":
     """Examine every candidate with every suite, with progress; none where it was interrupted."""
     from proctor.bounded import run_sync
-    from proctor.cli.output import progress_bar, say, say_problems
+    from proctor.cli.output import progress_bar, say, say_problems, say_stopped
     from proctor.engine.evaluate import evaluate_all
 
     outcomes: list[Outcome] = []
@@ -94,7 +94,7 @@ def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[O
             with progress_bar() as progress:
                 outcomes += run_sync(evaluate_all(settings, store, progress, say))
     except KeyboardInterrupt:
-        click.echo("\nstopped; what was done is stored, the same command goes on", err=True)
+        say_stopped()
         return None
     for outcome in outcomes:
         if not quiet:

@@ -8,9 +8,10 @@ import click
 from proctor.cli.options import json_option, store_option
 
 if TYPE_CHECKING:
+    from proctor.core.attempt import Attempt
     from proctor.core.run import AttemptResult, CaseResult
     from proctor.core.score import Score
-    from proctor.core.suite import Criterion
+    from proctor.core.suite import Case, Criterion
 
 
 @click.command()
@@ -33,11 +34,16 @@ def show(
     from proctor.cli.output import print_json
     from proctor.engine.evaluate import case_of, view_of
     from proctor.errors import UsageError
+    from proctor.reports.rounds import agent_object, files_left
     from proctor.reports.structured import case_object
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
         found = case_of(opened, view_of(opened, run), case)
+        left = {
+            file.key for item in found.attempts for file in files_left(item.attempt) if file.key
+        }
+        sizes = opened.file_sizes(left)
     chosen = [item for item in found.attempts if attempt in (None, item.attempt.index)]
     if not chosen:
         known = ", ".join(str(item.attempt.index) for item in found.attempts)
@@ -46,18 +52,20 @@ def show(
         shown = case_object(found)
         keep = {item.attempt.index for item in chosen}
         shown["attempts"] = [
-            {**made, "output": item.attempt.output}
+            {**made, "output": item.attempt.output, **agent_object(item.attempt, sizes)}
             for made, item in zip(shown["attempts"], found.attempts, strict=True)
             if item.attempt.index in keep
         ]
         prompt = [{"role": m.role, "content": m.content} for m in found.case.messages]
         print_json({"messages": prompt, "references": list(found.case.references), **shown})
         return
-    for line in _lines(found, chosen, None if full else 1500):
+    for line in _lines(found, chosen, sizes, None if full else 1500):
         click.echo(line)
 
 
-def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None) -> Iterator[str]:
+def _lines(
+    found: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
+) -> Iterator[str]:
     from proctor.reports.reasons import formula
 
     case, folded = found.case, found.folded
@@ -76,11 +84,13 @@ def _lines(found: "CaseResult", chosen: "list[AttemptResult]", most: int | None)
             yield f"  error: {item.attempt.error}"
         yield from _numbered("context", item.attempt.notes.get("context", ()), most)
         yield from _said(item, most)
+        yield from _agent_lines(item.attempt, sizes, most)
         yield from _noted(item.attempt.notes)
         for criterion in case.criteria:
             score = item.scores.get(criterion.id)
             if score is not None:
                 yield from _score_lines(criterion, score, most is None)
+        yield from _turn_lines(case, item)
         if item.value.value is not None and item.scores:
             yield f"  = {formula(case, item)}"
     if len(found.attempts) > 1 and folded.value is not None:
@@ -105,6 +115,38 @@ def _said(item: "AttemptResult", most: int | None) -> Iterator[str]:
         yield from _block(title, _marked(item) if last else _printable(message.content), most)
     if not messages:
         yield from _block("answer", "", most)
+
+
+def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) -> Iterator[str]:
+    """Show what an agent did, post by post, attachments in full only, and the files it left."""
+    from proctor.reports.rounds import files_left, rounds_shown
+
+    for one in rounds_shown(attempt):
+        said = f", {one.error}" if one.error else ""
+        yield click.style(f"  round {one.number}: {one.state}{_printable(said)}", dim=True)
+        for post in one.posts:
+            first, *rest = _cut(_printable(post.message), most).split("\n")
+            yield f"    {_printable(post.sender)} -> {_printable(post.receiver)}: {first}"
+            yield from (f"      {line}" for line in rest)
+            kinds = ", ".join(kind for kind, _ in post.attachments)
+            if kinds and most is not None:
+                yield click.style(f"      with {_printable(kinds)} (--full shows them)", dim=True)
+            for kind, text in post.attachments if most is None else ():
+                yield f"      [{_printable(kind)}]"
+                yield from (f"        {line}" for line in _printable(text).split("\n"))
+    for file in files_left(attempt):
+        size = f"{sizes[file.key]} bytes" if file.key in sizes else "not kept"
+        yield f"  left: {_printable(file.name)} ({size})"
+
+
+def _turn_lines(case: "Case", item: "AttemptResult") -> Iterator[str]:
+    """Show what each turn is worth by itself."""
+    from proctor.reports.turns import turns_of
+
+    for turn in turns_of(case, item):
+        marks = "" if turn.score is None else f"{turn.score:g} ({turn.normalized:.4g})"
+        note = "" if turn.status == "scored" else f" {turn.status.replace('_', ' ')}"
+        yield f"  turn {turn.turn + 1}: {marks}{note}".replace(":  ", ": ")
 
 
 def _noted(notes: Any) -> Iterator[str]:
@@ -142,6 +184,8 @@ def _score_lines(criterion: "Criterion", score: "Score", full: bool) -> Iterator
         marks = f"{score.points:g}" + ("" if score.out_of is None else f" of {score.out_of:g}")
     weight = "" if criterion.weight == 1 else f", weight {criterion.weight:g}"
     yield f"  {criterion.id}: {marks}{weight}"
+    if statement := criterion.scorer.params.get("statement"):
+        yield f"    “{_printable(str(statement))}”"
     if score.reason:
         yield f"    {score.reason}"
     for row in _detail_rows(score, full):
@@ -199,11 +243,14 @@ def _marked(item: "AttemptResult") -> str:
 
 def _block(title: str, text: str, most: int | None) -> Iterator[str]:
     yield click.style(f"  {title}", dim=True)
-    if most is not None and len(text) > most:
-        left = len(text) - most
-        text = f"{text[:most]}\n… {left} more characters (--full shows them)"
-    for line in text.split("\n"):
+    for line in _cut(text, most).split("\n"):
         yield f"    {line}"
+
+
+def _cut(text: str, most: int | None) -> str:
+    if most is None or len(text) <= most:
+        return text
+    return f"{text[:most]}\n… {len(text) - most} more characters (--full shows them)"
 
 
 def _printable(text: str) -> str:

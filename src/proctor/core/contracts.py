@@ -1,7 +1,16 @@
 """The contracts of the doers: what a plugin of each kind must be able to do."""
 
+import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,8 +19,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.model import Judge, Model, ModelChoice, Reply, Sampling
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured
-from proctor.core.score import Score
-from proctor.core.suite import Case, Criterion, Message, Suite
+from proctor.core.score import Score, Value
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import Problem, UsageError
 
 
@@ -27,6 +36,8 @@ class ScoreContext:
     """Who may be asked for a verdict; only ``async`` code is given one."""
     language: str = "en"
     """The suite's language, in which judges are asked."""
+    read_file: Callable[[str], bytes] | None = None
+    """Returns a file that the candidate left, by its key; only ``async`` code is given it."""
 
     @property
     def output(self) -> str:
@@ -238,11 +249,15 @@ class DialogueContext:
     simulator: Model | None = None
     simulator_sampling: Sampling = field(default_factory=Sampling)
     language: str = "en"
+    again: str = ""
+    """Names the repetition that this is, where the same is asked anew."""
+    grade: Callable[[Attempt, int], Awaitable[Value | None]] | None = None
+    """Says what a turn of an attempt is worth so far, for dialogues that ``grades``."""
 
     @property
     def salt(self) -> str:
         """Return what tells the calls of this attempt apart from those of others."""
-        return f"{self.case.id}#{self.index}"
+        return f"{self.case.id}#{self.index}" + (f"@{self.again}" if self.again else "")
 
 
 class Candidate(ABC):
@@ -263,6 +278,11 @@ class Dialogue(ABC):
     version: ClassVar[str] = "1"
     consults: ClassVar[frozenset[str]] = frozenset()
     """Which of ``judge`` and ``simulator`` it asks."""
+
+    @property
+    def grades(self) -> bool:
+        """Tell whether it has turns judged while it goes on, so that marks decide what follows."""
+        return False
 
     @abstractmethod
     async def hold(self, ctx: DialogueContext) -> Attempt:
@@ -311,12 +331,35 @@ class GradeTask:
 class Executor(ABC):
     """Run grading where there are cores for it."""
 
-    async def warm(self) -> None:  # noqa: B027 - most executors have nothing to do here
-        """Start what takes time to start, while the caller does something else."""
+    async def warm(self, cases: int) -> None:  # noqa: B027 - most executors have nothing to do here
+        """Start what takes time to start for so many cases, while the caller does other things."""
 
     @abstractmethod
     def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks, yielding each score with its key as soon as it is there."""
+
+    async def judge_batch(
+        self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
+    ) -> Sequence[Score]:
+        """Let a scorer judge many attempts at once; it is also given as the spec it was built of.
+
+        It runs in a thread of this process, unless an executor has a better place for it.
+        """
+        from proctor.core.judging import judge_batch
+
+        return await asyncio.to_thread(judge_batch, scorer, contexts)
+
+    def sandbox(self, spec: Spec) -> Sandbox | None:
+        """Return the sandbox of a spec, where programs are not to run on this machine."""
+        return None
+
+    def model(self, model: Model) -> Model:
+        """Return a model that answers as the given one does, from where this executor has room."""
+        return model
+
+    async def width(self) -> int | None:
+        """Return how many programs may run at once; none means: one a core of this machine."""
+        return None
 
     @abstractmethod
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.model import Reply, Request, Sampling, Shape, Usage
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+from proctor.core.suite import Case, CaseFile, Criterion, Json, Message, Spec, Suite
 
 
 def spec_from(data: Mapping[str, Json]) -> Spec:
@@ -29,6 +29,8 @@ def case_from(data: Mapping[str, Json]) -> Case:
         "context": tuple(data.get("context", ())),
         "tags": {name: tuple(values) for name, values in data.get("tags", {}).items()},
     }
+    if "files" in data:
+        changed["files"] = tuple(CaseFile(**item) for item in data["files"])
     if "dialogue" in data:
         changed["dialogue"] = spec_from(data["dialogue"])
     return Case(**{**data, **changed})

@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from proctor.core.attempt import Attempt
+from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Criterion, Json, Message, Suite
 
 
@@ -40,16 +40,34 @@ def digest_plain(values: list[Json]) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+def digest_bytes(content: bytes) -> str:
+    """Hash a file's content to 32 hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
 def case_key(case: Case) -> str:
     """Address a case by its content; where it was written does not matter."""
     content = plain(case)
     content.pop("source", None)
+    if case.files:
+        content["files"] = _filed(case)
     return digest(content)
 
 
-def suite_key(suite: Suite, case_keys: Sequence[str]) -> str:
-    """Address a suite by its cases and by how they are folded and measured."""
-    return digest(suite.name, suite.version, suite.reduce, suite.measures, suite.compat, case_keys)
+def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
+    """Address a suite by its cases and by how they are folded and measured.
+
+    It is the digest of all that in a list, whose last entry, the keys, may be too long to hold.
+    """
+    about = (suite.name, suite.version, suite.reduce, suite.measures, suite.compat)
+    start = _ENCODER.encode([plain(thing) for thing in about]).removesuffix("]")
+    hasher = hashlib.blake2b(start.encode("utf-8", "surrogatepass"), digest_size=16)
+    before = ",["
+    for key in case_keys:
+        hasher.update(f"{before}{_ENCODER.encode(key)}".encode("utf-8", "surrogatepass"))
+        before = ","
+    hasher.update(b"]]" if before == "," else b",[]]")
+    return hasher.hexdigest()
 
 
 def answer_key(case: Case, attempt: Attempt) -> str:
@@ -65,7 +83,8 @@ def attempt_key(case: Case, index: int, held: str) -> str:
 
     ``held`` addresses the candidate with its sampling, and whom the dialogue consults with what.
     """
-    return digest("attempt", case.id, index, _said(case.messages), case.dialogue, held)
+    place = [_filed(case), case.setup] if case.files or case.setup else []
+    return digest("attempt", case.id, index, _said(case.messages), case.dialogue, held, *place)
 
 
 def judged_key(case: Case, criterion: Criterion, version: str) -> str:
@@ -78,6 +97,7 @@ def judged_key(case: Case, criterion: Criterion, version: str) -> str:
         case.hidden,
         criterion.scorer,
         version,
+        *([_filed(case)] if case.files else []),
     )
 
 
@@ -90,7 +110,14 @@ def score_key(judged: str, attempt: Attempt, *, apart: bool = False, noted: bool
     more: list[Json] = [attempt.notes] if noted else []
     if apart:
         more.append(attempt.index)
+    if attempt.status is AttemptStatus.UNANSWERED:
+        more.append(attempt.error)
     return digest(judged, _said(attempt.messages), *more)
+
+
+def _filed(case: Case) -> list[list[str]]:
+    """Write the files of a case by name and content; where they lie does not matter."""
+    return [[file.name, file.digest] for file in case.files]
 
 
 def _said(messages: Sequence[Message]) -> list[list[str]]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+from proctor.core.attempt import AttemptStatus
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.fingerprint import plain
 from proctor.core.score import Score, ScoreStatus
@@ -12,6 +13,8 @@ from proctor.core.score import Score, ScoreStatus
 
 def judge(scorer: Scorer, ctx: ScoreContext) -> Score:
     """Let a scorer judge; what it raises is a failed score, never an error of the run."""
+    if (score := unanswered(scorer, ctx)) is not None:
+        return score
     if is_async(scorer):
         return Score.failed(f"{type(scorer).__name__} waits for a sandbox or a model: not judged")
     try:
@@ -22,6 +25,13 @@ def judge(scorer: Scorer, ctx: ScoreContext) -> Score:
 
 def judge_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[Score]:
     """Let a scorer judge many attempts at once; one that breaks the batch costs only itself."""
+    silent = [unanswered(scorer, ctx) for ctx in contexts]
+    if any(silent):
+        asked = [ctx for ctx, score in zip(contexts, silent, strict=True) if score is None]
+        rest = iter(judge_batch(scorer, asked))
+        return [next(rest) if score is None else score for score in silent]
+    if not contexts:
+        return []
     try:
         made = list(scorer.score_batch(contexts))
         if len(made) != len(contexts):
@@ -36,6 +46,8 @@ def judge_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[Score]
 
 async def judge_async(scorer: Scorer, ctx: ScoreContext) -> Score:
     """Let a scorer judge that waits for something."""
+    if (score := unanswered(scorer, ctx)) is not None:
+        return score
     try:
         return as_score(scorer, await scorer.score(ctx))
     except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
@@ -44,10 +56,22 @@ async def judge_async(scorer: Scorer, ctx: ScoreContext) -> Score:
 
 async def finish_async(scorer: Scorer, ctx: ScoreContext, score: Score) -> Score:
     """Let a scorer finish a score that a grading process gave."""
+    if unanswered(scorer, ctx) is not None:
+        return score
     try:
         return as_score(scorer, await scorer.finish(ctx, score))
     except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
         return failed_by(scorer, error)
+
+
+def unanswered(scorer: Scorer, ctx: ScoreContext) -> Score | None:
+    """Return the score of a turn that was not reached or in which an agent failed: a plain miss."""
+    if ctx.attempt.status is not AttemptStatus.UNANSWERED:
+        return None
+    full = getattr(scorer, "full_marks", scorer.out_of)
+    if full is None:
+        return Score(status=ScoreStatus.NOT_APPLICABLE, reason=ctx.attempt.error)
+    return Score(points=0.0, out_of=full, reason=ctx.attempt.error, detail={"unanswered": True})
 
 
 def is_async(scorer: Scorer) -> bool:

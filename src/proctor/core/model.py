@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from proctor.core.suite import Json, Message
+from proctor.errors import UsageError
 
 Verdict = TypeVar("Verdict")
 
@@ -84,11 +85,26 @@ class Reply:
     """Log-probabilities of alternatives to the first token, where they were asked for and given."""
     rung: str = ""
     """How the wanted shape was asked for: ``schema``, ``tool``, or nothing."""
+    round: Mapping[str, Json] | None = None
+    """What an agent did for this reply, post by post; none for a model."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files in an agent's working folder after this reply: the key of each content by name."""
 
     @property
     def truncated(self) -> bool:
         """Tell whether the reply was cut off by the limit of tokens."""
         return self.finish in ("length", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Say where the calls of a model go, for what passes them on as they are."""
+
+    base: str
+    model: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """With the key."""
+    price: tuple[float, float] | None = None
 
 
 class Model(ABC):
@@ -97,6 +113,9 @@ class Model(ABC):
     Candidates, judges and simulated users are all models, in three roles. ``reply`` raises a
     ModelError when there is no reply after all that could help has been tried.
     """
+
+    computes: ClassVar[bool] = False
+    """Whether it computes where it is asked, so that more machines make it faster."""
 
     @property
     @abstractmethod
@@ -118,6 +137,10 @@ class Model(ABC):
 
     async def close(self) -> None:  # noqa: B027 - not every model holds something open
         """Let go of connections and processes."""
+
+    async def upstream(self) -> Upstream:
+        """Return where calls in OpenAI's own form can be sent, or raise a UsageError."""
+        raise UsageError(f"{self.label} does not speak OpenAI's protocol, so nothing is passed on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 MIB = 1024 * 1024
 
-SECRET = "proctor-secret-7f3a9c5e21d84b60"  # noqa: S105 - a place holder
+SECRET = "proctor-secret-7f3a9c5e21d84b60"  # noqa: S105 - a place holder  # nosec B105
 """Stands for the secret of a run in a program's files or standard input; a sandbox replaces it."""
 AID = "/proctor/aid"
 """Where a program may find what was made once for many of its kind."""

@@ -1,7 +1,7 @@
 """One criterion on one attempt, and the one formula that makes a case's value of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from proctor.core.suite import Case, Criterion, Json
@@ -119,6 +119,25 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
         points=total,
         out_of=denominator,
     )
+
+
+def turn_values(case: Case, scores: Mapping[str, Score]) -> dict[int, Value]:
+    """Apply the formula to the criteria of each turn by themselves, for turns that have any.
+
+    Full marks of a turn are its weights: a share of 1 is all of that turn's points.
+    """
+    found = {}
+    for turn in sorted({c.turn for c in case.criteria if c.turn is not None}):
+        part = replace(
+            case,
+            criteria=tuple(c for c in case.criteria if c.turn == turn),
+            full_score=1.0,
+            min_points=None,
+            max_points=None,
+            out_of=None,
+        )
+        found[turn] = value_of(part, scores)
+    return found
 
 
 def denominator_of(case: Case, full: float) -> float:

@@ -38,11 +38,25 @@ class Criterion:
     weight: float = 1.0
     metric: str = ""
     """The row of the breakdown by metric; empty means the scorer's name."""
+    turn: int | None = None
+    """The turn that is judged, from 0, with all before it; none means the whole attempt."""
 
     @property
     def label(self) -> str:
         """Return the name of this criterion's row in the breakdown by metric."""
         return self.metric or self.scorer.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFile:
+    """Hold a file that a candidate finds in its working folder."""
+
+    name: str
+    """Its name in the working folder, with ``/`` between folders."""
+    digest: str
+    """The key of its content."""
+    path: str = ""
+    """Where it lies now; not part of its content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +79,10 @@ class Case:
     max_points: float | None = None
     out_of: float | None = None
     """A fixed denominator, where a format prescribes one; else it follows from the criteria."""
+    files: tuple[CaseFile, ...] = ()
+    """What lies in an agent's working folder when it begins."""
+    setup: Mapping[str, Json] = field(default_factory=dict)
+    """What an agent's working place needs: settings, commands, packages."""
     source: str = ""
     """Where the case was written, as its format names it; not part of its content."""
 

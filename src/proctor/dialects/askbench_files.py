@@ -127,6 +127,8 @@ def _first_row(path: Path) -> Json:
 
 
 def _start(path: Path) -> str:
+    if not path.is_file():
+        return ""
     try:
         with path.open("rb") as file:
             return file.read(FIRST_LOOK).decode("utf-8-sig", "ignore")

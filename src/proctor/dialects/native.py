@@ -12,7 +12,7 @@ from proctor import registry
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Dialect, Reading
 from proctor.core.fold import parse_fold
-from proctor.core.suite import Case, Spec, Suite
+from proctor.core.suite import Spec, Suite
 from proctor.dialects.native_answers import read_answers
 from proctor.dialects.native_case import (
     ASKING,
@@ -22,12 +22,14 @@ from proctor.dialects.native_case import (
     normal,
     read_case,
 )
+from proctor.dialects.native_claims import Claims
 from proctor.dialects.native_criteria import read_plugin
 from proctor.dialects.native_look import looks_native
 from proctor.dialects.native_rows import case_rows
 from proctor.dialects.native_spot import Findings, Spot, neighbours
 from proctor.errors import SuiteError, UsageError
 from proctor.source import Document, Loc, inside
+from proctor.spooled import Cases
 from proctor.suite_modules import SuiteModules
 from proctor.validation import describe, suggest
 from proctor.yaml_source import read_yaml
@@ -101,8 +103,8 @@ class _Loader:
         self.findings = Findings()
         self.header = HeaderKeys()
         self.measures: tuple[Spec, ...] = ()
-        self.cases: list[Case] = []
-        self.seen: dict[str, str] = {}
+        self.cases = Cases()
+        self.seen = Claims()
         self.open: list[Path] = []
         self.included: Counter[Path] = Counter()
 
@@ -111,7 +113,7 @@ class _Loader:
         header = self.header
         return Suite(
             name=header.name or default_name,
-            cases=tuple(self.cases),
+            cases=self.cases.done(),
             version=header.version,
             description=header.description,
             language=header.language,
@@ -295,8 +297,6 @@ class _Loader:
 
     def _claim(self, name: str, spot: Spot) -> None:
         """Note it where an id is there already, with both places."""
-        if name in self.seen:
-            message = f"the id {name!r} is used twice (first at {self.seen[name]})"
+        if (first := self.seen.claim(name, spot)) is not None:
+            message = f"the id {name!r} is used twice (first at {first})"
             spot.error(message, hint="every case needs an id of its own", key="id")
-        else:
-            self.seen[name] = spot.place()

@@ -1,6 +1,7 @@
 """Answers on file in the native format: rows of case, output and attempt."""
 
 import json
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, time
@@ -15,10 +16,14 @@ from proctor.core.suite import Case, Json, Message, Suite
 from proctor.dialects.native_spot import Findings
 from proctor.errors import DialectError
 from proctor.source import Document, read_rows
+from proctor.spooled import HELD, Finder, Places
 from proctor.validation import describe, suggest
 
 ENDINGS = (".jsonl", ".csv", ".parquet")
 OWN = frozenset({"case", "output", "messages", "attempt"})
+MOST_ATTEMPTS = (1 << 31) - 1
+MOST_UNKNOWN = 1_000
+"""How many cases that are not there are named."""
 _MEANT = ("case_id", "id", "question_id")
 
 
@@ -32,7 +37,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     """Check the whole file, then return its attempts one by one; no text is held meanwhile."""
     if path.suffix.lower() not in ENDINGS or path.is_dir():
         raise DialectError(f"{path}: answers are read from {', '.join(ENDINGS)} files")
-    cases = {case.id: case for case in suite.cases}
+    cases = Finder(suite.cases)
     findings = Findings()
     said = False
     for row in _Rows(path, cases, findings):
@@ -45,7 +50,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     return _attempts(path, cases)
 
 
-def _attempts(path: Path, cases: Mapping[str, Case]) -> Iterator[Attempt]:
+def _attempts(path: Path, cases: Finder) -> Iterator[Attempt]:
     findings = Findings()
     for row in _Rows(path, cases, findings):
         data = row.document.data
@@ -64,11 +69,13 @@ def _attempts(path: Path, cases: Mapping[str, Case]) -> Iterator[Attempt]:
 class _Rows:
     """Go through the rows of a file, giving each its case and number, and noting wrong ones."""
 
-    def __init__(self, path: Path, cases: Mapping[str, Case], findings: Findings) -> None:
+    def __init__(self, path: Path, cases: Finder, findings: Findings) -> None:
         self.path, self.cases, self.findings = path, cases, findings
-        self.lines: dict[str, dict[int, int | None]] = {}
+        self.next = array("i", [0]) * len(cases)
+        self.lines = Places()
         self.unknown: Counter[str] = Counter()
         self.first_unknown: dict[str, Document] = {}
+        self.more_unknown = 0
 
     def __iter__(self) -> Iterator[_Row]:
         is_table = self.path.suffix.lower() == ".csv"
@@ -79,31 +86,35 @@ class _Rows:
             if is_table:
                 document.data = {k: v for k, v in document.data.items() if v != "" or k == "case"}
             case = _as_text(document.data["case"])
-            if case not in self.cases:
-                self.unknown[case] += 1
-                self.first_unknown.setdefault(case, document)
+            place = self.cases.place(case)
+            if place is None:
+                self._strange(case, document)
                 continue
-            if (index := self._index(document, case)) is not None:
+            if (index := self._index(document, case, place)) is not None:
                 yield _Row(document, case, index)
         self._tell_unknown()
 
-    def _index(self, document: Document, case: str) -> int | None:
-        """Return the number of an attempt: the one written, or the next one."""
-        lines = self.lines.setdefault(case, {})
-        written = document.data.get("attempt")
-        if written is None:
-            index: int | None = max(lines, default=-1) + 1
+    def _strange(self, case: str, document: Document) -> None:
+        if case in self.unknown or len(self.unknown) < MOST_UNKNOWN:
+            self.unknown[case] += 1
+            self.first_unknown.setdefault(case, document)
         else:
-            index = _whole(written)
+            self.more_unknown += 1
+
+    def _index(self, document: Document, case: str, place: int) -> int | None:
+        """Return the number of an attempt: the one written, or the next one."""
+        written = document.data.get("attempt")
+        index = self.next[place] if written is None else _whole(written)
         if index is None:
             message = f"'attempt' is a whole number from 0, not {describe(written)}"
             self._error(document, message)
-        elif index in lines:
+        elif (first := self.lines.get(place << 31 | index)) is not None:
             message = f"attempt {index} at the case {case!r} is there twice"
-            self._error(document, f"{message} (first on line {lines[index]})")
+            self._error(document, f"{message} (first on line {first})")
             return None
         else:
-            lines[index] = document.row
+            self.lines.put(place << 31 | index, document.row or 0)
+            self.next[place] = max(self.next[place], index + 1)
         return index
 
     def _no_case(self, document: Document, *, first: bool) -> None:
@@ -124,8 +135,12 @@ class _Rows:
         for case, count in self.unknown.items():
             rows = f" (in {count} rows)" if count > 1 else ""
             message = f"the suite has no case {case!r}{rows}"
-            hint = "" if self.findings.full else suggest(case, self.cases)
+            few = len(self.cases) <= HELD and not self.findings.full
+            hint = suggest(case, self.cases) if few else ""
             self._error(self.first_unknown[case], message, hint=hint)
+        if self.more_unknown:
+            message = f"{self.more_unknown:,} more rows name cases that the suite does not have"
+            self.findings.add(Document(path=self.path, data=None).problem((), message))
 
     def _error(self, document: Document, message: str, *, hint: str = "") -> None:
         self.findings.add(document.problem((), message, hint=hint))
@@ -185,7 +200,8 @@ def _whole(value: Json) -> int | None:
         number = float(value)
     except ValueError:
         return None
-    return int(number) if number >= 0 and isfinite(number) and number.is_integer() else None
+    good = 0 <= number < MOST_ATTEMPTS and number.is_integer()
+    return int(number) if good else None
 
 
 def _as_text(value: Json) -> str:

@@ -9,11 +9,13 @@ from pydantic import Field
 
 from proctor.core.suite import Case, Json, Message, Spec
 from proctor.dialects.native_criteria import Judged, read_criteria, read_plugin
+from proctor.dialects.native_files import FileKeys, read_files, read_setup
 from proctor.dialects.native_spot import Number, Share, Spot
 from proctor.validation import Strict, suggest
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 ASKING = ("ask", "ask_file", "messages")
+VIRTUAL_USER = "virtual_user"
 
 
 class _Example(Strict):
@@ -59,6 +61,8 @@ class CaseKeys(DefaultKeys):
     min_points: Number | None = None
     max_points: Number | None = None
     out_of: Number | None = None
+    files: list[FileKeys] = Field(default_factory=list)
+    setup: dict[str, Any] = Field(default_factory=dict)
     source: str | None = None
 
 
@@ -86,6 +90,8 @@ def normal(spot: Spot) -> dict[str, Json]:
         part = spot.at(key)
         if key in ("references", "context"):
             data[key] = [_passage(item) for item in part.items()]
+        elif key == "files":
+            data[key] = [_named_file(item) for item in part.items()]
         elif key == "tags" and isinstance(value, dict):
             data[key] = {name: [item.text() for item in part.at(name).items()] for name in value}
         elif key in ("messages", "examples") and isinstance(value, list):
@@ -136,6 +142,8 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     context = _passages(spot, keys.context, "context")
     criteria = _criteria(spot, own, bool(references or strange or spot.value.get("references")))
     _check_points(spot, keys, criteria)
+    _check_turns(spot, own.dialogue, criteria)
+    files, setup = read_files(spot, keys.files), read_setup(spot, keys.setup)
     if not references:
         _warn_of_nothing_to_compare(spot, criteria)
     if len(spot.findings.errors) > before:
@@ -155,6 +163,8 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         min_points=keys.min_points,
         max_points=keys.max_points,
         out_of=keys.out_of,
+        files=files,
+        setup=setup,
         source=spot.place() if keys.source is None else keys.source,
     )
 
@@ -168,6 +178,10 @@ _TEXT_KEYS = frozenset(
 def _passage(spot: Spot) -> Json:
     text = spot.text()
     return {"text": text} if isinstance(text, str) else text
+
+
+def _named_file(spot: Spot) -> Json:
+    return {"file": spot.value} if isinstance(spot.value, str) else spot.value
 
 
 def _message(spot: Spot) -> Json:
@@ -191,11 +205,17 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
         message = f"{' and '.join(given)} say the same thing; one of them is wanted"
         spot.error(message, key=given[1])
         return ()
+    system = (Message(role="system", content=defaults.system),) if defaults.system else ()
+    if not given and defaults.dialogue.name == VIRTUAL_USER and keys.hidden.get("task"):
+        return system
     if not given:
         written = [key for key, value in spot.value.items() if value is not None]
         if all(key in CaseKeys.model_fields and key not in ASKING for key in written):
             spot.error(
-                "the case asks nothing", hint="write the question under 'ask', or as 'messages'"
+                "the case asks nothing",
+                hint="write the question under 'ask', or as 'messages'"
+                if defaults.dialogue.name != VIRTUAL_USER
+                else "write what the virtual user wants as 'task' under 'hidden'",
             )
         return ()
     if keys.messages is not None:
@@ -209,7 +229,6 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
     else:
         text = keys.ask if keys.ask is not None else spot.at("ask_file").file_text()
         asked = (Message(role="user", content=text or "", images=_images(spot)),)
-    system = (Message(role="system", content=defaults.system),) if defaults.system else ()
     return system + defaults.examples + asked
 
 
@@ -265,6 +284,23 @@ def _criteria(spot: Spot, defaults: Defaults, excused: bool) -> tuple[Judged, ..
     else:
         spot.warn("the list of criteria is empty: the case cannot be scored", key="criteria")
     return ()
+
+
+def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[Judged]) -> None:
+    """Compare the turns that criteria judge with those that the dialogue has."""
+    most = {
+        "single_turn": 1,
+        "scripted": len(dialogue.params.get("then", ())) + 1,
+        VIRTUAL_USER: dialogue.params.get("max_rounds"),
+    }.get(dialogue.name)
+    for judged in criteria:
+        turn = judged.criterion.turn
+        if most is not None and turn is not None and turn >= most:
+            spot.error(
+                f"the criterion {judged.criterion.id!r} judges turn {turn + 1}, and the dialogue"
+                f" {dialogue.name!r} ends with turn {most}",
+                key="criteria" if "criteria" in spot.value else "",
+            )
 
 
 def _warn_of_nothing_to_compare(spot: Spot, criteria: Sequence[Judged]) -> None:

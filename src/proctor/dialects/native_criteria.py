@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
@@ -14,7 +14,7 @@ from proctor.dialects.native_spot import Number, Spot
 from proctor.errors import PluginError
 from proctor.validation import Strict, describe, suggest
 
-OWN_KEYS = ("id", "weight", "metric")
+OWN_KEYS = ("id", "weight", "metric", "turn")
 LONG_KEYS = ("scorer", "with")
 
 # Where a scorer wants texts, a number keeps the spelling of its author.
@@ -42,6 +42,8 @@ class Label(Strict):
     id: str | None = Field(default=None, min_length=1)
     weight: Number = 1.0
     metric: str = ""
+    turn: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Counted from 1, as people do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +124,13 @@ def _named(drafts: list[_Draft]) -> Iterator[Judged]:
         if name is None:
             name = free_id(draft.spec.name, taken)
             taken.add(name)
+        label = draft.label
         criterion = Criterion(
-            id=name, scorer=draft.spec, weight=draft.label.weight, metric=draft.label.metric
+            id=name,
+            scorer=draft.spec,
+            weight=label.weight,
+            metric=label.metric,
+            turn=None if label.turn is None else label.turn - 1,
         )
         yield Judged(criterion=criterion, full_marks=draft.full_marks)
 
@@ -160,7 +167,7 @@ def _plain_text(spot: Spot) -> _Draft | None:
 
 def _label(spot: Spot) -> Label:
     given = {
-        key: spot.value[key] if key == "weight" else spot.at(key).text()
+        key: spot.value[key] if key in ("weight", "turn") else spot.at(key).text()
         for key in OWN_KEYS
         if spot.value.get(key) is not None
     }

@@ -13,7 +13,9 @@ from proctor.validation import describe, suggest
 
 TAG_PREFIXES = ("tags.", "tag:")
 COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
-_STRUCTURED = frozenset({"references", "criteria", "messages", "hidden", "dialogue", "tags"})
+_STRUCTURED = frozenset(
+    {"references", "criteria", "messages", "hidden", "dialogue", "tags", "files", "setup"}
+)
 _MAYBE_JSON = frozenset({"context"})
 
 

@@ -104,6 +104,13 @@ def _case() -> dict[str, Json]:
         {"role": {"enum": list(ROLES)}, "content": {"type": _SCALAR}, "images": images},
         required=["role", "content"],
     )
+    file = _object(
+        {
+            "file": {"description": "Where it lies.", "type": "string"},
+            "name": {"description": "Its name in the working folder.", "type": "string"},
+        },
+        required=["file"],
+    )
     keys = {
         "id": _text("The case's name, once in a suite."),
         "ask": _text("The question: one message of the user."),
@@ -122,10 +129,16 @@ def _case() -> dict[str, Json]:
         "min_points": _number("The fewest points that count."),
         "max_points": _number("The most points that count; also the most that full marks need."),
         "out_of": _number("The points of full marks, where the criteria do not tell."),
+        "files": {
+            "description": "Files and folders that an agent finds in its working folder.",
+            **_one_or_many({"anyOf": [{"type": "string"}, file]}),
+        },
+        "setup": {"description": "What an agent's working place needs.", "type": "object"},
         "source": _text("Where the case was written; only for people."),
     }
     asked = [{"required": [key]} for key in ("ask", "ask_file", "messages")]
-    return {**_object(keys), "oneOf": asked}
+    task = {"required": ["hidden"], "not": {"anyOf": asked}}
+    return {**_object(keys), "oneOf": [*asked, task]}
 
 
 def _cases() -> dict[str, Json]:
@@ -138,6 +151,11 @@ def _criterion() -> dict[str, Json]:
         "id": _text("The criterion's name; the scorer's where it is left out."),
         "weight": _number("How much its points count; negative for a penalty.", default=1),
         "metric": _text("Its row in the breakdown by metric."),
+        "turn": {
+            "description": "The turn that is judged, counted from 1; all of them where left out.",
+            "type": "integer",
+            "minimum": 1,
+        },
     }
     assert set(label) == set(OWN_KEYS)
     text = {"description": "A text that the answer must contain.", "type": _SCALAR}

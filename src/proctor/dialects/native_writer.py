@@ -10,7 +10,9 @@ from typing import Any
 from proctor import registry
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+from proctor.dialects.native_case import VIRTUAL_USER
 from proctor.dialects.native_criteria import LONG_KEYS, OWN_KEYS, free_id
+from proctor.dialects.native_files import copy_files, file_rows
 from proctor.dialects.native_yaml import dump
 from proctor.errors import PluginError, SuiteError
 from proctor.source import MAX_FILE, MAX_LINE
@@ -49,6 +51,8 @@ def write_native(suite: Suite, folder: Path) -> Path:
         else:
             written = []
         rows = [json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in written]
+        for case in suite.cases:
+            copy_files(case.files, folder)
         return _save(folder, text, rows)
     except (ValueError, UnicodeEncodeError) as error:
         raise SuiteError(f"the suite {suite.name!r} cannot be written: {error}") from None
@@ -56,7 +60,8 @@ def write_native(suite: Suite, folder: Path) -> Path:
 
 def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     """Return a case as the keys and values of a native file, in the shortest exact form."""
-    if not case.messages or not (case.criteria or case.references):
+    has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
+    if not (case.messages or has_task) or not (case.criteria or case.references):
         raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to judge it")
     data: dict[str, Json] = {"id": case.id, **_asked(case.messages)}
     if case.references:
@@ -70,8 +75,12 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     data |= {key: value for key, default in _NUMBERS if (value := getattr(case, key)) != default}
     if case.dialogue != SINGLE_TURN:
         data["dialogue"] = _plugin(case.dialogue)
-    if case.hidden:
-        data["hidden"] = plain(case.hidden)
+    rest = {
+        "hidden": plain(case.hidden),
+        "files": file_rows(case.files),
+        "setup": plain(case.setup),
+    }
+    data |= {key: value for key, value in rest.items() if value}
     if keep_source and case.source:
         data["source"] = case.source
     return data
@@ -111,6 +120,8 @@ def _asked(messages: Sequence[Message]) -> dict[str, Json]:
     if any(message.images for message in messages):
         return {"messages": [_message(message) for message in messages]}
     roles = [message.role for message in messages]
+    if not roles:
+        return {}
     if roles == ["user"]:
         return {"ask": messages[0].content}
     if roles == ["system", "user"] and messages[0].content:
@@ -165,6 +176,8 @@ def _criterion(criterion: Criterion, default_ids: set[str]) -> Json:
         label["weight"] = criterion.weight
     if criterion.metric:
         label["metric"] = criterion.metric
+    if criterion.turn is not None:
+        label["turn"] = criterion.turn + 1
     name, params = criterion.scorer.name, plain(criterion.scorer.params)
     text = params.get("texts") if name == "contains" and len(params) == 1 else None
     if isinstance(text, str) and not label and text not in registry.names("scorer"):

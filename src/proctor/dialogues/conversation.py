@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from proctor.core.agent import FILES, ROUNDS, Round
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import DialogueContext
 from proctor.core.fingerprint import plain
@@ -40,6 +41,9 @@ class Conversation:
     truncated: list[int] = field(default_factory=list)
     usage: dict[str, Usage] = field(default_factory=dict)
     seconds: float | None = None
+    rounds: list[Json] = field(default_factory=list)
+    """What an agent did, turn by turn; of a model, what it said."""
+    files: list[Json] = field(default_factory=list)
 
     @property
     def transcript(self) -> tuple[Message, ...]:
@@ -64,6 +68,9 @@ class Conversation:
             self.finish, self.thinking = "", ""
             return self._heard(self.failed_as)
         self._count(reply)
+        if reply.round is not None:
+            self.rounds.append(reply.round)
+            self.files.append(dict(reply.files))
         text = reply.text
         if self.null_as is not None:
             return self._heard(self.null_as if text is None else text)
@@ -81,6 +88,11 @@ class Conversation:
     def attempt(self, status: AttemptStatus, notes: Mapping[str, Json], error: str = "") -> Attempt:
         """Return the attempt as it has ended."""
         kept = {**notes, **({"truncated": list(self.truncated)} if self.truncated else {})}
+        if self.rounds:
+            kept[ROUNDS] = list(self.rounds)
+        # An agent that deleted all it was given has left something to judge: nothing.
+        if any(self.files) or (self.files and self.ctx.case.files):
+            kept[FILES] = list(self.files)
         return Attempt(
             case_id=self.ctx.case.id,
             index=self.ctx.index,
@@ -103,6 +115,14 @@ class Conversation:
             self.seconds = (self.seconds or 0.0) + reply.seconds
         if reply.truncated:
             self.truncated.append(self.turn)
+
+
+def spoken(talk: Conversation, text: str | None) -> Json:
+    """Write what a model said as the round of an agent that did nothing else."""
+    asked = next((m.content for m in reversed(talk.transcript) if m.role == "user"), "")
+    if text is None:
+        return Round.failed(asked, "it gave no answer").to_json()
+    return Round.of(asked, text).to_json()
 
 
 def fenced(messages: Sequence[Message]) -> tuple[str, str]:

@@ -89,7 +89,10 @@ def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
         groups.setdefault(comparison.asked, []).append(comparison)
     if not groups:
         return []
-    tags = {row.case_id: row.tags for run in found for row in store.results(run.id)}
+    ids = {comparison.case_id for group in groups.values() for comparison in group}
+    tags: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for run in found:
+        tags |= store.tags_of_cases(run.id, ids - tags.keys())
     return [_summed(found, group, tags) for group in groups.values()]
 
 

@@ -103,6 +103,12 @@ class Budget:
             self.spent += usage.cost
             self._recent.append(usage.cost / max(1, usage.calls))
 
+    def check(self) -> None:
+        """Raise a BudgetError where nothing is left."""
+        if self.most is not None and self.spent >= self.most:
+            self.spent_up = True
+            raise BudgetError(self.words)
+
     def reserve(self, request: Request, price: tuple[float, float] | None) -> float:
         """Set money aside for a call, or raise a BudgetError where there is too little."""
         if self.most is None:

@@ -11,6 +11,7 @@ from proctor.core.fingerprint import answer_key
 from proctor.core.suite import Case, Suite
 from proctor.engine import load
 from proctor.engine.scoring import Scorers
+from proctor.spooled import Finder
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
@@ -44,20 +45,21 @@ class Collector:
         return done
 
     def _link(self, answers: Path, attempts: int | None, progress: Callable[[int], None]) -> int:
-        places = {case.id: (position, case) for position, case in enumerate(self.suite.cases)}
-        answered: set[int] = set()
+        cases, finder = self.suite.cases, Finder(self.suite.cases)
+        answered = bytearray(len(cases))
         done = 0
-        found = wanted(load.answers(answers, self.whole), places.keys(), attempts)
+        found = wanted(load.answers(answers, self.whole), finder, attempts)
         for batch in batched(found, BATCH):
-            rows = [(*places[attempt.case_id], attempt) for attempt in batch]
-            answered.update(position for position, _, _ in rows)
+            rows = [(place, cases[place], attempt) for place, attempt in batch]
+            for place, _, _ in rows:
+                answered[place] = 1
             self._put(rows)
             done += len(rows)
             progress(done)
         silent = (
             (position, case, Attempt.of(case.id, None))
-            for position, case in places.values()
-            if position not in answered
+            for position, case in enumerate(cases)
+            if not answered[position]
         )
         for rest in batched(silent, BATCH):
             self._put(rest)
@@ -88,12 +90,15 @@ class Collector:
         return self.scorers.keys(case, attempt) if answered else {}
 
 
-def wanted(found: Iterable[Attempt], ids: Iterable[str], attempts: int | None) -> Iterator[Attempt]:
-    """Leave out attempts at other cases, and those beyond the number asked for."""
-    known = set(ids)
+def wanted(
+    found: Iterable[Attempt], finder: Finder, attempts: int | None
+) -> Iterator[tuple[int, Attempt]]:
+    """Give attempts after the place of their case, leaving out those that were not asked for."""
     for attempt in found:
-        if attempt.case_id in known and (attempts is None or attempt.index < attempts):
-            yield attempt
+        if attempts is None or attempt.index < attempts:
+            place = finder.place(attempt.case_id)
+            if place is not None:
+                yield place, attempt
 
 
 def batched(things: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -24,6 +24,7 @@ from proctor.engine.contrast import (
 from proctor.engine.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.stats.paired import Method, Paired, Pairs, holm
+from proctor.store.paired_listing import PairCursor, WantedPairs
 from proctor.store.pairing import Change
 from proctor.store.rows import PairedCase, PairedRow
 from proctor.store.store import Store
@@ -54,12 +55,7 @@ def compare(
     settings = settings or CompareSettings()
     sides = sides_of(store, references)
     settings = replace(settings, by=_tags(sides, settings.by, settings.gates))
-    warnings: dict[str, None] = {}
-    refused: dict[str, None] = {}
-    for first, second in combinations(sides, 2):
-        against, noted = obstacles(store, first, second)
-        refused.update(dict.fromkeys(against))
-        warnings.update(dict.fromkeys(noted))
+    refused, warnings = obstacles_among(store, sides)
     if refused and not settings.force:
         raise UsageError(
             f"these runs cannot be compared: {'; '.join(refused)}"
@@ -77,6 +73,17 @@ def compare(
         ),
         warnings=(*refused, *warnings),
     )
+
+
+def obstacles_among(store: Store, sides: Sequence[Side]) -> tuple[list[str], list[str]]:
+    """Return why runs cannot be compared with each other, and what else to know of them."""
+    warnings: dict[str, None] = {}
+    refused: dict[str, None] = {}
+    for first, second in combinations(sides, 2):
+        against, noted = obstacles(store, first, second)
+        refused.update(dict.fromkeys(against))
+        warnings.update(dict.fromkeys(noted))
+    return list(refused), list(warnings)
 
 
 def sides_of(store: Store, references: Sequence[str]) -> list[Side]:
@@ -109,6 +116,18 @@ def case_pairs(
 ) -> Iterator[CasePair]:
     """Yield the cases that count in both runs, all or of one kind, in the order of the first."""
     return map(_case_pair, store.paired_cases(first.run, second.run, change, after=after))
+
+
+def listed_pairs(
+    store: Store,
+    sides: Sequence[Side],
+    wanted: WantedPairs,
+    limit: int,
+    after: PairCursor,
+) -> tuple[list[CasePair], PairCursor | None]:
+    """Return a page of the cases that count in the first two runs, and where the next begins."""
+    found, following = store.listed_pairs(sides[0].run, sides[1].run, wanted, limit, after)
+    return list(map(_case_pair, found)), following
 
 
 def missed_gates(gates: Iterable[str], compared: Compared) -> list[str]:

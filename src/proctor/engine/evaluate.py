@@ -2,9 +2,10 @@
 
 import gc
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from proctor import registry
 from proctor.bounded import available_cores
@@ -12,10 +13,11 @@ from proctor.core.contracts import Executor, Measure
 from proctor.core.fingerprint import case_key, digest, suite_key
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured, Run, RunStatus
-from proctor.core.score import ValueStatus
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine import load
 from proctor.engine.aggregate import Summer, case_result, fold_of
+from proctor.engine.alone import alone
+from proctor.engine.at_hand import AtHand
 from proctor.engine.collect import Collector
 from proctor.engine.gates import check_gates
 from proctor.engine.grade import ASYNC_LIMIT, Graded, Grader
@@ -23,15 +25,20 @@ from proctor.engine.interview import Interviewed
 from proctor.engine.offline import offline
 from proctor.engine.prepare import Ready, open_sandbox, prepare
 from proctor.engine.programs import SharedSandbox
+from proctor.engine.result_rows import result_rows
 from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import RunSettings
 from proctor.engine.signature import signature
 from proctor.engine.summary_json import summary_from, summary_json
+from proctor.engine.turns import Tools
 from proctor.errors import Problem, StoreError, UsageError
 from proctor.reports.view import RunView
-from proctor.store.rows import ResultRow
+from proctor.spooled import Keyed
+from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
+
+Placed = Callable[[], Iterator[tuple[int, CaseResult]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,15 @@ class Outcome:
     graded: Graded
     stopped: str = ""
     """Why the run was stopped before its end, where it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Means:
+    """Hold what attempts are judged with."""
+
+    executor: Executor
+    sandbox: Sandbox | None
+    at_hand: AtHand | None
 
 
 async def evaluate(
@@ -93,16 +109,16 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
     settings, suite = ready.settings, ready.suite
     labels = [measure_label(spec, suite) for spec in suite.measures]
     check_gates(settings.gates, suite, labels)
-    keyed = [(case_key(case), case) for case in suite.cases]
-    key = suite_key(suite, [found for found, _ in keyed])
+    keyed = Keyed(suite.cases, map(case_key, suite.cases))
+    key = suite_key(suite, keyed.keys())
     run = _run(settings, suite, key)
     store.put_suite(suite, key, keyed)
 
-    async def collect() -> None:
-        if settings.model is None:
+    async def collect(tools: Tools) -> None:
+        if settings.on_file:
             _collect_answers(ready, store, run.id, progress)
         else:
-            await _interview(ready, store, run.id, progress)
+            await _interview(ready, store, run.id, tools, progress)
 
     return await carry_out(ready, store, run, collect, progress)
 
@@ -111,29 +127,46 @@ async def carry_out(
     ready: Ready,
     store: Store,
     run: Run,
-    collect: Callable[[], Awaitable[None]],
+    collect: Callable[[Tools], Awaitable[AtHand | None]],
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
-    """Collect the attempts of a run, judge them, and sum up; its suite is in the store."""
+    """Collect the attempts of a run, judge them, and sum up; its suite is in the store.
+
+    What collects them may give them back, where they are in memory; else the store is read.
+    """
+    async with alone(store, run, ready.models.notice):
+        return await _carry_out(ready, store, run, collect, progress)
+
+
+async def _carry_out(
+    ready: Ready,
+    store: Store,
+    run: Run,
+    collect: Callable[[Tools], Awaitable[AtHand | None]],
+    progress: Callable[[Progress], None],
+) -> Outcome:
     settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     store.save_run(run)
     executor = _executor(settings)
     sandbox: Sandbox | None = None
-    if scorers.need_sandbox(suite):
-        inner = open_sandbox(settings)
-        sandbox = SharedSandbox(inner=inner, store=store, limit=available_cores())
+    if scorers.need_sandbox(suite) or ready.needs_sandbox:
+        inner = executor.sandbox(settings.sandbox) or open_sandbox(settings)
+        places = await executor.width() or available_cores()
+        sandbox = SharedSandbox(inner=inner, store=store, limit=places)
     try:
-        fresh = settings.model is None and store.summary(run.id) is None
+        fresh = settings.on_file and store.summary(run.id) is None
         if fresh and scorers.need_processes(suite):
-            await executor.warm()
-        await collect()
-        graded = await _grade(ready, store, run.id, executor, sandbox, progress)
+            await executor.warm(len(suite.cases))
+        with ready.models.spread(executor):
+            at_hand = await collect(Tools(executor=executor, sandbox=sandbox))
+            means = _Means(executor=executor, sandbox=sandbox, at_hand=at_hand)
+            graded = await _grade(ready, store, run.id, means, progress)
     finally:
         await executor.close()
         if sandbox is not None:
             await sandbox.close()
     budget = ready.models.budget
-    view = finish(store, run, suite, scorers, stopped=budget.spent_up)
+    view = finish(store, run, suite, scorers, stopped=budget.spent_up, at_hand=at_hand)
     return Outcome(
         view=view,
         warnings=ready.reading.warnings,
@@ -171,9 +204,13 @@ def _settled() -> Iterator[None]:
 
 
 async def _interview(
-    ready: Ready, store: Store, run_id: str, progress: Callable[[Progress], None]
+    ready: Ready,
+    store: Store,
+    run_id: str,
+    tools: Tools,
+    progress: Callable[[Progress], None],
 ) -> None:
-    interviewer = ready.interviewer(store, run_id)
+    interviewer = ready.interviewer(store, run_id, tools)
     if interviewer.missing() or interviewer.afresh:
         await ready.check()
     if ready.models.budget.most is not None:
@@ -183,15 +220,33 @@ async def _interview(
         progress(Progress(phase="collect", done=found.done, total=found.total, failed=found.failed))
 
     with _settled():
-        await interviewer.collect(report)
+        async with _passed_on(ready):
+            await interviewer.collect(report)
+
+
+@asynccontextmanager
+async def _passed_on(ready: Ready) -> AsyncIterator[None]:
+    """Let the agent's calls go through a proxy, where that was asked for, and let go of it."""
+    seats, choice = ready.cast.seats, ready.settings.proxy
+    if seats is None:
+        yield
+        return
+    try:
+        if choice is None:
+            yield
+        else:
+            async with ready.models.proxy(choice) as seats.proxy:
+                yield
+    finally:
+        seats.proxy = None
+        await seats.agent.close()
 
 
 async def _grade(
     ready: Ready,
     store: Store,
     run_id: str,
-    executor: Executor,
-    sandbox: Sandbox | None,
+    means: _Means,
     progress: Callable[[Progress], None],
 ) -> Graded:
     total = store.count_scores(run_id)
@@ -205,10 +260,12 @@ async def _grade(
         run_id=run_id,
         suite=ready.suite,
         scorers=ready.scorers,
-        executor=executor,
+        executor=means.executor,
         progress=report,
-        sandbox=sandbox,
+        at_hand=means.at_hand,
+        sandbox=means.sandbox,
         judge=ready.cast.judge,
+        read_file=store.file,
         check=ready.check_judges,
         limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
         afresh=ready.settings.calls.record is not None,
@@ -219,17 +276,27 @@ async def _grade(
 
 
 def finish(
-    store: Store, run: Run, suite: Suite, scorers: Scorers, *, stopped: bool = False
+    store: Store,
+    run: Run,
+    suite: Suite,
+    scorers: Scorers,
+    *,
+    stopped: bool = False,
+    at_hand: AtHand | None = None,
 ) -> RunView:
     """Sum up a run whose scores are in the store, and store the numbers.
 
     A run that was stopped before its end is incomplete, as one whose candidate was not reached.
+    With all at hand, the view holds it: nothing but scores is read.
     """
     header = replace(suite, cases=())
+    placed: Placed = partial(_placed, store, run.id, header)
+    if at_hand is not None:
+        held = list(_valued(at_hand.rows(), header))
+        placed = partial(iter, held)
     summer = Summer(compat=suite.compat, interval=str(run.settings.get("interval", "t")))
-    rows = _result_rows(_placed(store, run.id, header), summer)
-    store.put_results(run.id, rows)
-    summary = replace(summer.summary(), measures=_measures(store, run.id, header))
+    store.put_results(run.id, result_rows(placed(), summer))
+    summary = replace(summer.summary(), measures=_measures(header, placed))
     done = replace(
         run,
         status=RunStatus.INCOMPLETE if summary.totals.errors or stopped else RunStatus.COMPLETE,
@@ -240,7 +307,7 @@ def finish(
         store.save_summary(run.id, summary_json(summary))
         store.save_run(done)
     return RunView(
-        run=done, summary=summary, suite=header, results=lambda: _results(store, run.id, header)
+        run=done, summary=summary, suite=header, results=lambda: (one for _, one in placed())
     )
 
 
@@ -300,39 +367,20 @@ def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:
 
 
 def _placed(store: Store, run_id: str, suite: Suite) -> Iterator[tuple[int, CaseResult]]:
+    return _valued(store.linked(run_id), suite)
+
+
+def _valued(rows: Iterator[LinkedCase], suite: Suite) -> Iterator[tuple[int, CaseResult]]:
     how = fold_of(suite)
-    for position, case, attempts in store.linked(run_id):
+    for position, case, attempts in rows:
         yield position, case_result(how, case, attempts)
 
 
-def _result_rows(placed: Iterator[tuple[int, CaseResult]], summer: Summer) -> Iterator[ResultRow]:
-    for position, result in placed:
-        summer.add(result)
-        case, folded = result.case, result.folded
-        yield ResultRow(
-            position=position,
-            case_id=case.id,
-            status=folded.status if folded.value is not None else _why_not(folded.status),
-            value=folded.value,
-            full=case.full_score,
-            weight=case.weight,
-            low=folded.low,
-            high=folded.high,
-            spread=folded.spread,
-            tags=case.tags,
-        )
-
-
-def _why_not(status: ValueStatus) -> ValueStatus:
-    kept = (ValueStatus.ERROR, ValueStatus.SHOWN)
-    return status if status in kept else ValueStatus.UNSCORED
-
-
-def _measures(store: Store, run_id: str, suite: Suite) -> dict[str, Measured]:
+def _measures(suite: Suite, placed: Placed) -> dict[str, Measured]:
     found = {}
     for spec in suite.measures:
         measure: Measure = registry.build("measure", spec)
-        found[measure_label(spec, suite)] = measure.measure(_results(store, run_id, suite))
+        found[measure_label(spec, suite)] = measure.measure(one for _, one in placed())
     return found
 
 

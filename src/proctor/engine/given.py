@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -12,12 +13,14 @@ from proctor.core.kept import KeptRun, KeptSuite, Row
 from proctor.core.model import ModelChoice
 from proctor.core.run import Run
 from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.engine.at_hand import AtHand, Held
 from proctor.engine.collect import BATCH, batched
-from proctor.engine.evaluate import Outcome, Progress, carry_out, finish
+from proctor.engine.evaluate import Outcome, Progress, carry_out, finish, view_of
 from proctor.engine.prepare import prepare
 from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import Panel, RunSettings, SuiteSettings
+from proctor.engine.turns import Tools
 from proctor.reports.view import RunView
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
@@ -36,6 +39,8 @@ class Given:
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
     settings: Mapping[str, Json] = field(default_factory=dict)
     """What else is kept with the run."""
+    case_keys: Sequence[str] = ()
+    """The keys of the cases, where they were made already."""
 
 
 async def examine(
@@ -55,15 +60,18 @@ async def examine(
     models = Models(store, settings.calls, notice)
     try:
         ready = prepare(settings, Reading(suite=given.suite), models)
-        key = put_suite(store, ready.suite)
+        same = len(ready.suite.cases) == len(given.suite.cases)  # nothing was left out
+        key = put_suite(store, ready.suite, given.case_keys if same else ())
         kept = {**ready.settings.stored(), **given.settings}
         run = run_of(ready.suite, key, replace(_kept(given), settings=kept))
 
-        async def collect() -> None:
+        async def collect(_: Tools) -> AtHand:
             store.unlink(run.id)
             pairs = enumerate(zip(ready.suite.cases, given.attempts, strict=True))
+            held: list[Held] = []
             for batch in batched(pairs, BATCH):
-                _put(store, run.id, batch, ready.scorers)
+                held += _put(store, run.id, batch, ready.scorers)
+            return AtHand(store, held)
 
         return await carry_out(ready, store, run, collect, progress)
     finally:
@@ -73,26 +81,41 @@ async def examine(
 def keep(store: Store, kept: KeptSuite) -> list[RunView]:
     """Store a suite, and all its runs as they were judged elsewhere."""
     key = put_suite(store, kept.suite)
-    return [keep_run(store, kept.suite, key, run) for run in kept.runs]
+    return [view_of(store, keep_run(store, kept.suite, key, run).run.id) for run in kept.runs]
+
+
+def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
+    """Store a suite and those of its runs that are not there; return them, and how many were."""
+    key = put_suite(store, kept.suite)
+    lacking = tuple(run for run in kept.runs if not _is_kept(store, run_of(kept.suite, key, run)))
+    views = [view_of(store, keep_run(store, kept.suite, key, run).run.id) for run in lacking]
+    return views, len(kept.runs) - len(lacking)
 
 
 def keep_run(store: Store, suite: Suite, key: str, kept: KeptRun) -> RunView:
-    """Store a run with its scores as they are, and sum it up."""
+    """Store a run with its scores as they are, and sum it up; the view holds all of it."""
     run = run_of(suite, key, kept)
+    held: list[Held] = []
     with store.batch():
         store.save_run(run)
         store.unlink(run.id)
         for batch in batched(_with_silent(suite, kept.rows), BATCH):
-            _put_judged(store, run.id, suite, batch)
-    return finish(store, run, suite, Scorers())
+            held += _put_judged(store, run.id, suite, batch)
+    held.sort(key=itemgetter(0))
+    return finish(store, run, suite, Scorers(), at_hand=AtHand(store, held))
 
 
-def put_suite(store: Store, suite: Suite) -> str:
-    """Store a suite, and return its key."""
-    keyed = [(case_key(case), case) for case in suite.cases]
-    key = suite_key(suite, [found for found, _ in keyed])
-    store.put_suite(suite, key, keyed)
+def put_suite(store: Store, suite: Suite, case_keys: Sequence[str] = ()) -> str:
+    """Store a suite, and return its key; those of its cases may be given."""
+    keys = case_keys or keys_of(suite)
+    key = suite_key(suite, keys)
+    store.put_suite(suite, key, list(zip(keys, suite.cases, strict=True)))
     return key
+
+
+def keys_of(suite: Suite) -> list[str]:
+    """Return the keys of a suite's cases."""
+    return [case_key(case) for case in suite.cases]
 
 
 def run_of(suite: Suite, key: str, kept: KeptRun) -> Run:
@@ -108,6 +131,13 @@ def run_of(suite: Suite, key: str, kept: KeptRun) -> Run:
     )
 
 
+def _is_kept(store: Store, run: Run) -> bool:
+    """Tell whether a run is there already, with the settings that it comes with."""
+    if store.summary(run.id) is None:
+        return False
+    return dict(store.run(run.id).settings) == dict(run.settings)
+
+
 def _kept(given: Given) -> KeptRun:
     return KeptRun(name=given.name, candidate=given.candidate, rows=())
 
@@ -117,24 +147,22 @@ def _put(
     run_id: str,
     batch: Sequence[tuple[int, tuple[Case, Attempt]]],
     scorers: Scorers,
-) -> None:
+) -> list[Held]:
     """Store answers, and link them to the scores that they will have."""
-    links, attempts = [], []
+    links, attempts, held = [], [], list[Held]()
     for position, (case, attempt) in batch:
         answered = attempt.status is AttemptStatus.ANSWERED
         key = answer_key(case, attempt)
         attempts.append((key, attempt))
+        keys = scorers.keys(case, attempt) if answered else {}
+        held.append((position, case, attempt, keys))
         links.append(
-            RunAttempt(
-                position=position,
-                index=attempt.index,
-                attempt_key=key,
-                score_keys=scorers.keys(case, attempt) if answered else {},
-            )
+            RunAttempt(position=position, index=attempt.index, attempt_key=key, score_keys=keys)
         )
     with store.batch():
         store.put_attempts(attempts)
         store.link(run_id, links)
+    return held
 
 
 def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
@@ -148,12 +176,12 @@ def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
             yield place, Attempt.of(case.id, None), {}
 
 
-def _put_judged(store: Store, run_id: str, suite: Suite, batch: Sequence[Row]) -> None:
+def _put_judged(store: Store, run_id: str, suite: Suite, batch: Sequence[Row]) -> list[Held]:
     """Store answers with their scores, under keys that no other run shares.
 
     What judged them may be code that has changed since, so equal answers may differ in score.
     """
-    links, scores, attempts = [], [], []
+    links, scores, attempts, held = [], [], [], list[Held]()
     for place, attempt, judged in batch:
         case = suite.cases[place]
         keys = {name: digest("given", run_id, case.id, attempt.index, name) for name in judged}
@@ -161,9 +189,11 @@ def _put_judged(store: Store, run_id: str, suite: Suite, batch: Sequence[Row]) -
         scores += [(keys[name], names.get(name, name), score) for name, score in judged.items()]
         key = answer_key(case, attempt)
         attempts.append((key, attempt))
+        held.append((place, case, attempt, keys))
         links.append(
             RunAttempt(position=place, index=attempt.index, attempt_key=key, score_keys=keys)
         )
     store.put_attempts(attempts)
     store.put_scores(scores)
     store.link(run_id, links)
+    return held

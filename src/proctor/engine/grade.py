@@ -1,6 +1,5 @@
 """Grading: judge what is not in the store yet, and store every score as it comes."""
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing
@@ -9,14 +8,16 @@ from enum import StrEnum
 from itertools import chain
 
 from proctor import bounded
+from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Executor, GradeTask, ScoreContext
-from proctor.core.judging import finish_async, is_async, judge, judge_async, judge_batch
+from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
+from proctor.core.judging import finish_async, is_async, judge, judge_async
 from proctor.core.model import Judge, Usage
 from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Suite
 from proctor.engine.aggregate import usage_from
+from proctor.engine.at_hand import AtHand
 from proctor.engine.scoring import Scorers, spec_key
 from proctor.store.store import Store
 
@@ -72,8 +73,11 @@ class Grader:
     scorers: Scorers
     executor: Executor
     progress: Callable[[Graded], None]
+    at_hand: AtHand | None = None
+    """What the run has, where it is in memory; else the store is read."""
     sandbox: Sandbox | None = None
     judge: Judge | None = None
+    read_file: Callable[[str], bytes] | None = None
     check: Callable[[], Awaitable[None]] | None = None
     """Finds out, before a judge is asked, whether all of them are there."""
     limit: int = ASYNC_LIMIT
@@ -125,7 +129,7 @@ class Grader:
         self, counted: Graded, names: dict[str, str]
     ) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge in rounds: what takes no time, what processes do, many at once, and what waits."""
-        kinds = {self._kind(c) for case in self.suite.cases for c in case.criteria}
+        kinds = {self._kind(criterion) for criterion in self.scorers.examples(self.suite)}
         if Kind.INSTANT in kinds:
             for pair in self._instant(counted, names):
                 yield pair
@@ -172,7 +176,8 @@ class Grader:
             ScoreContext(case=work.case, attempt=work.attempt, language=self.scorers.language)
             for work in works
         ]
-        made = await asyncio.to_thread(judge_batch, scorer, contexts)
+        spec = works[0].criterion.scorer
+        made = await self.executor.judge_batch(scorer, spec, contexts)
         return [(work.key, score) for work, score in zip(works, made, strict=True)]
 
     async def _judge_all(self, works: list[Waiting]) -> list[tuple[str, Score]]:
@@ -189,6 +194,7 @@ class Grader:
             sandbox=self.sandbox,
             judge=self.judge,
             language=self.scorers.language,
+            read_file=self.read_file,
         )
         if work.begun is not None:
             return work.key, await finish_async(scorer, ctx, work.begun)
@@ -232,7 +238,8 @@ class Grader:
     def _to_do(
         self, kind: Kind, counted: Graded, names: dict[str, str]
     ) -> Iterator[tuple[Case, Criterion, list[tuple[str, Attempt]]]]:
-        for _, case, attempts in self.store.linked(self.run_id):
+        held = self.at_hand
+        for _, case, attempts in held.rows() if held else self.store.linked(self.run_id):
             for criterion in case.criteria:
                 if self._kind(criterion) is kind and not self._lacks_judge(criterion):
                     missing = self._missing(case, criterion, attempts, names, counted)
@@ -244,12 +251,7 @@ class Grader:
         return self.judge is None and self.scorers.of(criterion).needs_judge
 
     def _kind(self, criterion: Criterion) -> Kind:
-        scorer = self.scorers.of(criterion)
-        if is_async(scorer):
-            return Kind.WAITING
-        if scorer.batches and not scorer.finishes:
-            return Kind.BATCH
-        return Kind.INSTANT if scorer.instant and not scorer.finishes else Kind.PROCESS
+        return kind_of(self.scorers.of(criterion))
 
     def _missing(
         self,
@@ -268,11 +270,20 @@ class Grader:
             if score is not None and score.status is not ScoreStatus.FAILED and not again:
                 counted.stored += 1
                 continue
-            key = self.scorers.keys(case, attempt)[criterion.id]
+            key = (self.at_hand or self.scorers).keys(case, attempt)[criterion.id]
             if key not in names:
                 names[key] = criterion.scorer.name
-                found.append((key, attempt))
+                found.append((key, judged_part(criterion, attempt)))
         return found
+
+
+def kind_of(scorer: Scorer) -> Kind:
+    """Return where a scorer judges."""
+    if is_async(scorer):
+        return Kind.WAITING
+    if scorer.batches and not scorer.finishes:
+        return Kind.BATCH
+    return Kind.INSTANT if scorer.instant and not scorer.finishes else Kind.PROCESS
 
 
 def _used(score: Score) -> Usage:

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from proctor import bounded, registry
+from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Dialogue, ScoreContext
 from proctor.core.fingerprint import attempt_key, digest
@@ -18,6 +19,7 @@ from proctor.engine.aggregate import usage_from
 from proctor.engine.collect import BATCH, batched
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers, spec_key
+from proctor.engine.turns import TurnGrader
 from proctor.errors import BudgetError, ModelError, Problem
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
@@ -116,6 +118,8 @@ class Roster:
         dialogue = self.dialogues.of(case.dialogue)
         if (held := self._known.get(id(dialogue))) is None:
             held = self._known[id(dialogue)] = digest(self.cast.held(dialogue))
+        if dialogue.grades:
+            held = digest(held, case.criteria, self.cast.judge and self.cast.judge.identity)
         return digest(held, case.hidden, case.references) if dialogue.consults else held
 
 
@@ -131,6 +135,7 @@ class Interviewer:
     deadline: float = 3600.0
     afresh: bool = False
     """Hold every dialogue again, its calls coming from the store: a cassette wants them all."""
+    grader: TurnGrader | None = None
 
     def missing(self) -> bool:
         """Tell whether some attempts are still to be made."""
@@ -191,7 +196,8 @@ class Interviewer:
         dialogue = self.roster.dialogues.of(case.dialogue)
         try:
             async with asyncio.timeout(self.deadline):
-                attempt = await dialogue.hold(self.roster.cast.context(case, index))
+                async with self.roster.cast.seated(case, index, self.grader) as ctx:
+                    attempt = await dialogue.hold(ctx)
         except ModelError as error:
             if error.status in REFUSED and not isinstance(error, BudgetError):
                 raise
@@ -221,7 +227,8 @@ class Interviewer:
             for criterion in planned.case.criteria if row.score_keys else ():
                 scorer = self.scorers.of(criterion)
                 if scorer.instant and not scorer.finishes:
-                    score = judge(scorer, ScoreContext(case=planned.case, attempt=attempt))
+                    part = judged_part(criterion, attempt)
+                    score = judge(scorer, ScoreContext(case=planned.case, attempt=part))
                     yield row.score_keys[criterion.id], criterion.scorer.name, score
 
     def _link(self, rows: list[tuple[Planned, Attempt]]) -> None:

@@ -1,5 +1,6 @@
 """Reading a suite: find its dialect, read it, and keep the cases that were asked for."""
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from proctor.core.expression import Expression, Several
 from proctor.core.suite import Case, Spec, Suite
 from proctor.engine.settings import SuiteSettings
 from proctor.errors import DialectError, Problem, UsageError
+from proctor.spooled import Cases, Part
 
 FALLBACK = "native"
 
@@ -49,16 +51,16 @@ def find_dialect(path: Path, name: str = "") -> Dialect:
 
 def chosen(suite: Suite, settings: SuiteSettings) -> Suite:
     """Keep the cases that were selected, fulfil the filter, and lie within the limit."""
-    cases: list[Case] = list(suite.cases)
+    cases: Sequence[Case] = suite.cases
     if settings.select:
         cases = _selected(cases, settings.select)
     if settings.where:
-        wanted = Expression(settings.where)
-        tags = {name for case in cases for name in case.tags}
-        cases = [case for case in cases if wanted.holds(case_names(case, tags))]
+        cases = _fulfilling(cases, settings.where)
         if not cases:
             raise UsageError(f"no case of {suite.name!r} fulfils --where {settings.where!r}")
-    return replace(suite, cases=tuple(cases[: settings.limit]))
+    if settings.limit is not None:
+        cases = cases[: settings.limit]
+    return replace(suite, cases=tuple(cases) if isinstance(cases, list) else cases)
 
 
 def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
@@ -90,7 +92,18 @@ def _tag(values: tuple[str, ...]) -> str | Several:
     return values[0] if len(values) == 1 else Several(values)
 
 
-def _selected(cases: list[Case], wanted: tuple[str, ...]) -> list[Case]:
+def _fulfilling(cases: Sequence[Case], where: str) -> Sequence[Case]:
+    """Keep the cases that fulfil an expression; those in a file stay there."""
+    wanted = Expression(where)
+    tags = {name for case in cases for name in case.tags}
+    names = (case_names(case, tags) for case in cases)
+    places = [place for place, known in enumerate(names) if wanted.holds(known)]
+    if isinstance(cases, Cases):
+        return Part(cases, array("q", places))
+    return [cases[place] for place in places]
+
+
+def _selected(cases: Sequence[Case], wanted: tuple[str, ...]) -> list[Case]:
     found = [case for case in cases if case.id in wanted or case.source in wanted]
     known = {case.id for case in cases} | {case.source for case in cases}
     if missing := [name for name in wanted if name not in known]:

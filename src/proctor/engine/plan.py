@@ -14,6 +14,7 @@ from proctor.engine.prepare import Ready, prepare
 from proctor.engine.roles import Models
 from proctor.engine.settings import RunSettings
 from proctor.errors import Problem, ProctorError, SuiteError
+from proctor.spooled import Finder
 from proctor.store.store import Store
 
 
@@ -64,7 +65,7 @@ def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
 def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store | None) -> Plan:
     try:
         ready = prepare(settings, reading, models)
-        count = _count_answers if ready.settings.model is None else _count_dialogues
+        count = _count_answers if ready.settings.on_file else _count_dialogues
         estimate = Estimate()
         counts = count(ready, store, estimate)
     except ProctorError as error:
@@ -75,7 +76,7 @@ def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store 
         cases=len(ready.suite.cases),
         attempts=counts["attempts"],
         attempts_stored=counts["attempts_stored"],
-        on_file=ready.settings.model is None,
+        on_file=ready.settings.on_file,
         unanswered=counts["unanswered"],
         scores=counts["scores"],
         stored=counts["stored"],
@@ -91,17 +92,18 @@ def _refused(suite: Suite, error: ProctorError, warnings: tuple[Problem, ...] = 
 
 def _count_answers(ready: Ready, store: Store | None, estimate: Estimate) -> Counter[str]:
     counts: Counter[str] = Counter()
-    cases = {case.id: case for case in ready.suite.cases}
-    answered = set()
+    cases = ready.suite.cases
+    answered = bytearray(len(cases))
     assert ready.settings.answers is not None
     found = load.answers(ready.settings.answers, ready.reading.suite)
-    for batch in batched(wanted(found, cases, ready.settings.attempts), BATCH):
-        answered |= {attempt.case_id for attempt in batch}
+    for batch in batched(wanted(found, Finder(cases), ready.settings.attempts), BATCH):
+        for place, _ in batch:
+            answered[place] = 1
         counts["attempts"] += len(batch)
         counts["attempts_stored"] += len(batch)
-        pairs = [(cases[attempt.case_id], attempt) for attempt in batch]
+        pairs = [(cases[place], attempt) for place, attempt in batch]
         _count_scores(ready, pairs, store, counts, estimate)
-    counts["unanswered"] += len(cases.keys() - answered)
+    counts["unanswered"] += answered.count(0)
     return counts
 
 

@@ -12,6 +12,7 @@ from proctor.engine.interview import Dialogues, Interviewer, Roster
 from proctor.engine.roles import Cast, Models, cast_for, lacking, resolved
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import RunSettings
+from proctor.engine.turns import Tools, TurnGrader
 from proctor.errors import MissingResource, Problem, SuiteError
 from proctor.store.store import Store
 
@@ -39,6 +40,8 @@ class Ready:
     def concurrency(self) -> int:
         """Return how many attempts may be under way at a time."""
         most = self.settings.calls.concurrency
+        if self.cast.agent is not None:
+            return min(most, getattr(self.cast.agent, "concurrency", most))
         choice = self.settings.model
         return min(most, (choice.concurrency if choice is not None else None) or most)
 
@@ -52,8 +55,22 @@ class Ready:
             attempts=self.settings.attempts or 1,
         )
 
-    def interviewer(self, store: Store, run_id: str) -> Interviewer:
+    @property
+    def needs_sandbox(self) -> bool:
+        """Tell whether programs must be run before an agent can begin."""
+        return self.cast.agent is not None and any(
+            case.setup.get("pre_command") for case in self.suite.cases
+        )
+
+    def interviewer(self, store: Store, run_id: str, tools: Tools) -> Interviewer:
         """Return who puts the cases to the candidate."""
+        grader = TurnGrader(
+            store=store,
+            scorers=self.scorers,
+            tools=tools,
+            judge=self.cast.judge,
+            check=self.check_judges,
+        )
         return Interviewer(
             store=store,
             run_id=run_id,
@@ -62,12 +79,15 @@ class Ready:
             concurrency=self.concurrency,
             deadline=self.settings.calls.attempt_timeout,
             afresh=self.settings.calls.record is not None,
+            grader=grader,
         )
 
     async def check(self) -> None:
         """See to it that all models that will be asked can be reached."""
         if self.cast.candidate is not None:
             await self.models.check(self.cast.candidate)
+        if self.cast.agent is not None:
+            await self.cast.agent.check()
         needs = self.dialogues.needs(self.suite)
         if "simulator" in needs and self.cast.simulator is not None:
             await self.models.check(self.cast.simulator)
@@ -90,7 +110,7 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
     if problems := scorers.problems(suite):
         raise SuiteError(problems)
     needs = {"judge"} if scorers.need_judge(suite, counting=True) else set()
-    if settings.model is not None:
+    if not settings.on_file:
         if problems := dialogues.problems(suite):
             raise SuiteError(problems)
         needs |= dialogues.needs(suite)

@@ -1,18 +1,24 @@
 """Who plays which role in a run: the candidate, the judges, the simulated user."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 from proctor import registry
-from proctor.core.contracts import Candidate, Dialogue, DialogueContext, Reading
+from proctor.core.agent import Agent
+from proctor.core.contracts import Candidate, Dialogue, DialogueContext, Executor, Reading
 from proctor.core.fingerprint import digest, plain
 from proctor.core.model import Judge, Model, ModelChoice, Reply, Request, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Case, Json, Message, Spec, Suite
+from proctor.engine.agents import Seats
 from proctor.engine.calls import Budget, CallLog, StoredModel, Wrapped
+from proctor.engine.proxy import Proxy
 from proctor.engine.settings import CallSettings, Panel, RunSettings
+from proctor.engine.turns import TurnGrader
 from proctor.errors import MissingResource, UsageError
 from proctor.store.store import Store
 
@@ -60,6 +66,18 @@ class Models:
                 await model.check()
                 self._checked.add(key)
 
+    @contextmanager
+    def spread(self, executor: Executor) -> Iterator[None]:
+        """Let models that compute be asked where an executor has room, as long as this lasts."""
+        here = [(model, model.inner) for model in self._open.values()]
+        for model, inner in here:
+            model.inner = executor.model(inner)
+        try:
+            yield
+        finally:
+            for model, inner in here:
+                model.inner = inner
+
     async def close(self) -> None:
         """Close all models, and the cassette."""
         for model in self._open.values():
@@ -71,6 +89,17 @@ class Models:
     def bought(self) -> int:
         """Return how many calls were really made."""
         return sum(model.bought for model in self._open.values())
+
+    @asynccontextmanager
+    async def proxy(self, choice: ModelChoice) -> AsyncIterator[Proxy]:
+        """Pass the calls of others on to a model, as long as this lasts."""
+        model = build_model(choice, self.settings)
+        self._refuse_unpriced(model)
+        try:
+            async with Proxy(await model.upstream()).serving() as proxy:
+                yield proxy
+        finally:
+            await model.close()
 
     def _refuse_unpriced(self, model: Model) -> None:
         if self.settings.max_cost is not None and getattr(model, "price", None) is None:
@@ -86,37 +115,70 @@ class Cast:
 
     candidate: StoredModel | None = None
     choice: ModelChoice | None = None
+    seats: Seats | None = None
+    """Where an agent works, where it is one that is examined."""
+    proxied: ModelChoice | None = None
+    """The model that the agent's own calls go to."""
+    again: str = ""
+    """Names the repetition that this is."""
     judge: Judge | None = None
     judges: tuple[StoredModel, ...] = ()
     simulator: Model | None = None
     simulator_sampling: Sampling = field(default_factory=Sampling)
     language: str = "en"
 
-    def context(self, case: Case, index: int) -> DialogueContext:
-        """Return what a dialogue about a case gets."""
+    @asynccontextmanager
+    async def seated(
+        self, case: Case, index: int, grader: TurnGrader | None
+    ) -> AsyncIterator[DialogueContext]:
+        """Give what a dialogue about a case needs, as long as it lasts."""
+        if self.seats is not None:
+            sandbox = None if grader is None else grader.tools.sandbox
+            async with self.seats.seated(case, index, sandbox) as candidate:
+                yield self._context(case, index, candidate, grader)
+            return
         assert self.candidate is not None
         assert self.choice is not None
+        yield self._context(case, index, ModelCandidate(self.candidate, self.choice), grader)
+
+    def _context(
+        self, case: Case, index: int, candidate: Candidate, grader: TurnGrader | None
+    ) -> DialogueContext:
         return DialogueContext(
             case=case,
             index=index,
-            candidate=ModelCandidate(self.candidate, self.choice),
+            candidate=candidate,
             judge=self.judge,
             simulator=self.simulator,
             simulator_sampling=self.simulator_sampling,
             language=self.language,
+            again=self.again,
+            grade=None if grader is None else partial(grader.value, case),
         )
+
+    @property
+    def agent(self) -> Agent | None:
+        """Return the agent that is examined, if it is one."""
+        return None if self.seats is None else self.seats.agent
 
     def held(self, dialogue: Dialogue) -> Json:
         """Return all of this that an attempt depends on, for its key."""
-        assert self.candidate is not None
-        assert self.choice is not None
-        made: dict[str, Json] = {
-            "candidate": self.candidate.identity,
-            "sampling": plain(self.choice.sampling),
-            "system": self.choice.system,
-            "suffix": self.choice.suffix,
-            "version": dialogue.version,
-        }
+        made: dict[str, Json] = {"version": dialogue.version}
+        if self.again:
+            made["again"] = self.again
+        if self.seats is not None:
+            made["agent"] = self.seats.agent.identity
+            if self.proxied is not None:
+                made["proxied"] = self.proxied.spec
+        else:
+            assert self.candidate is not None
+            assert self.choice is not None
+            made |= {
+                "candidate": self.candidate.identity,
+                "sampling": plain(self.choice.sampling),
+                "system": self.choice.system,
+                "suffix": self.choice.suffix,
+            }
         if "judge" in dialogue.consults and self.judge is not None:
             made["judge"] = self.judge.identity
         if "simulator" in dialogue.consults and self.simulator is not None:
@@ -183,6 +245,9 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
     return Cast(
         candidate=None if settings.model is None else models.open(settings.model),
         choice=settings.model,
+        seats=_seats(settings, models),
+        proxied=settings.proxy,
+        again=settings.again,
         judge=judge_of(settings.panel, judges),
         judges=judges,
         simulator=None if simulator is None else Dressed.of(models.open(simulator), simulator),
@@ -191,6 +256,17 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
         else settings.simulator.sampling,
         language=suite.language,
     )
+
+
+def _seats(settings: RunSettings, models: Models) -> Seats | None:
+    """Build the agent that is examined; a plan has nowhere to keep what it leaves."""
+    if settings.agent is None:
+        return None
+    agent: Agent = registry.build("candidate", settings.agent)
+    if problems := list(agent.problems()):
+        raise UsageError("; ".join(problems))
+    keep = models.store.put_files if models.store is not None else lambda _: None
+    return Seats(agent=agent, keep=keep, budget=models.budget)
 
 
 def judge_of(panel: Panel, models: Sequence[Model]) -> Judge | None:
@@ -216,15 +292,15 @@ def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
     if not judges and "judge" in roles:
         judges = (roles["judge"],)
     model = settings.model
-    if settings.answers is None and "candidate" in roles:
+    if settings.answers is None and settings.agent is None and "candidate" in roles:
         model = roles["candidate"] if model is None else _merged(model, roles["candidate"])
     simulator = settings.simulator or roles.get("simulator")
     if settings.simulator is not None:
         simulator = _merged(settings.simulator, roles.get("simulator"))
-    if model is None and settings.answers is None:
+    if model is None and settings.answers is None and settings.agent is None:
         raise UsageError(
-            "who is examined? (fix: add --model openai:NAME, --model local:smollm2, or"
-            " --answers PATH for answers on file)"
+            "who is examined? (fix: add --model openai:NAME, --model local:smollm2,"
+            " --agent python:module:attr, or --answers PATH for answers on file)"
         )
     return replace(
         settings,

@@ -1,10 +1,11 @@
 """The scorers of a suite: built and checked once, with the keys their scores are stored under."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from proctor import registry, wire
+from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Scorer
 from proctor.core.fingerprint import digest, judged_key, score_key
@@ -17,6 +18,39 @@ MOST_BUILT = 1000
 
 
 @dataclass
+class Lacking:
+    """Count the cases that lack something, and name the first few."""
+
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+    _last: str | None = None
+
+    def add(self, case_id: str) -> None:
+        """Take in a case; one that was taken in just before is not counted again."""
+        if case_id == self._last:
+            return
+        self._last = case_id
+        self.count += 1
+        if len(self.first) < 3:
+            self.first.append(case_id)
+
+    def words(self) -> str:
+        """Say how many cases there are, and which."""
+        shown = ", ".join(self.first) + (", …" if self.count > 3 else "")
+        return f"{self.count} case{'s' if self.count > 1 else ''} ({shown})"
+
+
+@dataclass
+class Survey:
+    """Hold what one look at all criteria of a suite found."""
+
+    problems: dict[str, Problem] = field(default_factory=dict)
+    missing: dict[str, Lacking] = field(default_factory=dict)
+    examples: dict[tuple[bool, ...], Criterion] = field(default_factory=dict)
+    specs: dict[str, Spec] = field(default_factory=dict)
+
+
+@dataclass
 class Scorers:
     """Hold the scorers that criteria name, each built once."""
 
@@ -26,6 +60,8 @@ class Scorers:
     """The identity of who judges, where somebody does."""
     _built: dict[tuple[str, bytes], Scorer] = field(default_factory=dict)
     _versions: dict[str, str] = field(default_factory=dict)
+    _surveyed: tuple[Sequence[Case], Survey] | None = None
+    _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
 
     def of(self, criterion: Criterion) -> Scorer:
         """Return the scorer of a criterion, or raise a PluginError."""
@@ -43,49 +79,79 @@ class Scorers:
 
     def problems(self, suite: Suite) -> list[Problem]:
         """Return everything that keeps the criteria of a suite from being judged."""
-        found: dict[str, Problem] = {}
-        for case in suite.cases:
-            for criterion in case.criteria:
-                for message in self._wrong(criterion):
-                    text = f"case {case.id!r}, criterion {criterion.id!r}: {message}"
-                    found.setdefault(message, Problem(message=text, file=case.source or None))
-        return list(found.values())
+        return list(self.survey(suite).problems.values())
 
     def need_sandbox(self, suite: Suite) -> bool:
         """Tell whether some criterion of a suite must run programs."""
-        return any(self.of(c).needs_sandbox for case in suite.cases for c in case.criteria)
+        return any(self.of(c).needs_sandbox for c in self.examples(suite))
 
     def need_processes(self, suite: Suite) -> bool:
         """Tell whether some criterion of a suite is judged in a process of its own."""
-        found = (self.of(c) for case in suite.cases for c in case.criteria)
+        found = (self.of(c) for c in self.examples(suite))
         return any(not (scorer.instant or scorer.batches or is_async(scorer)) for scorer in found)
 
     def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
         """Tell whether some criterion of a suite asks a judge, or some that counts."""
         return any(
-            self.of(c).needs_judge and (c.weight != 0 or not counting)
-            for case in suite.cases
-            for c in case.criteria
+            self.of(c).needs_judge and (c.weight != 0 or not counting) for c in self.examples(suite)
         )
 
     def missing(self, suite: Suite) -> list[Problem]:
         """Return what this machine lacks; the criteria concerned will be unscored."""
-        found: dict[str, list[str]] = {}
-        for case in suite.cases:
-            for criterion in case.criteria:
-                for message in self.of(criterion).missing():
-                    found.setdefault(message, []).append(case.id)
         return [
-            Problem(message=f"{message}: {_cases(ids)} will be unscored", severity="warning")
-            for message, ids in found.items()
+            Problem(message=f"{message}: {lacking.words()} will be unscored", severity="warning")
+            for message, lacking in self.survey(suite).missing.items()
         ]
 
+    def examples(self, suite: Suite) -> Iterable[Criterion]:
+        """Return some criteria of a suite: one of each way to be judged, whatever it weighs."""
+        return self.survey(suite).examples.values()
+
+    def specs(self, suite: Suite) -> Mapping[str, Spec]:
+        """Return one spec of each scorer of a suite, by name."""
+        return self.survey(suite).specs
+
+    def survey(self, suite: Suite) -> Survey:
+        """Go through the criteria of a suite once, and remember what was found."""
+        if self._surveyed is None or self._surveyed[0] is not suite.cases:
+            found = Survey()
+            for case in suite.cases:
+                for criterion in case.criteria:
+                    self._look_at(case, criterion, found)
+            self._surveyed = suite.cases, found
+        return self._surveyed[1]
+
+    def _look_at(self, case: Case, criterion: Criterion, found: Survey) -> None:
+        found.specs[criterion.scorer.name] = criterion.scorer
+        for message in self._wrong(criterion):
+            text = f"case {case.id!r}, criterion {criterion.id!r}: {message}"
+            found.problems.setdefault(message, Problem(message=text, file=case.source or None))
+        try:
+            scorer = self.of(criterion)
+        except PluginError:
+            return
+        kind = (
+            *(scorer.needs_sandbox, scorer.needs_judge, scorer.instant, scorer.batches),
+            *(scorer.finishes, is_async(scorer), criterion.weight != 0),
+        )
+        found.examples.setdefault(kind, criterion)
+        for message in scorer.missing():
+            found.missing.setdefault(message, Lacking()).add(case.id)
+
     def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
-        """Return the key of each criterion's score on an attempt."""
+        """Return the key of each criterion's score on an attempt; those of one case are kept."""
+        if self._keyed is None or self._keyed[0] is not case:
+            self._keyed = case, {}
+        known = self._keyed[1]
+        if (found := known.get(id(attempt))) is None:
+            found = known[id(attempt)] = attempt, self._made_keys(case, attempt)
+        return found[1]
+
+    def _made_keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
         return {
             criterion.id: score_key(
                 self._judged(case, criterion),
-                attempt,
+                judged_part(criterion, attempt),
                 apart=self.of(criterion).per_attempt,
                 noted=self.of(criterion).reads_notes,
             )
@@ -122,12 +188,6 @@ class Scorers:
 def spec_key(spec: Spec) -> tuple[str, bytes]:
     """Return what tells specs apart within a process, quickly."""
     return spec.name, wire.dumps(spec.params) if spec.params else b""
-
-
-def _cases(ids: list[str]) -> str:
-    unique = list(dict.fromkeys(ids))
-    shown = ", ".join(unique[:3]) + (", …" if len(unique) > 3 else "")
-    return f"{len(unique)} case{'s' if len(unique) > 1 else ''} ({shown})"
 
 
 class _Same:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from proctor.core.fingerprint import plain
+from proctor.core.agent_name import agent_label
+from proctor.core.fingerprint import digest, plain
 from proctor.core.model import ModelChoice
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
@@ -73,10 +74,16 @@ class RunSettings:
     model: ModelChoice | None = None
     """Who is examined, where it is a model; none with answers means: whom the suite's own
     settings file names."""
+    agent: Spec | None = None
+    """Who is examined, where it is an agent."""
+    proxy: ModelChoice | None = None
+    """The model that the agent's own calls go to, where they are to be seen."""
     panel: Panel = field(default_factory=Panel)
     simulator: ModelChoice | None = None
     calls: CallSettings = field(default_factory=CallSettings)
     attempts: int | None = None
+    again: str = ""
+    """Names a repetition: attempts under another name are made anew."""
     name: str = ""
     executor: Spec = field(default_factory=lambda: Spec(name="local"))
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
@@ -89,12 +96,26 @@ class RunSettings:
             raise UsageError("--attempts must be at least 1")
         if any(ord(char) < 32 for char in self.name):
             raise UsageError("a run's name may not contain control characters")
-        if self.answers is not None and self.model is not None:
-            raise UsageError("--model and --answers exclude each other: who is examined?")
+        given = {"--model": self.model, "--answers": self.answers, "--agent": self.agent}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) > 1:
+            raise UsageError(f"{' and '.join(named)} exclude each other: who is examined?")
+
+        if self.proxy is not None and self.agent is None:
+            raise UsageError("--proxy passes on the calls of an agent, and there is no --agent")
+
+    @property
+    def on_file(self) -> bool:
+        """Tell whether the answers are on file, so that nobody is asked."""
+        return self.model is None and self.agent is None
 
     @property
     def candidate(self) -> Spec:
         """Return who is examined."""
+        if self.agent is not None:
+            # Options may hold what should not be kept, so only their hash tells agents apart.
+            params = {"name": self.candidate_name, "key": digest(self.agent)}
+            return Spec(name="agent", params=params)
         if self.model is not None:
             params = {"name": self.candidate_name, **_asked(self.model)}
             return Spec(name="model", params=params)
@@ -103,6 +124,8 @@ class RunSettings:
     @property
     def candidate_name(self) -> str:
         """Return a short name for who is examined."""
+        if self.agent is not None:
+            return agent_label(self.agent)
         return self._file if self.model is None else short_name(self.model.spec)
 
     @property
@@ -120,10 +143,12 @@ class RunSettings:
             "limit": self.suite.limit,
             "options": dict(self.suite.options),
             "attempts": self.attempts,
+            "again": self.again,
             "interval": self.interval,
             "judges": [_asked(judge) for judge in self.panel.judges],
             "combine": self.panel.combine if len(self.panel.judges) > 1 else "",
             "repeats": self.panel.repeats if self.panel.repeats > 1 else None,
+            "proxy": _asked(self.proxy) if self.proxy is not None else None,
             "simulator": _asked(self.simulator) if self.simulator is not None else None,
         }
         return {name: value for name, value in kept.items() if value not in ("", None, [], {})}

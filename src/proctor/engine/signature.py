@@ -15,7 +15,7 @@ MOST_SHOWN = 60
 
 def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str:
     """Write down every choice that could move the number."""
-    specs = {c.scorer.name: c.scorer for case in suite.cases for c in case.criteria}
+    specs = scorers.specs(suite)
     totals = summary.totals
     parts = {
         "suite": f"{suite.name}@{run.suite_key[:8]}",

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proctor import bounded, wire
 from proctor.core.contracts import Executor, GradeTask
@@ -21,6 +21,8 @@ from proctor.executors.worker import HEADER, PROGRESS
 
 JOB_SIZE = 64
 START_LIMIT = 60.0
+STARTS = 3
+"""How often a process is started that others keep from it, for want of memory, say."""
 
 
 @dataclass
@@ -36,9 +38,10 @@ class LocalExecutor(Executor):
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
 
-    async def warm(self) -> None:
-        """Start all workers without waiting for them."""
-        while len(self._all) < (self.workers or bounded.available_cores()):
+    async def warm(self, cases: int) -> None:
+        """Start as many workers as have a job in any case, without waiting for them."""
+        sure = -(-cases // JOB_SIZE)
+        while len(self._all) < min(sure, self.workers or bounded.available_cores()):
             worker = await _Worker.spawn()
             self._all.add(worker)
             self._booting.append(worker)
@@ -58,10 +61,10 @@ class LocalExecutor(Executor):
         self._idle.clear()
         self._booting.clear()
 
-    async def _run(self, job: "_Job") -> list[tuple[str, Score]]:
+    async def _run(self, job: "Job") -> list[tuple[str, Score]]:
         """Judge one job; whatever an attempt does to its worker costs only that attempt."""
         done: list[tuple[str, Score]] = []
-        left: _Job | None = job
+        left: Job | None = job
         while left is not None:
             worker = self._idle.pop() if self._idle else await self._start()
             try:
@@ -81,14 +84,25 @@ class LocalExecutor(Executor):
         return done
 
     async def _start(self) -> "_Worker":
-        worker = self._booting.pop() if self._booting else await _Worker.spawn()
-        self._all.add(worker)
-        await worker.get_ready(self.allow_import)
-        return worker
+        for left in range(STARTS - 1, -1, -1):
+            worker = self._booting.pop() if self._booting else await _Worker.spawn()
+            self._all.add(worker)
+            try:
+                await worker.get_ready(self.allow_import)
+                return worker
+            except NotStarted:
+                await self._discard(worker)
+                if not left:
+                    raise
+        raise AssertionError
 
     async def _discard(self, worker: "_Worker") -> None:
         self._all.discard(worker)
         await worker.kill()
+
+
+class NotStarted(ProctorError):
+    """Say that a grading process ended before it could be given anything."""
 
 
 class _Lost(Exception):
@@ -100,7 +114,7 @@ class _Lost(Exception):
 
 
 @dataclass(frozen=True)
-class _Job:
+class Job:
     """Hold as many attempts as are sent to a worker at once."""
 
     groups: tuple[tuple[GradeTask, tuple[int, ...]], ...]
@@ -108,13 +122,16 @@ class _Job:
 
     @property
     def keys(self) -> list[str]:
+        """Return the score keys of the attempts, in their order."""
         return [task.keys[i] for task, places in self.groups for i in places]
 
     @property
     def limits(self) -> list[float]:
+        """Return how long each attempt may take."""
         return [task.time_limit for task, places in self.groups for _ in places]
 
     def message(self) -> Json:
+        """Return what a grading process is sent."""
         return {
             "groups": [
                 {
@@ -126,17 +143,33 @@ class _Job:
             ]
         }
 
-    def without(self, number: int) -> "_Job | None":
+    def tasks(self) -> Iterator[GradeTask]:
+        """Return tasks that hold the attempts of this job alone."""
+        for task, places in self.groups:
+            yield replace(
+                task,
+                attempts=tuple(task.attempts[i] for i in places),
+                keys=tuple(task.keys[i] for i in places),
+            )
+
+    def halves(self) -> "list[Job]":
+        """Return two jobs with half of the attempts each."""
+        single = [(task, (i,)) for task, places in self.groups for i in places]
+        middle = len(single) // 2
+        return [Job(tuple(part)) for part in (single[:middle], single[middle:]) if part]
+
+    def without(self, number: int) -> "Job | None":
+        """Return the job less one attempt; none where nothing is left."""
         groups = []
         for task, places in self.groups:
             kept = tuple(i for at, i in enumerate(places) if at != number)
             number -= len(places)
             if kept:
                 groups.append((task, kept))
-        return _Job(tuple(groups)) if groups else None
+        return Job(tuple(groups)) if groups else None
 
 
-def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[_Job]:
+def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[Job]:
     """Pack tasks into jobs of about the same number of attempts."""
     groups: list[tuple[GradeTask, tuple[int, ...]]] = []
     room = size
@@ -147,10 +180,10 @@ def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[_Job]:
             groups.append((task, tuple(taken)))
             room -= len(taken)
             if room == 0:
-                yield _Job(tuple(groups))
+                yield Job(tuple(groups))
                 groups, room = [], size
     if groups:
-        yield _Job(tuple(groups))
+        yield Job(tuple(groups))
 
 
 @dataclass(eq=False)
@@ -183,9 +216,10 @@ class _Worker:
             await self._send({"path": path, "allow_import": allow_import})
             await asyncio.wait_for(self._receive(), START_LIMIT)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
-            raise ProctorError("a grading process did not start; see its message above") from None
+            message = "a grading process did not start; see its message above"
+            raise NotStarted(message) from None
 
-    async def judge(self, job: _Job) -> list[Score]:
+    async def judge(self, job: Job) -> list[Score]:
         """Send a job and wait for its scores, watching the time of each attempt."""
         limits = job.limits
         receiving = asyncio.ensure_future(self._exchange(job.message()))

@@ -30,6 +30,7 @@ def read(text: str, verdict: type[Verdict], rung: str = "") -> tuple[Verdict, st
 
     An object inside another one, or inside a list, is no verdict of its own: what a judge quotes
     must not speak for it. ``rung`` is how the shape was asked for, where the reply is one object.
+    A verdict with a ``from_words`` may make sense of a reply without any object.
     """
     whole = text.strip()
     refused: Unreadable | None = None
@@ -45,6 +46,9 @@ def read(text: str, verdict: type[Verdict], rung: str = "") -> tuple[Verdict, st
         return made, "fence" if fenced else "object"
     if refused is not None:
         raise refused
+    in_words = getattr(verdict, "from_words", None)
+    if in_words is not None and "{" not in whole and (said := in_words(whole)) is not None:
+        return said, "words"
     raise Unreadable("there is no JSON object in the reply", found=False)
 
 

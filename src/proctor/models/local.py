@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from typing import IO
+from typing import IO, ClassVar
 
 from proctor import bounded
-from proctor.core.model import Model, Reply, Request
+from proctor.core.model import Model, Reply, Request, Upstream
 from proctor.core.suite import Json
 from proctor.errors import ModelError, UsageError
 from proctor.models import weights
@@ -24,6 +24,8 @@ START_LIMIT = 300.0
 @dataclass(eq=False)
 class Local(Model):
     """Ask a GGUF file, which a process beside this one serves; ``smollm2`` is fetched once."""
+
+    computes: ClassVar[bool] = True
 
     model: str
     """``smollm2``, or the path of a GGUF file."""
@@ -78,6 +80,10 @@ class Local(Model):
     async def check(self) -> None:
         """Fetch the model where it is not here, and start it."""
         await (await self._ready()).client.check()
+
+    async def upstream(self) -> Upstream:
+        """Return where the process beside this one listens."""
+        return await (await self._ready()).client.upstream()
 
     async def close(self) -> None:
         """End the process."""

@@ -6,7 +6,7 @@ from math import exp, inf, log1p
 from typing import ClassVar
 
 from proctor import wire
-from proctor.core.model import Reply, Request, Shape
+from proctor.core.model import Reply, Request, Shape, Upstream
 from proctor.core.suite import Json, Message
 from proctor.models.served import Served, shape_name, usage_of
 from proctor.models.thinking import split
@@ -32,6 +32,12 @@ class OpenAI(Served):
 
     def _auth(self, key: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {key}"} if key else {}
+
+    async def upstream(self) -> Upstream:
+        """Return the first of its servers."""
+        base = self._bases[0]
+        headers = self._headers_for(base)
+        return Upstream(base=base, model=self.model, headers=headers, price=self.price)
 
     def _body(self, request: Request, learned: Mapping[str, str]) -> dict[str, Json]:
         sampling = request.sampling

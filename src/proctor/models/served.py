@@ -71,8 +71,8 @@ class Served(Model):
         if any(rate is not None and rate < 1 for rate in rates):
             raise UsageError(f"{self.label}: a rate must be above 0")
         named = self.urls or (os.environ.get(self.home_env) or self.home,)
-        self._bases = tuple(dict.fromkeys(base_of(url, (self.path,)) for url in named))
-        self._secret = ""
+        self._bases = tuple(dict.fromkeys(self._base(url) for url in named))
+        self._secret = ""  # nosec B105  # no password
         self._endpoints: Endpoints | None = None
         self._limiter = Limiter(
             self.concurrency,
@@ -154,6 +154,15 @@ class Served(Model):
         if self._endpoints is not None:
             await self._endpoints.close()
 
+    def _base(self, url: str) -> str:
+        """Return the base URL that an address means."""
+        return base_of(url, (self.path,))
+
+    @property
+    def _call(self) -> str:
+        """Return where a call goes, under the base URL."""
+        return self.path
+
     @abstractmethod
     def _auth(self, key: str) -> dict[str, str]:
         """Return the headers that carry a key, or those needed without one."""
@@ -183,7 +192,7 @@ class Served(Model):
         """Send a request; where the server does not take a field, send it as it takes it."""
         body = self._body(request, endpoint.learned)
         while True:
-            answer = await endpoint.post(self.path, wire.dumps(body), limit)
+            answer = await endpoint.post(self._call, wire.dumps(body), limit)
             if answer.status not in _REFUSES_WISHES:
                 return answer, body
             self._learn(blamed_by(answer.data), body, endpoint.learned)

@@ -77,7 +77,7 @@ def lost_reasons(result: CaseResult) -> list[str]:
     found: dict[str, None] = {}
     for attempt in attempts:
         if attempt.value.status is ValueStatus.UNANSWERED:
-            found["no answer"] = None
+            found[attempt.attempt.error or "no answer"] = None
         else:
             found.update(dict.fromkeys(_losses(result, attempt)))
     value = result.folded.value

@@ -12,6 +12,7 @@ from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
 from proctor.reports.reasons import unscored_reasons
+from proctor.reports.turns import turns_of
 from proctor.reports.view import Report, RunView
 
 _USAGE: Mapping[str, Json] = {
@@ -132,7 +133,9 @@ def _attempt(case: Case, attempt: AttemptResult) -> dict[str, Json]:
         "status": attempt.value.status.value,
         "scores": [_score(name, score) for name, score in scores],
     }
-    if attempt.attempt.status is AttemptStatus.ERROR:
+    if turns := turns_of(case, attempt):
+        made["turns"] = [turn.to_json() for turn in turns]
+    if attempt.attempt.error or attempt.attempt.status is AttemptStatus.ERROR:
         made["error"] = attempt.attempt.error
     return made
 

@@ -277,10 +277,13 @@ def _measure_line(name: str, found: Measured) -> str:
     value = _UNKNOWN if found.value is None else f"{found.value:.4f}"
     ends = found.interval
     interval = f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else ""
-    if found.value is None and isinstance(found.detail, Mapping):
-        shown = ", ".join(f"{key} {count}" for key, count in found.detail.items())
-        return f"{name}: {one_line(shown)}"
-    return f"{name}: {value}{interval} (n = {found.n})"
+    if not isinstance(found.detail, Mapping):
+        return f"{name}: {value}{interval} (n = {found.n})"
+    shown = one_line(", ".join(f"{key} {count}" for key, count in found.detail.items()))
+    if found.value is None:
+        return f"{name}: {shown}"
+    counted = all(type(count) is int for count in found.detail.values())
+    return f"{name}: {value}{interval} (n = {found.n}{f': {shown}' if counted else ''})"
 
 
 def usage_line(usage: Mapping[str, Json]) -> str:

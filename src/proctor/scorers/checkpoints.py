@@ -125,9 +125,15 @@ def load(kind: str, model: str, device: str, precision: str, **more: Any) -> tup
     place = located(model)
     try:
         with _LOADING, _silence(transformers.logging):
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-            loaded = getattr(transformers, kind).from_pretrained(
-                place, dtype=getattr(torch, _DTYPES.get(precision, precision)), **more
+            # A suite may name any checkpoint, so none may bring code. Unsaid, people are asked.
+            tokenizer = transformers.AutoTokenizer.from_pretrained(  # nosec B615  # no code comes
+                place, trust_remote_code=False
+            )
+            loaded = getattr(transformers, kind).from_pretrained(  # nosec B615  # no code comes
+                place,
+                dtype=getattr(torch, _DTYPES.get(precision, precision)),
+                trust_remote_code=False,
+                **more,
             )
         return tokenizer, loaded.eval().requires_grad_(False).to(device)
     except (OSError, ValueError, ImportError, RuntimeError) as error:

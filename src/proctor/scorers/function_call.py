@@ -1,6 +1,6 @@
-"""Call one function of a suite and report what it gave; runs by itself, inside a sandbox.
+"""Call a function of a suite, or run a snippet, and report on it; runs by itself, in a sandbox.
 
-The function runs in a child process that has no way to the standard output of its parent, so that
+It runs in a child process that has no way to the standard output of its parent, so that
 nothing it prints, starts or leaves behind can pass for the report. It uses the standard library
 alone and imports nothing of the product.
 """
@@ -14,6 +14,10 @@ MOST = 40_000
 """Bytes of a report; a longer detail is cut."""
 HEAD = 32
 """Bytes before the child's message: a token of this run, and the length in hexadecimal digits."""
+BEGUN = "begun"
+"""Printed before a snippet starts, so that what goes wrong after it is the snippet's doing."""
+SNIPPET = "eval_code"
+VARIABLES = ("agent_response", "chat_history", "rounds")
 
 
 def main(proof: str) -> None:
@@ -26,7 +30,11 @@ def main(proof: str) -> None:
     _guard_self()
     with open(CALL, encoding="utf-8") as file:
         call = json.load(file)
+    os.makedirs(CASE, exist_ok=True)
     _protect(CASE)
+    if "code" in call:
+        sys.stdout.write(BEGUN + "\n")
+        sys.stdout.flush()
     token = os.urandom(HEAD // 2)
     reading, writing = os.pipe()
     pid = os.fork()
@@ -101,6 +109,7 @@ def _serve(call: Any, fd: int, token: bytes) -> None:
     """Call the function, and send what it gave."""
     import json
 
+    own = os.getpid()
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.closerange(3, fd)
@@ -108,10 +117,15 @@ def _serve(call: Any, fd: int, token: bytes) -> None:
     os.chdir(CASE)
     folder = os.getcwd()
     try:
-        message = json.dumps(_outcome(_returned(call, folder)))
+        if "code" in call:
+            message = json.dumps(_checked(call, folder))
+        else:
+            message = json.dumps(_outcome(_returned(call, folder)))
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - whatever ends the function is its outcome
-        message = json.dumps({"error": _described(error, call["module"], folder + os.sep)})
+        message = json.dumps({"error": _described(error, call.get("module"), folder + os.sep)})
+    if os.getpid() != own:  # a child that came back from a fork of its own
+        os._exit(1)
     data = message.encode("ascii")
     data = token + b"%016x" % len(data) + data
     while data:
@@ -129,6 +143,65 @@ def _returned(call: Any, folder: str) -> Any:
     sys.dont_write_bytecode = True
     module = importlib.import_module(call["module"])
     return getattr(module, call["func"])(*call["args"])
+
+
+def _checked(call: Any, folder: str) -> dict[str, Any]:
+    """Run a snippet: as the body of a function where it returns something, else as a script."""
+    import ast
+    import json
+    import linecache
+    import types
+
+    # What an agent left lies last, so that it cannot stand in for a module of the library.
+    sys.path.append(folder)
+    sys.dont_write_bytecode = True
+    code = call["code"]
+    linecache.cache[SNIPPET] = (len(code), None, code.splitlines(True), SNIPPET)
+    tree = ast.parse(code, SNIPPET)
+    if call["returns"]:
+        made = ast.parse(f"def check({', '.join(VARIABLES)}): pass")
+        made.body[0].body = tree.body  # type: ignore[attr-defined]
+        tree = made
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    given = dict(call["variables"])
+    given["chat_history"] = [_said(*pair) for pair in given["chat_history"]]
+    names = {"json": json, "os": os, "sys": sys, "AIMessage": AIMessage, **given}
+    module.__dict__.update(names, HumanMessage=HumanMessage)
+    exec(compile(tree, SNIPPET, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # nosec B102
+    if not call["returns"]:
+        return {"hit": True}
+    value = module.check(*(given[name] for name in VARIABLES))
+    kind = type(value)
+    if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
+        return {"hit": bool(value)}
+    return {"error": f"returned {_shown(value)}, not True or False"}
+
+
+class BaseMessage(dict):  # type: ignore[type-arg]
+    """Be what was said, with the attributes of LangChain's messages, or as a mapping."""
+
+    type = ""
+
+    def __init__(self, content: str) -> None:
+        super().__init__(type=self.type, content=content)
+        self.content = content
+
+
+class AIMessage(BaseMessage):
+    """Be what the user said, who may be played by a model."""
+
+    type = "ai"
+
+
+class HumanMessage(BaseMessage):
+    """Be what the agent said: to a user who is played by a model, the agent is the human."""
+
+    type = "human"
+
+
+def _said(role: str, content: str) -> BaseMessage:
+    return HumanMessage(content) if role == "assistant" else AIMessage(content)
 
 
 def _outcome(value: Any) -> dict[str, Any]:
@@ -173,14 +246,14 @@ def _shown(value: Any, most: int = 200) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def _described(error: BaseException, module: str, folder: str) -> str:
+def _described(error: BaseException, module: str | None, folder: str) -> str:
     """Name an exception, and the line of the suite's module where it came from."""
     try:
         text = str(error.msg if isinstance(error, SyntaxError) else error)[:500]
     except Exception:  # noqa: BLE001 - an exception of the suite may be broken itself
         text = ""
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    own = folder + module.replace(".", os.sep) + ".py"
+    own = SNIPPET if module is None else folder + module.replace(".", os.sep) + ".py"
     places = []
     trace = error.__traceback__
     while trace is not None:
@@ -193,4 +266,6 @@ def _described(error: BaseException, module: str, folder: str) -> str:
     if not near:
         return said
     file, line = near[-1]
+    if file == SNIPPET:
+        return f"{said} (line {line})"
     return f"{said} (line {line} of {file.removeprefix(folder)})"

@@ -207,8 +207,8 @@ LANGUAGES: tuple[Language, ...] = (
         env={
             "CGO_ENABLED": "0",
             "GO111MODULE": "off",
-            "GOCACHE": "/tmp/go-cache",  # noqa: S108
-            "GOPATH": "/tmp/go",  # noqa: S108
+            "GOCACHE": "/tmp/go-cache",  # noqa: S108  # nosec B108
+            "GOPATH": "/tmp/go",  # noqa: S108  # nosec B108
             "GOTOOLCHAIN": "local",
         },
         first=(r"^package\s+\w+", r"^import\s+[^\n(]+"),

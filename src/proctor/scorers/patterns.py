@@ -45,7 +45,7 @@ def example_of(pattern: str) -> str:
     import rstr
 
     try:
-        made = rstr.Rstr(Random(0)).xeger(pattern)  # noqa: S311 - the same example every time
+        made = rstr.Rstr(Random(0)).xeger(pattern)  # noqa: S311 - the same example every time  # nosec B311
     except Exception as error:  # noqa: BLE001 - a generator of strings may fail in its own ways
         raise ValueError(f"no example for {pattern!r}: {error}") from None
     return str(made)

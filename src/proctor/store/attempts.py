@@ -1,14 +1,16 @@
 """Attempts and scores in the store, by the key of their content."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import or_, select
 
+from proctor.core.agent import FILES
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from, score_from
 from proctor.core.score import Score, ScoreStatus
 from proctor.store.database import Database
 from proctor.store.document import decode, encode
+from proctor.store.schema import attempt_files as file_table
 from proctor.store.schema import attempts as attempt_table
 from proctor.store.schema import scores as score_table
 
@@ -29,13 +31,20 @@ class Attempts(Database):
         """Store attempts by key; one that is there stays, unless it has to be made again."""
         failed = or_(*(attempt_table.c.status == status for status in UNFINISHED))
         statement = self._upsert(attempt_table, replace=("status", "document"), where=failed)
-        self._put(
-            statement,
-            (
-                {"key": key, "status": attempt.status.value, "document": encode(attempt)}
-                for key, attempt in rows
-            ),
-        )
+        left: set[tuple[str, str]] = set()
+
+        def documents() -> Iterator[dict[str, str]]:
+            for key, attempt in rows:
+                left.update(
+                    (key, file) for after in _left(attempt) for file in after.values() if file
+                )
+                yield {"key": key, "status": attempt.status.value, "document": encode(attempt)}
+
+        with self.batch():
+            self._put(statement, documents())
+            if left:
+                links = ({"attempt_key": key, "file_key": file} for key, file in sorted(left))
+                self._put(self._upsert(file_table), links)
 
     def attempts(self, keys: Iterable[str]) -> dict[str, Attempt]:
         """Return the stored attempts by key, those in error too."""
@@ -71,3 +80,9 @@ class Attempts(Database):
         table = score_table.c
         found = self._among(select(table.key, table.document), table.key, keys)
         return {key: score_from(decode(document)) for key, document in found}
+
+
+def _left(attempt: Attempt) -> Sequence[Mapping[str, str]]:
+    """Return the files that an agent left, after each of its rounds."""
+    found: Sequence[Mapping[str, str]] = attempt.notes.get(FILES, ())
+    return found

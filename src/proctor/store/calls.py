@@ -44,7 +44,7 @@ class Calls(Database):
         row = asdict(label)
         row["number"] = row.pop("index")
         del row["id"]
-        with self._write() as connection:
+        with self._write(repeatable=False) as connection:
             given = connection.execute(insert(label_table).values(row)).inserted_primary_key
         return int(given[0]) if given is not None else 0
 

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 
 from proctor.core.comparison import Comparison
 from proctor.core.encoding import comparison_from
-from proctor.store.database import Database
+from proctor.store.database import CHUNK, Database
 from proctor.store.document import decode, encode
 from proctor.store.schema import comparisons as table
 
@@ -45,6 +46,14 @@ class Comparisons(Database):
         found = self._among(query, table.c.key, keys)
         return {key: (content, comparison_from(decode(text))) for key, content, text in found}
 
+    def count_comparisons(self, runs: Sequence[str]) -> tuple[int, float]:
+        """Return how many comparisons these runs have with each other, and when the last was."""
+        query: Any = select(func.count(), func.max(table.c.created)).where(
+            table.c.first_run.in_(runs), table.c.second_run.in_(runs)
+        )
+        row = self._first(query)
+        return (0, 0.0) if row is None else (row[0], row[1] or 0.0)
+
     def comparisons_between(self, runs: Sequence[str]) -> Iterator[Comparison]:
         """Yield all comparisons of these runs with each other, the oldest first."""
         query = (
@@ -54,3 +63,17 @@ class Comparisons(Database):
         )
         for row in self._all(query):
             yield comparison_from(decode(row.document))
+
+    def comparisons_of(self, runs: Sequence[str]) -> Iterator[tuple[str, str, Comparison]]:
+        """Yield all comparisons in which one of these runs took part, as they are put.
+
+        They come in the order of their places, a page at a time.
+        """
+        sides = or_(table.c.first_run.in_(runs), table.c.second_run.in_(runs))
+        columns = select(table.c.key, table.c.content, table.c.document)
+        query = columns.where(sides).order_by(table.c.key).limit(CHUNK)
+        after = ""
+        while page := self._all(query.where(table.c.key > after)):
+            for key, content, document in page:
+                yield key, content, comparison_from(decode(document))
+            after = page[-1].key

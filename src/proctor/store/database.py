@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from proctor.errors import StoreError
+from proctor.store.transactions import Transaction, again, is_lost
 
 CHUNK = 500
 """How many rows go into one statement, and how many keys are asked for at once."""
@@ -34,7 +35,10 @@ class Database:
         """The file or address, as messages name it."""
         self._engine = engine
         self._writer = engine.execution_options(write=True)
-        self._open: Connection | None = None
+        # Elsewhere than in a file, a transaction around a single query is two more messages.
+        local = engine.dialect.name == "sqlite"
+        self._reader = engine if local else engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._open: Transaction | None = None
         self._inserts: dict[tuple[str, ...], Executable] = {}
 
     @contextmanager
@@ -44,23 +48,37 @@ class Database:
             yield
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
-        """Open a transaction for writing, or join the one of the batch around."""
+    def _write(self, *, lock: str = "", repeatable: bool = True) -> Iterator[Transaction]:
+        """Open a transaction for writing, or join the one of the batch around.
+
+        Writers wait for each other, as far as they name the same lock. What is not repeatable is
+        not written again where the connection breaks.
+        """
         if self._open is not None:
             yield self._open
             return
-        with translated(self.place), self._writer.begin() as connection:
-            self._open = connection
+        with translated(self.place):
+            opened = Transaction(
+                self._writer, lock=lock, repeatable=repeatable, restored=self._restored
+            )
+            self._open = opened
             try:
-                yield connection
+                yield opened
+                opened.commit()
+            except BaseException:
+                opened.abandon()
+                raise
             finally:
                 self._open = None
+
+    def _restored(self) -> None:
+        """Get back what was lost together with a connection."""
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
         """Open a connection for reading; inside a batch its own rows are seen."""
         if self._open is not None:
-            yield self._open
+            yield self._open.connection
             return
         with translated(self.place), self._engine.connect() as connection:
             yield connection
@@ -71,13 +89,22 @@ class Database:
             for chunk in chunks(rows):
                 connection.execute(statement, chunk)
 
-    def _all(self, query: Select[Any]) -> Sequence[Any]:
-        with self._read() as connection:
-            return connection.execute(query).all()
+    def _all(
+        self, query: Select[Any], values: Mapping[str, Sequence[str]] | None = None
+    ) -> Sequence[Any]:
+        """Return all rows that a query finds."""
+        if self._open is not None:
+            return self._open.execute(query, values).all()
+
+        def fetched() -> Sequence[Any]:
+            with self._reader.connect() as connection:
+                return connection.execute(query, values).all()
+
+        with translated(self.place):
+            return again(fetched)
 
     def _first(self, query: Select[Any]) -> Any | None:
-        with self._read() as connection:
-            return connection.execute(query).first()
+        return next(iter(self._all(query)), None)
 
     def _among(self, query: Select[Any], column: Column[Any], keys: Iterable[str]) -> Iterator[Any]:
         """Yield the rows whose column is one of many keys."""
@@ -86,9 +113,7 @@ class Database:
     def _found(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
         """Yield what a query made by ``among`` finds for many keys."""
         for chunk in chunks(dict.fromkeys(keys)):
-            with self._read() as connection:
-                found = connection.execute(query, {"keys": chunk}).all()
-            yield from found
+            yield from self._all(query, {"keys": chunk})
 
     def _pages(
         self, query: Select[Any], column: Column[int], after: int, limit: int | None
@@ -189,11 +214,31 @@ _SQLITE: Mapping[str, str] = {
 }
 
 
+_POSTGRESQL: Mapping[str, str] = {
+    "55P03": "{place} is locked by another process (fix: wait until it is done)",
+    "25006": "{place} cannot be written: it is read-only (fix: name the server that takes writes,"
+    " or another store with --store)",
+    "42501": "{place} cannot be used: permission denied (fix: let its owner grant you more)",
+    "53100": "{place} cannot grow: the disk is full (fix: free some space on the server)",
+    "53300": "{place} has too many connections (fix: wait, or let its owner allow more)",
+    "54000": "{place} refuses the id of a case, a tag or a name: it has more than 2,000 characters"
+    " (fix: shorten it)",
+}
+_GONE = (
+    "the connection to {place} was lost, or cannot be made: {reason} (fix: see to the server; the"
+    " same command goes on, and what was stored is kept)"
+)
+
+
 def _message(place: str, error: Exception) -> str:
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     name = getattr(cause, "sqlite_errorname", None) or ""
-    for known, words in _SQLITE.items():
+    for known, said in _SQLITE.items():
         if name == known or name.startswith(f"{known}_"):
-            return words.format(place=place)
+            return said.format(place=place)
+    if (words := _POSTGRESQL.get(getattr(cause, "sqlstate", None) or "")) is not None:
+        return words.format(place=place)
     reason = next(iter(str(cause).splitlines()), type(cause).__name__)
+    if is_lost(error):
+        return _GONE.format(place=place, reason=reason)
     return f"the store at {place} failed: {reason}"

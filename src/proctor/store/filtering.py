@@ -43,13 +43,30 @@ FIELDS = ("id", "rate", "status", *_NUMBERS)
 """What an expression may name besides tags."""
 
 
-class Condition:
-    """Turn an expression into a condition on the results of one run."""
+_OWN: Mapping[str, ColumnElement[Any]] = {
+    "id": run_results.c.case_id,
+    "rate": run_results.c.value / func.nullif(run_results.c.full, 0.0),
+    **{name: run_results.c[name] for name in FIELDS[2:]},
+}
 
-    def __init__(self, text: str, run_id: str, tags: Collection[str]) -> None:
+
+class Condition:
+    """Turn an expression into a condition on the results of one run, or on other columns."""
+
+    def __init__(
+        self,
+        text: str,
+        run_id: str,
+        tags: Collection[str],
+        *,
+        columns: Mapping[str, ColumnElement[Any]] | None = None,
+        position: ColumnElement[int] = run_results.c.position,
+    ) -> None:
         self._text = text
         self._run_id = run_id
         self._tags = tags
+        self._columns = _OWN if columns is None else columns
+        self._position = position
         self._tree = Expression(text).tree
 
     def sql(self) -> ColumnElement[bool]:
@@ -140,10 +157,10 @@ class Condition:
     def _has(self, tag: str, *where: ColumnElement[bool]) -> ColumnElement[bool]:
         table = run_tags.c
         found = select(table.position).where(table.run_id == self._run_id, table.tag == tag, *where)
-        return run_results.c.position.in_(found)
+        return self._position.in_(found)
 
     def _is_tag(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id not in FIELDS and node.id in self._tags
+        return isinstance(node, ast.Name) and node.id not in self._columns and node.id in self._tags
 
     def _term(self, node: ast.expr, depth: int) -> ColumnElement[Any] | None:
         if depth > _DEEPEST:
@@ -170,14 +187,9 @@ class Condition:
         return found
 
     def _column(self, name: str) -> ColumnElement[Any]:
-        table = run_results.c
-        if name == "id":
-            return table.case_id
-        if name == "rate":
-            return table.value / func.nullif(table.full, 0.0)
-        if name in FIELDS:
-            return table[name]
-        known = [*FIELDS, *self._tags]
+        if name in self._columns:
+            return self._columns[name]
+        known = [*self._columns, *self._tags]
         close = get_close_matches(name, known, n=1, cutoff=0.5)
         meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
         raise UsageError(f"unknown name {name!r} in the expression {self._text!r} ({meant})")

@@ -1,9 +1,9 @@
 """What a run consists of: which attempts with which scores, streamed case by case."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
+from sqlalchemy import Column, ColumnElement, delete, func, or_, select
 
 from proctor.core.attempt import Attempt
 from proctor.core.encoding import attempt_from, score_from
@@ -26,6 +26,8 @@ from proctor.store.schema import (
 from proctor.store.suites import read_case
 
 Place = tuple[int, int]
+Within = Callable[[Column[int]], ColumnElement[bool]]
+"""Says which positions are meant."""
 
 
 class Links(Runs):
@@ -99,6 +101,15 @@ class Links(Runs):
         known = "" if places else ", nor has its suite"
         raise StoreError(f"the run {run_id} has no case {case_id!r}{known}")
 
+    def linked_at(self, run_id: str, positions: Sequence[int]) -> list[LinkedCase]:
+        """Return what a run has at some positions, in their order."""
+        suite_key = self._suite_of(run_id)
+        found: dict[int, LinkedCase] = {}
+        for chunk in chunks(positions):
+            rows = self._within(run_id, suite_key, _one_of(chunk))
+            found |= {row.position: row for row in rows}
+        return [found[position] for position in positions if position in found]
+
     def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a place in a run."""
         place = run_results.c.position
@@ -127,12 +138,15 @@ class Links(Runs):
         return None if row is None else row[0]
 
     def _between(self, run_id: str, suite_key: str, first: int, last: int) -> Iterator[LinkedCase]:
+        return self._within(run_id, suite_key, lambda position: position.between(first, last))
+
+    def _within(self, run_id: str, suite_key: str, within: Within) -> Iterator[LinkedCase]:
         by_position: dict[int, list[tuple[Attempt, dict[str, Score]]]] = {}
-        judged = self._scores(run_id, first, last)
-        for (position, number), attempt in self._attempts(run_id, first, last):
+        judged = self._scores(run_id, within)
+        for (position, number), attempt in self._attempts(run_id, within):
             pairs = by_position.setdefault(position, [])
             pairs.append((attempt, judged.get((position, number), {})))
-        known = self._cases(suite_key, first, last)
+        known = self._cases(suite_key, within)
         for position, pairs in by_position.items():
             if position not in known:
                 raise StoreError(
@@ -141,13 +155,13 @@ class Links(Runs):
                 )
             yield LinkedCase(position, known[position], pairs)
 
-    def _attempts(self, run_id: str, first: int, last: int) -> Iterator[tuple[Place, Attempt]]:
+    def _attempts(self, run_id: str, within: Within) -> Iterator[tuple[Place, Attempt]]:
         table = run_attempts.c
         query = (
             select(table.position, table.number, attempts.c.document)
             .select_from(run_attempts)
             .outerjoin(attempts, attempts.c.key == table.attempt_key)
-            .where(*_in_page(run_attempts, run_id, first, last))
+            .where(table.run_id == run_id, within(table.position))
             .order_by(table.position, table.number)
         )
         for position, number, document in self._all(query):
@@ -158,12 +172,12 @@ class Links(Runs):
                 )
             yield (position, number), attempt_from(decode(document))
 
-    def _scores(self, run_id: str, first: int, last: int) -> dict[Place, dict[str, Score]]:
+    def _scores(self, run_id: str, within: Within) -> dict[Place, dict[str, Score]]:
         table = run_scores.c
         query = (
             select(table.position, table.number, table.criterion, scores.c.key, scores.c.document)
             .join(scores, scores.c.key == table.score_key)
-            .where(*_in_page(run_scores, run_id, first, last))
+            .where(table.run_id == run_id, within(table.position))
         )
         found: dict[Place, dict[str, Score]] = {}
         known: dict[str, Score] = {}
@@ -173,12 +187,12 @@ class Links(Runs):
             found.setdefault((position, number), {})[criterion] = known[key]
         return found
 
-    def _cases(self, suite_key: str, first: int, last: int) -> dict[int, Case]:
+    def _cases(self, suite_key: str, within: Within) -> dict[int, Case]:
         table = suite_cases.c
         query = (
             select(table.position, table.source, cases.c.document)
             .join(cases, cases.c.key == table.case_key)
-            .where(table.suite_key == suite_key, table.position.between(first, last))
+            .where(table.suite_key == suite_key, within(table.position))
         )
         return {place: read_case(text, source) for place, source, text in self._all(query)}
 
@@ -187,5 +201,5 @@ def _place(run_id: str, row: RunAttempt) -> dict[str, Any]:
     return {"run_id": run_id, "position": row.position, "number": row.index}
 
 
-def _in_page(table: Any, run_id: str, first: int, last: int) -> tuple[ColumnElement[bool], ...]:
-    return table.c.run_id == run_id, table.c.position.between(first, last)
+def _one_of(positions: Sequence[int]) -> Within:
+    return lambda position: position.in_(positions)

@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, tuple_
 
 from proctor.core.score import ValueStatus
-from proctor.store.database import Database
 from proctor.store.filtering import Condition
 from proctor.store.results import row_of
 from proctor.store.rows import ResultRow
 from proctor.store.schema import run_results, run_tags
+from proctor.store.searching import Searching, texts
 
 _MOST_TAGS = 100
 _Stretch = tuple[list[ColumnElement[bool]], list[Any]]
@@ -32,7 +32,7 @@ class Wanted:
     where: str = ""
     """An expression over the case's id, value, rate, status, … and its tags."""
     search: str = ""
-    """A text that the id or a tag contains; upper and lower case are alike."""
+    """A text that the id, a tag, the question or an answer contains, in upper or lower case."""
     status: str = ""
     sort: Sort = "position"
     descending: bool = False
@@ -45,7 +45,7 @@ class Wanted:
         return bool(self.where or self.search or self.status not in usual)
 
 
-class Listing(Database):
+class Listing(Searching):
     """List the results of a run."""
 
     def listed(self, run_id: str, wanted: Wanted, limit: int) -> list[ResultRow]:
@@ -54,7 +54,9 @@ class Listing(Database):
         columns = [column for column in table if column.name != "run_id"]
         query = select(*columns).where(table.run_id == run_id, *self._conditions(run_id, wanted))
         rows: list[Any] = []
-        for where, order in _stretches(wanted):
+        along = texts in query.get_final_froms() and wanted.sort == "position"
+        parts = _along(wanted, self._first_number(run_id)) if along else _stretches(wanted)
+        for where, order in parts:
             if len(rows) < limit:
                 part = query.where(*where).order_by(*order).limit(limit - len(rows))
                 rows += self._all(part)
@@ -92,10 +94,19 @@ class Listing(Database):
         if wanted.where.strip():
             made.append(Condition(wanted.where, run_id, self.result_tags(run_id)).sql())
         if wanted.search:
-            made.append(or_(*(self._contains(wanted.search, text) for text in _TEXTS)))
+            made.append(self._searched(run_id, wanted.search))
         if wanted.status:
             made.append(table.status == wanted.status)
         return made
+
+    def _searched(self, run_id: str, words: str) -> ColumnElement[bool]:
+        """Return that a case has some words in its texts, or in id and tags where texts are not."""
+        found = self._search(run_id, words)
+        if found is None:
+            return or_(*(self._contains(words, text) for text in _TEXTS))
+        if isinstance(found, ColumnElement):
+            return found
+        return run_results.c.position.in_(found)
 
     def _contains(self, words: str, text: Any) -> ColumnElement[bool]:
         """Return that a text has some words in it; SQLite's LIKE takes cases for alike itself."""
@@ -106,6 +117,14 @@ class Listing(Database):
 
 
 _TEXTS = (run_results.c.case_id, run_results.c.tags)
+
+
+def _along(wanted: Wanted, first: int) -> Sequence[_Stretch]:
+    """Return the list as a walk along the index of texts, whose order is that of places."""
+    number, after = texts.c.rowid, wanted.after
+    if wanted.descending:
+        return [([] if after is None else [number < first + after.position], [number.desc()])]
+    return [([] if after is None else [number > first + after.position], [number.asc()])]
 
 
 def _stretches(wanted: Wanted) -> Sequence[_Stretch]:

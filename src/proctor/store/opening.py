@@ -60,6 +60,9 @@ def locate(url: str | None) -> URL:
     except (ArgumentError, ValueError):
         raise StoreError(f"not a store address: {_without_secret(text)} ({_WANTED})") from None
     if address.get_backend_name() in ("postgresql", "postgres"):
+        if "@" in (address.host or ""):
+            why = "an @ in a password is written %40"
+            raise StoreError(f"not a store address: {_without_secret(text)} ({why})")
         return address.set(drivername="postgresql+psycopg")
     if address.drivername in ("sqlite", "sqlite+pysqlite"):
         return address
@@ -71,17 +74,42 @@ _WANTED = "name a file, sqlite:///FILE or postgresql://USER@HOST/NAME"
 
 def _without_secret(text: str) -> str:
     scheme, _, rest = text.partition("://")
-    return f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else text
+    rest = rest.partition("?")[0]
+    return f"{scheme}://{'…@' * ('@' in rest)}{rest.rpartition('@')[2]}"
 
 
 def _postgresql(address: URL) -> tuple[Engine, str]:
-    place = address.set(drivername="postgresql").render_as_string(hide_password=True)
+    # A password may also stand among the options behind the question mark, which are not hidden.
+    place = address.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+    secrets = {name: value for name, value in address.query.items() if name in _SECRETS}
+    address = address.difference_update_query(secrets)
     try:
-        return create_engine(address, pool_pre_ping=True), place
+        engine = create_engine(
+            address, pool_pre_ping=True, hide_parameters=True, connect_args=secrets
+        )
     except ImportError:
         raise StoreError(
-            f"{place}: a store on PostgreSQL needs psycopg (fix: pip install 'psycopg[binary]')"
+            f"{place}: a store on PostgreSQL needs psycopg (fix: pip install 'proctor[postgresql]')"
         ) from None
+    event.listen(engine, "connect", _on_connect_to_server)
+    return engine, place
+
+
+_SECRETS = ("password", "sslpassword", "passfile", "sslkey")
+_SERVER = (
+    # A machine that is gone must not hold its locks for the two hours that TCP allows.
+    "SET tcp_keepalives_idle = 30",
+    "SET tcp_keepalives_interval = 10",
+    "SET tcp_keepalives_count = 3",
+    "SET idle_in_transaction_session_timeout = '10min'",
+)
+
+
+def _on_connect_to_server(connection: Any, _record: Any) -> None:
+    """Set a new connection to PostgreSQL up."""
+    with connection.cursor() as cursor:
+        cursor.execute("; ".join(_SERVER))
+    connection.commit()
 
 
 def _sqlite(address: URL, *, create: bool) -> tuple[Engine, str]:
@@ -188,7 +216,7 @@ def _create(connection: Connection) -> None:
     connection.execute(_version_table.insert().values(version_num=VERSIONS[-1]))
 
 
-def migrate(connection: Connection) -> None:
+def migrate(connection: Connection, version: str = "head") -> None:
     """Bring an older store, or an empty one, to today's schema step by step."""
     from alembic import command
     from alembic.config import Config
@@ -196,7 +224,7 @@ def migrate(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", "proctor.store:migrations")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, version)
 
 
 def _nothing_there(place: str) -> StoreError:

@@ -17,11 +17,11 @@ Change = Literal["better", "worse", "both_wrong", "both_right"]
 
 NEAR = 1e-9
 """Shares of full marks that differ by less are the same."""
-_ONE = run_results.alias("one")
-_TWO = run_results.alias("two")
-_VALUES = (
-    *(_ONE.c[name] for name in ("full", "weight", "status", "value", "low", "high")),
-    *(_TWO.c[name].label(f"{name}_2") for name in ("full", "status", "value", "low", "high")),
+ONE = run_results.alias("one")
+TWO = run_results.alias("two")
+VALUES = (
+    *(ONE.c[name] for name in ("full", "weight", "status", "value", "low", "high")),
+    *(TWO.c[name].label(f"{name}_2") for name in ("full", "status", "value", "low", "high")),
 )
 
 
@@ -37,17 +37,17 @@ class Pairing(Database):
         rights and wrongs long before they could be read one by one.
         """
         group = () if tag is None else (run_tags.c.value,)
-        query = _paired(first, second, select(func.count(), *group, *_VALUES))
+        query = joined(first, second, select(func.count(), *group, *VALUES))
         if tag is not None:
             query = query.join(
                 run_tags,
                 and_(
                     run_tags.c.run_id == first.id,
                     run_tags.c.tag == tag,
-                    run_tags.c.position == _ONE.c.position,
+                    run_tags.c.position == ONE.c.position,
                 ),
             )
-        query = query.group_by(*group, *_VALUES)
+        query = query.group_by(*group, *VALUES)
         with self._read() as connection:
             streamed = connection.execution_options(yield_per=1000).execute(query)
             for row in streamed:
@@ -58,17 +58,17 @@ class Pairing(Database):
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
     ) -> Iterator[PairedCase]:
         """Yield the cases that count in both runs in the order of the first, a page at a time."""
-        columns = select(_ONE.c.position, _ONE.c.case_id, _ONE.c.tags, *_VALUES)
-        query = _paired(first, second, columns).where(_changed(change))
-        for row in self._pages(query, _ONE.c.position, after, None):
-            yield _case(row)
+        columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
+        query = joined(first, second, columns).where(changed(change))
+        for row in self._pages(query, ONE.c.position, after, None):
+            yield paired_case(row)
 
     def paired_neighbours(
         self, first: Run, second: Run, position: int, change: Change | None = None
     ) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a place, of all or of one kind."""
-        query = _paired(first, second, select(_ONE.c.case_id)).where(_changed(change))
-        place = _ONE.c.position
+        query = joined(first, second, select(ONE.c.case_id)).where(changed(change))
+        place = ONE.c.position
         before = self._first(query.where(place < position).order_by(place.desc()).limit(1))
         after = self._first(query.where(place > position).order_by(place).limit(1))
         return before and before.case_id, after and after.case_id
@@ -77,12 +77,12 @@ class Pairing(Database):
         self, first: Run, second: Run, change: Change, limit: int
     ) -> list[PairedCase]:
         """Return the cases that changed most, by the points they moved; the earlier of equals."""
-        columns = select(_ONE.c.position, _ONE.c.case_id, _ONE.c.tags, *_VALUES)
-        query = _paired(first, second, columns).where(_changed(change))
-        moved = _ONE.c.weight * _ONE.c.full * func.abs(_difference())
+        columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
+        query = joined(first, second, columns).where(changed(change))
+        moved = ONE.c.weight * ONE.c.full * func.abs(difference())
         order = [moved.desc()] if change in ("better", "worse") else []
-        found = self._all(query.order_by(*order, _ONE.c.position).limit(limit))
-        return [_case(row) for row in found]
+        found = self._all(query.order_by(*order, ONE.c.position).limit(limit))
+        return [paired_case(row) for row in found]
 
     def changed_cases(self, first_suite: str, second_suite: str) -> Iterator[tuple[Case, Case]]:
         """Yield the cases that two suites have by the same id and not with the same content."""
@@ -101,40 +101,42 @@ class Pairing(Database):
             yield read_case(document, ""), read_case(other, "")
 
 
-def _paired(first: Run, second: Run, query: Select[Any]) -> Select[Any]:
+def joined(first: Run, second: Run, query: Select[Any]) -> Select[Any]:
     """Put the rows of the second run beside those of the first, by index look-ups alone.
 
     In the same suite a case has the same place; in another it is looked for by its id.
     """
-    joined: Any = _ONE
-    place = _ONE.c.position
+    tables: Any = ONE
+    place = ONE.c.position
     if first.suite_key != second.suite_key:
         other = suite_cases.alias("other")
-        same = and_(other.c.suite_key == second.suite_key, other.c.case_id == _ONE.c.case_id)
-        joined, place = _ONE.outerjoin(other, same), other.c.position
-    met = and_(_TWO.c.run_id == second.id, _TWO.c.position == place)
-    return query.select_from(joined.outerjoin(_TWO, met)).where(_ONE.c.run_id == first.id)
+        same = and_(other.c.suite_key == second.suite_key, other.c.case_id == ONE.c.case_id)
+        tables, place = ONE.outerjoin(other, same), other.c.position
+    met = and_(TWO.c.run_id == second.id, TWO.c.position == place)
+    return query.select_from(tables.outerjoin(TWO, met)).where(ONE.c.run_id == first.id)
 
 
-def _difference() -> Any:
-    return func.coalesce(_TWO.c.value / func.nullif(_TWO.c.full, 0.0), 0.0) - func.coalesce(
-        _ONE.c.value / func.nullif(_ONE.c.full, 0.0), 0.0
+def difference() -> Any:
+    """Return by how much of the full marks the second is better."""
+    return func.coalesce(TWO.c.value / func.nullif(TWO.c.full, 0.0), 0.0) - func.coalesce(
+        ONE.c.value / func.nullif(ONE.c.full, 0.0), 0.0
     )
 
 
-def _changed(change: Change | None) -> Any:
+def changed(change: Change | None) -> Any:
     """Return the condition under which a pair is of a kind; both must have a value."""
-    known = and_(_ONE.c.value.is_not(None), _TWO.c.value.is_not(None))
+    known = and_(ONE.c.value.is_not(None), TWO.c.value.is_not(None))
     if change is None:
         return known
     if change == "better":
-        return and_(known, _difference() > NEAR)
+        return and_(known, difference() > NEAR)
     if change == "worse":
-        return and_(known, _difference() < -NEAR)
-    wrong = or_(_ONE.c.value < _ONE.c.full - NEAR, _TWO.c.value < _TWO.c.full - NEAR)
-    same = and_(known, func.abs(_difference()) <= NEAR)
+        return and_(known, difference() < -NEAR)
+    wrong = or_(ONE.c.value < ONE.c.full - NEAR, TWO.c.value < TWO.c.full - NEAR)
+    same = and_(known, func.abs(difference()) <= NEAR)
     return and_(same, wrong if change == "both_wrong" else ~wrong)
 
 
-def _case(row: Any) -> PairedCase:
+def paired_case(row: Any) -> PairedCase:
+    """Make a case of its row."""
     return PairedCase(row[0], row[1], tags_of(row[2]), PairedRow(*row[3:]))

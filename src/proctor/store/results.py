@@ -11,6 +11,7 @@ from proctor.store.database import Database, chunks
 from proctor.store.document import decode, encode
 from proctor.store.rows import ResultRow
 from proctor.store.schema import run_results, run_tags, summaries
+from proctor.store.searching import forget_texts
 
 
 class Results(Database):
@@ -18,9 +19,10 @@ class Results(Database):
 
     def put_results(self, run_id: str, rows: Iterable[ResultRow]) -> None:
         """Replace all rows of a run by these."""
-        with self._write() as connection:
+        with self._write(lock=run_id) as connection:
             for table in (run_results, run_tags):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
+            forget_texts(connection, run_id)
             for chunk in chunks(rows):
                 connection.execute(insert(run_results), [_columns(run_id, row) for row in chunk])
                 tags = [
@@ -56,6 +58,15 @@ class Results(Database):
         """Return how many cases a run has."""
         row = self._first(select(func.count()).where(run_results.c.run_id == run_id))
         return 0 if row is None else int(row[0])
+
+    def tags_of_cases(
+        self, run_id: str, case_ids: Iterable[str]
+    ) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return the tags of some cases of a run; those it does not have are left out."""
+        table = run_results.c
+        query = select(table.case_id, table.tags).where(table.run_id == run_id)
+        found = self._among(query, table.case_id, case_ids)
+        return {row.case_id: tags_of(row.tags) for row in found}
 
     def save_summary(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
         """Store the numbers of a run, or replace them."""

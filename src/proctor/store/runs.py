@@ -5,17 +5,19 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import Column, Connection, Table, delete, exists, select
+from sqlalchemy import Column, Table, delete, exists, select
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus
 from proctor.errors import StoreError
-from proctor.store.database import Database
+from proctor.store.database import Database, chunks
 from proctor.store.document import decode, encode
 from proctor.store.schema import (
+    attempt_files,
     attempts,
     cases,
     comparisons,
+    files,
     labels,
     run_attempts,
     run_results,
@@ -27,6 +29,8 @@ from proctor.store.schema import (
     summaries,
 )
 from proctor.store.schema import runs as run_table
+from proctor.store.searching import forget_texts
+from proctor.store.transactions import Transaction
 
 SHORTEST_PREFIX = 4
 _REMEMBERED = 1000
@@ -85,8 +89,10 @@ class Runs(Database):
                 raise self._no_run(run_id)
             _delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
             _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
+            _delete_left(connection)
             for table in (run_attempts, run_scores, run_results, run_tags, summaries, labels):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
+            forget_texts(connection, run_id)
             sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)
             connection.execute(delete(comparisons).where(sides))
             connection.execute(delete(run_table).where(run_table.c.id == run_id))
@@ -149,7 +155,20 @@ def _run_of(row: Any) -> Run:
     )
 
 
-def _delete_unshared(connection: Connection, content: Table, link: Column[Any], owner: str) -> None:
+def _delete_left(connection: Transaction) -> None:
+    """Delete the files of attempts that are gone, where no other attempt left the same."""
+    links = attempt_files.c
+    gone = ~exists().where(attempts.c.key == links.attempt_key)
+    left = list(connection.execute(select(links.file_key).where(gone).distinct()).scalars())
+    connection.execute(delete(attempt_files).where(gone))
+    unused = ~exists().where(links.file_key == files.c.key)
+    for chunk in chunks(left):
+        connection.execute(delete(files).where(files.c.key.in_(chunk), unused))
+
+
+def _delete_unshared(
+    connection: Transaction, content: Table, link: Column[Any], owner: str
+) -> None:
     """Delete the content that an owner links to and nobody else does.
 
     The owner of a link is named by the first column of the table of links.

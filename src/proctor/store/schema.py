@@ -1,10 +1,10 @@
 """The one definition of the tables; migrations bring a database to it."""
 
-from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text
+from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
 from proctor.store.document import AnyText
 
-VERSIONS = ("0001", "0002", "0003")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005")
 """The migrations in their order; a store at the last one needs none."""
 VERSION_TABLE = "proctor_version"
 
@@ -137,6 +137,17 @@ summaries = Table(
     Column("document", Text, nullable=False),
 )
 
+searched = Table(
+    "searched",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("run_id", Text, nullable=False),
+    Column("cases", Integer, nullable=False),
+    Column("last", Integer, nullable=False),
+    Column("whole", Integer, nullable=False),
+    Index("ix_searched_run_id", "run_id"),
+)
+
 calls = Table(
     "calls",
     metadata,
@@ -180,4 +191,21 @@ comparisons = Table(
     Column("document", Text, nullable=False),
     Index("ix_comparisons_first_run", "first_run", "second_run"),
     Index("ix_comparisons_second_run", "second_run"),
+)
+
+files = Table(
+    "files",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("size", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+attempt_files = Table(
+    "attempt_files",
+    metadata,
+    Column("attempt_key", Text, primary_key=True),
+    Column("file_key", Text, primary_key=True),
+    Index("ix_attempt_files_file_key", "file_key"),
+    sqlite_with_rowid=False,
 )

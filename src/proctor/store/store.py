@@ -6,15 +6,19 @@ from typing import Self
 from proctor.store.attempts import Attempts
 from proctor.store.calls import Calls
 from proctor.store.comparisons import Comparisons
-from proctor.store.links import Links
-from proctor.store.listing import Listing
+from proctor.store.files import Files
+from proctor.store.holding import Holding
+from proctor.store.marks import Marks
+from proctor.store.numbered import Numbered
 from proctor.store.opening import open_engine
-from proctor.store.pairing import Pairing
+from proctor.store.paired_listing import PairedListing
 from proctor.store.results import Results
 from proctor.store.suites import Suites
 
 
-class Store(Suites, Attempts, Links, Results, Listing, Calls, Comparisons, Pairing):
+class Store(
+    Suites, Attempts, Numbered, Results, Calls, Comparisons, Files, Holding, PairedListing, Marks
+):
     """Hold one open store, for one thread at a time.
 
     Each put is a transaction of its own, committed before it returns; inside ``batch()`` all puts
@@ -29,10 +33,6 @@ class Store(Suites, Attempts, Links, Results, Listing, Calls, Comparisons, Pairi
         With create, it is made where it is not there yet.
         """
         return cls(*open_engine(url, create=create))
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._engine.dispose()
 
     def __enter__(self) -> Self:
         return self

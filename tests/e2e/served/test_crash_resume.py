@@ -20,7 +20,7 @@ import pytest
 
 from proctor.testing import FakeServer
 
-KILLS = int(os.environ.get("PROCTOR_KILLS", "3"))
+KILLS = int(os.environ.get("PROCTOR_KILLS", "2"))
 SEED = int(os.environ.get("PROCTOR_KILLS_SEED", "0"))
 GRACE = 0.5
 CONCURRENCY = 16
@@ -44,7 +44,7 @@ def kill_somewhere(
 
 
 @pytest.mark.parametrize(
-    "examination", [int(os.environ.get("PROCTOR_KILLS_CASES", "60"))], indirect=True
+    "examination", [int(os.environ.get("PROCTOR_KILLS_CASES", "40"))], indirect=True
 )
 def test_killed_at_random_moments(examination: Any) -> None:
     with examination.server() as calm:

@@ -3,6 +3,7 @@
 "use strict";
 const fs = require("fs");
 const Module = require("module");
+const path = require("path");
 const vm = require("vm");
 
 const USES = {
@@ -19,21 +20,32 @@ const USES = {
     }),
 };
 
+// A module of the new kind that does nothing but pass on one of the old kind. To load it, node
+// starts a second loader, which takes longer than most packages do.
+const PASSES_ON =
+  /^\s*import (\w+) from '(\.\/[\w.\/-]+\.c?js)';\s*export default \1;\s*export \{ \1 as 'module\.exports' \};\s*$/;
+
 const names = process.argv.slice(2);
 const texts = new Map();
 const calls = new Map();
 const before = new Set(Object.keys(Module._cache));
+
+function meant(file) {
+  const found = file.endsWith(".mjs") ? PASSES_ON.exec(fs.readFileSync(file, "utf8")) : null;
+  return found ? path.join(path.dirname(file), found[2]) : file;
+}
 
 function listen() {
   const { _resolveFilename: resolve } = Module;
   const { _compile: compile } = Module.prototype;
   Module._resolveFilename = function (request, parent, ...rest) {
     const found = resolve.call(this, request, parent, ...rest);
-    if (parent && calls.has(parent.filename)) calls.get(parent.filename).push([request, found]);
-    return found;
+    if (!parent || !calls.has(parent.filename)) return found;
+    calls.get(parent.filename).push([request, meant(found)]);
+    return meant(found);
   };
   Module.prototype._compile = function (text, filename, ...rest) {
-    if (filename.endsWith(".js") && stands(text)) {
+    if (/\.c?js$/.test(filename) && stands(text)) {
       texts.set(filename, text.replace(/^#!.*/, ""));
       calls.set(filename, []);
     }
@@ -59,7 +71,7 @@ function write() {
   const all = [...new Set(files)];
   const numbers = new Map(all.map((file, number) => [file, number]));
   const parts = all.map((file) => (/^[\x00-\x7f]*$/.test(texts.get(file) ?? "") ? 0 : 1));
-  const meant = (found) => Object.fromEntries(found.map(([id, file]) => [id, numbers.get(file)]));
+  const row = (found) => Object.fromEntries(found.map(([id, file]) => [id, numbers.get(file)]));
   ["latin1", "utf8"].forEach((part, which) => {
     const rows = all.filter((file, number) => texts.has(file) && parts[number] === which);
     const bodies = rows.map(
@@ -69,7 +81,7 @@ function write() {
     );
     fs.writeFileSync(`${part}.js`, `({${bodies.join(",\n")}})`, part);
   });
-  const wanted = all.map((file) => meant(calls.get(file) ?? []));
+  const wanted = all.map((file) => row(calls.get(file) ?? []));
   fs.writeFileSync("packages.json", JSON.stringify({ files: all, parts, calls: wanted }));
 }
 

@@ -44,7 +44,7 @@ def execute() -> None:
     module = types.ModuleType("program")
     module.__file__ = SOURCE
     sys.modules["program"] = module
-    exec(compile(text, SOURCE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+    exec(compile(text, SOURCE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # nosec B102
 
 
 def show_error() -> None:

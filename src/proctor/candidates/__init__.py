@@ -1,0 +1,1 @@
+"""Agents under examination: functions, commands, endpoints, and rounds on file."""

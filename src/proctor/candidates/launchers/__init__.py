@@ -1,0 +1,1 @@
+"""Programs that run in processes of their own, around an agent."""

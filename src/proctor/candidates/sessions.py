@@ -1,0 +1,176 @@
+"""What every session of an agent keeps: what was said, how long a turn may take, why one failed."""
+
+import asyncio
+import os
+import secrets
+import time
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from proctor import wire
+from proctor.candidates.held import Broken, Held, unkeyed
+from proctor.candidates.steps import round_of
+from proctor.core.agent import Desk, Round, Session
+from proctor.core.suite import Json
+
+SHOWN = 200
+GRACE = 3.0
+"""Seconds for an agent to put its things in order at the end of a session."""
+KNOWN = {"reply", "steps", "error", "round", "post_list"}
+"""What a JSON object holds that is a reply, and not a text that looks like one."""
+
+
+@dataclass
+class TimedSession(Session):
+    """Let an agent take its turns, each in its time; what it does wrong is a failed round."""
+
+    desk: Desk
+    timeout: float
+    name: str = field(default_factory=lambda: f"session-{secrets.token_hex(8)}")
+    history: list[dict[str, str]] = field(default_factory=list)
+    turn: int = 0
+
+    async def send(self, message: str) -> Round:
+        """Ask the agent, and remember what was said."""
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(self.timeout):
+                made = await self.answered(message)
+        except TimeoutError:
+            await self.drop()
+            made = Round.failed(message, f"it took longer than the {self.timeout:g} s allowed")
+        except Broken as error:
+            await self.drop()
+            made = Round.failed(message, str(error))
+        made = replace(made, seconds=time.monotonic() - started, error=unkeyed(made.error))
+        self.turn += 1
+        self.history.append({"role": "user", "content": message})
+        if made.reply is not None:
+            self.history.append({"role": "assistant", "content": made.reply})
+        return made
+
+    @abstractmethod
+    async def answered(self, message: str) -> Round:
+        """Return what the agent did, or raise Broken."""
+
+    async def drop(self) -> None:
+        """Let go of an agent that broke, so that the next turn has a new one."""
+
+    async def close(self) -> None:
+        """Leave nothing behind."""
+        await self.drop()
+
+    def asked(self, message: str) -> dict[str, Json]:
+        """Write a message for an agent, with what may help it."""
+        return {
+            "message": message,
+            "history": list(self.history),
+            "session": self.name,
+            "turn": self.turn,
+            "case": self.desk.case.id,
+        }
+
+
+@dataclass
+class LineSession(TimedSession):
+    """Talk with one process that lives as long as the session, in lines of JSON."""
+
+    start: Callable[[], Awaitable[Held]] | None = None
+    _held: Held | None = None
+
+    async def answered(self, message: str) -> Round:
+        """Send a line, and read lines up to the reply; those before it tell steps."""
+        if self._held is None:
+            assert self.start is not None
+            self._held = await self.start()
+        held = self._held
+        held.refresh()
+        held.write(wire.dumps(self.asked(message)) + b"\n")
+        steps: list[Json] = []
+        while True:
+            told = object_of(await held.line())
+            if told.keys() != {"step"}:
+                break
+            steps.append(told["step"])
+        if isinstance(told.get("session"), str) and told["session"]:
+            self.name = told["session"]
+        return round_of(message, told, more=steps)
+
+    async def close(self) -> None:
+        """Tell the process that there are no more messages, and end it if it does not."""
+        if (held := self._held) is not None:
+            held.write(b"", last=True)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(GRACE, self.timeout)):
+                    await held.until(lambda: held.status is not None or held.gone)
+        await self.drop()
+
+    async def drop(self) -> None:
+        """End the process with all that it started."""
+        held, self._held = self._held, None
+        if held is not None:
+            await held.close()
+
+
+def object_of(line: bytes) -> dict[str, Json]:
+    """Read a line as a JSON object, or raise Broken."""
+    text = text_from(line)
+    try:
+        told = wire.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise Broken(f"a line that it wrote is no JSON object: {text[:SHOWN]!r}")
+    return told
+
+
+def text_from(data: bytes) -> str:
+    """Read UTF-8, or raise Broken."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Broken(f"what it wrote is not UTF-8 (at byte {error.start})") from None
+
+
+def read_reply(session: TimedSession, message: str, out: bytes) -> Round:
+    """Read what a command wrote: a text, or one JSON object that has a reply."""
+    text = text_from(out).strip()
+    if not text:
+        raise Broken("it wrote no reply")
+    told: Json = None
+    if text.startswith("{"):
+        try:
+            told = wire.loads(text)
+        except (ValueError, RecursionError):
+            told = None
+    if not isinstance(told, dict) or not KNOWN & told.keys():
+        return round_of(message, {"reply": text})
+    if isinstance(told.get("session"), str) and told["session"]:
+        session.name = told["session"]
+    return round_of(message, told)
+
+
+def environment(desk: Desk, more: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of an agent that a person named: theirs, and what is added."""
+    return {**os.environ, **resolved(more), **desk.env}
+
+
+def resolved(values: Mapping[str, str]) -> dict[str, str]:
+    """Put the values of environment variables where ``$NAME`` stands for them."""
+    return {
+        name: os.environ.get(value[1:], "") if named(value) else value
+        for name, value in values.items()
+    }
+
+
+def named(value: str) -> bool:
+    """Tell whether a value is the name of an environment variable."""
+    return value.startswith("$") and value[1:].isidentifier()
+
+
+def unset(values: Mapping[str, str]) -> list[str]:
+    """Return the problems of values that name variables which are not set."""
+    missing = [value for value in values.values() if named(value) and value[1:] not in os.environ]
+    return [f"the environment variable {value[1:]} is not set" for value in missing]

@@ -1,0 +1,117 @@
+"""``proctor proxy``: a loopback model URL that records what an agent asks."""
+
+import json
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.options import json_option
+
+if TYPE_CHECKING:
+    from proctor.engine.proxy_calls import ProxyCall
+
+PORT = 7462
+
+
+@click.command()
+@click.option(
+    "--model", metavar="M", required=True, help="Where calls go: openai:NAME[@URL], local:…"
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True)
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Append every call to this file, one JSON object a line.",
+)
+@json_option
+def proxy(model: str, port: int, record: Path | None, as_json: bool) -> int:
+    """Listen on loopback, and pass on what an agent asks its model, until Ctrl-C.
+
+    The agent needs no key: the proxy has it. In `proctor run --agent … --proxy M` the same happens
+    by itself, and the calls become steps of the attempt.
+
+    \b
+    Example:
+      proctor proxy --model openai:gpt-4o-mini --record calls.jsonl
+      OPENAI_BASE_URL=http://127.0.0.1:7462/v1 OPENAI_API_KEY=none python my_agent.py
+    """
+    from proctor.bounded import run_sync
+    from proctor.cli.output import print_json
+
+    tally = _Tally(quiet=as_json)
+    try:
+        if record is not None:
+            with record.open("a", encoding="utf-8") as tally.file:
+                run_sync(_serve(model, port, tally))
+        else:
+            run_sync(_serve(model, port, tally))
+    except KeyboardInterrupt:
+        pass
+    if as_json:
+        print_json(tally.totals())
+    else:
+        click.echo(f"\n{tally.words()}", err=True)
+    return 0
+
+
+class _Tally:
+    """Say and count what was asked."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        from proctor.core.model import Usage
+
+        self.quiet = quiet
+        self.file: IO[str] | None = None
+        self.used = Usage()
+
+    def take(self, call: "ProxyCall") -> None:
+        """Take in one call."""
+        self.used += call.usage
+        if self.file is not None:
+            self.file.write(json.dumps(call.to_json(), ensure_ascii=False) + "\n")
+            self.file.flush()
+        if not self.quiet:
+            usage = call.usage
+            cost = "" if usage.cost is None else f", ${usage.cost:.6f}"
+            click.echo(
+                f"{call.status} {call.model} {usage.prompt_tokens}+{usage.completion_tokens} tokens"
+                f"{cost}, {call.seconds:.2f} s",
+                err=True,
+            )
+
+    def totals(self) -> dict[str, Any]:
+        """Return the sums as JSON."""
+        used = self.used
+        return {
+            "calls": used.calls,
+            "prompt_tokens": used.prompt_tokens,
+            "completion_tokens": used.completion_tokens,
+            "cost": used.cost,
+        }
+
+    def words(self) -> str:
+        """Return the sums as a sentence."""
+        used = self.used
+        cost = "" if used.cost is None else f", ${used.cost:.4f}"
+        return f"{used.calls} calls, {used.prompt_tokens}+{used.completion_tokens} tokens{cost}"
+
+
+async def _serve(model: str, port: int, tally: _Tally) -> None:
+    import asyncio
+
+    from proctor.core.model import ModelChoice
+    from proctor.engine.proxy import Proxy
+    from proctor.engine.roles import build_model
+    from proctor.engine.settings import CallSettings
+
+    behind = build_model(ModelChoice(spec=model), CallSettings())
+    try:
+        await behind.check()
+        async with Proxy(await behind.upstream(), told=tally.take).serving(port) as serving:
+            base = f"{serving.address}/v1"
+            click.echo(f"passing on to {behind.label} at {base}; Ctrl-C ends", err=True)
+            click.echo(f"  export OPENAI_BASE_URL={base} OPENAI_API_KEY=none", err=True)
+            await asyncio.Event().wait()
+    finally:
+        await behind.close()

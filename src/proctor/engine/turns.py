@@ -1,0 +1,93 @@
+"""What a turn is worth while the dialogue goes on, for dialogues that stop below a threshold."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from proctor.core.agent import judged_part
+from proctor.core.attempt import Attempt
+from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
+from proctor.core.judging import finish_async, judge, judge_async, judge_batch
+from proctor.core.model import Judge
+from proctor.core.program import Sandbox
+from proctor.core.score import Score, ScoreStatus, Value, turn_values
+from proctor.core.suite import Case, Criterion
+from proctor.engine.grade import Kind, kind_of
+from proctor.engine.scoring import Scorers
+from proctor.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Hold what a run judges and sets up agents with."""
+
+    executor: Executor
+    sandbox: Sandbox | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnGrader:
+    """Judge single turns; the scores are stored under the keys that grading will look for."""
+
+    store: Store
+    scorers: Scorers
+    tools: Tools
+    judge: Judge | None
+    check: Callable[[], Awaitable[None]]
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while grading processes are in use."""
+
+    async def value(self, case: Case, attempt: Attempt, turn: int) -> Value | None:
+        """Return what a turn is worth; none where nothing in it is judged."""
+        criteria = [criterion for criterion in case.criteria if criterion.turn == turn]
+        keys = self.scorers.keys(case, attempt)
+        known = self.store.scores(keys[criterion.id] for criterion in criteria)
+        scores: dict[str, Score] = {}
+        for criterion in criteria:
+            score = known.get(keys[criterion.id])
+            if score is None or score.status is ScoreStatus.FAILED:
+                score = await self._score(case, criterion, attempt)
+                self.store.put_scores([(keys[criterion.id], criterion.scorer.name, score)])
+            scores[criterion.id] = score
+        return turn_values(case, scores).get(turn)
+
+    async def _score(self, case: Case, criterion: Criterion, attempt: Attempt) -> Score:
+        scorer = self.scorers.of(criterion)
+        part = judged_part(criterion, attempt)
+        if scorer.needs_judge:
+            await self.check()
+        ctx = ScoreContext(
+            case=case,
+            attempt=part,
+            sandbox=self.tools.sandbox,
+            judge=self.judge,
+            language=self.scorers.language,
+            read_file=self.store.file,
+        )
+        kind = kind_of(scorer)
+        if kind is Kind.WAITING:
+            return await judge_async(scorer, ctx)
+        if kind is Kind.INSTANT:
+            return judge(scorer, ctx)
+        if kind is Kind.BATCH:
+            return (await asyncio.to_thread(judge_batch, scorer, [ctx]))[0]
+        score = await self._in_process(scorer, case, criterion, part)
+        if scorer.finishes and score.status is ScoreStatus.SCORED:
+            return await finish_async(scorer, ctx, score)
+        return score
+
+    async def _in_process(
+        self, scorer: Scorer, case: Case, criterion: Criterion, part: Attempt
+    ) -> Score:
+        task = GradeTask(
+            case=case,
+            criterion=criterion,
+            attempts=(part,),
+            keys=("turn",),
+            time_limit=scorer.time_limit,
+        )
+        async with self._one, aclosing(self.tools.executor.grade([task])) as judged:
+            async for _, score in judged:
+                return score
+        return Score.failed("the grading process gave nothing")

@@ -1,0 +1,383 @@
+"""Grading on a Ray cluster: the driver reads, sends and stores; the nodes judge."""
+
+import asyncio
+import hashlib
+import os
+import socket
+import sys
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from proctor import bounded
+from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
+from proctor.core.model import Model, Reply, Request
+from proctor.core.program import Program, Ran, Sandbox
+from proctor.core.score import Score
+from proctor.core.suite import Case, Json, Spec
+from proctor.errors import MissingResource, ModelError, SandboxError
+from proctor.executors.local import Job, jobs
+from proctor.executors.ray_pool import Lost, Pool
+from proctor.executors.ray_worker import Batcher, Host, Parcel, Setting, Worker
+
+BATCH = 1024
+"""How many attempts a scorer that judges many at once is given on a node."""
+LARGE = 16 * 1024
+"""Characters from which on a case travels by itself, once, whatever jobs it is part of."""
+CONNECT_LIMIT = 10.0
+SHARED = 64
+"""How many large cases are kept in the cluster's memory at a time."""
+
+
+@dataclass
+class RayExecutor(Executor):
+    """Run scorers and programs on the nodes of a Ray cluster, and store what they give here."""
+
+    address: str = ""
+    """Where the cluster is; empty means the one that this machine belongs to, else a new one."""
+    workers: int = 0
+    """How many workers of one core each; 0 means one for every core of the cluster."""
+    allow_import: bool = False
+
+    def __post_init__(self) -> None:
+        self.lost = 0
+        """How many workers were lost, once closed."""
+        self._pool: Pool | None = None
+        self._batchers: Pool | None = None
+        self._hosts: dict[str, Pool] = {}
+        """Workers with a model in them, by what the model is."""
+        self._hosting = asyncio.Lock()
+        self._sandbox: Spec | None = None
+        self._mine = False
+        self._connected = False
+        self._cases: dict[int, tuple[Case, Any]] = {}
+        self._parcels: dict[str, tuple[Parcel, list[Any]]] = {}
+        self._brought: set[tuple[str, str]] = set()
+
+    async def warm(self, cases: int) -> None:
+        """Connect to the cluster, and start all workers without waiting for them."""
+        (await self._grading()).start()
+
+    async def width(self) -> int:
+        """Return how many programs may run at once: one for each worker."""
+        return (await self._grading()).size
+
+    async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
+        """Judge all tasks in jobs of a few dozen attempts, few of them under way at a time."""
+        pool = await self._grading()
+        async with aclosing(bounded.each(jobs(tasks), self._run, limit=pool.limit)) as done:
+            async for pairs in done:
+                for pair in pairs:
+                    yield pair
+
+    def sandbox(self, spec: Spec) -> Sandbox:
+        """Return a sandbox whose programs run on the nodes."""
+        self._sandbox = spec
+        from proctor.registry import find
+
+        cls = find("sandbox", spec.name)
+        return ClusterSandbox(executor=self, tier=cls.tier, safe=cls.safe)
+
+    async def judge_batch(
+        self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
+    ) -> list[Score]:
+        """Judge many attempts at once on the nodes, on their GPUs where there are some."""
+        pool = await self._batching()
+        parcels = await self._packed(spec)
+        parts = [contexts[i : i + BATCH] for i in range(0, len(contexts), BATCH)]
+
+        async def judged(numbered: tuple[int, Sequence[ScoreContext]]) -> tuple[int, list[Score]]:
+            number, part = numbered
+
+            async def work(worker: Any) -> list[Score]:
+                await self._bring(worker, parcels)
+                found: list[Score] = await worker.judge.remote(spec, list(part))
+                return found
+
+            try:
+                return number, await pool.use(work)
+            except Lost:
+                return number, [Score.failed(_LOST) for _ in part]
+
+        made: dict[int, list[Score]] = {}
+        async with aclosing(bounded.each(enumerate(parts), judged, limit=pool.limit)) as done:
+            async for number, scores in done:
+                made[number] = scores
+        return [score for number in sorted(made) for score in made[number]]
+
+    def model(self, model: Model) -> Model:
+        """Return the model as the nodes have it, where it computes; others are asked from here."""
+        return ClusterModel(model, self) if model.computes else model
+
+    async def ask(self, spec: Spec, request: Request | None) -> Reply | None:
+        """Let the model of some node reply, or without a request only say that it works."""
+        key = f"{spec.name} {sorted(spec.params.items(), key=str)}"
+        async with self._hosting:
+            if (pool := self._hosts.get(key)) is None:
+                await self._connect()
+                deep = int(spec.params.get("slots") or 2)
+                pool = self._hosts[key] = self._pool_of(Host, deep=deep)
+        parcels = await self._packed(spec)
+
+        async def work(worker: Any) -> Reply | None:
+            await self._bring(worker, parcels)
+            if request is None:
+                await worker.check.remote(spec)
+                return None
+            reply: Reply = await worker.reply.remote(spec, request)
+            return reply
+
+        try:
+            return await pool.use(work)
+        except Lost:
+            raise ModelError(_LOST, passing=True) from None
+
+    async def run_program(self, program: Program, *, warm: bool) -> Ran | None:
+        """Run a program on some node."""
+        pool = await self._grading()
+
+        async def work(worker: Any) -> Ran | None:
+            ran: Ran | None = await worker.run.remote(program, warm)
+            return ran
+
+        try:
+            return await pool.use(work)
+        except Lost:
+            raise SandboxError(_LOST) from None
+
+    async def close(self) -> None:
+        """End the workers, and a cluster that was started for this."""
+        for pool in (self._pool, self._batchers, *self._hosts.values()):
+            if pool is not None:
+                await pool.close()
+                self.lost += pool.lost
+        self._pool = self._batchers = None
+        self._hosts.clear()
+        self._cases.clear()
+        self._parcels.clear()
+        self._brought.clear()
+        if self._mine:
+            import ray
+
+            await asyncio.to_thread(ray.shutdown)
+            self._mine = self._connected = False
+
+    async def _run(self, job: Job) -> list[tuple[str, Score]]:
+        """Judge one job; where all who try it are lost, find out which attempt it is."""
+        tasks, cases = self._message(job)
+
+        async def work(worker: Any) -> list[list[Score]]:
+            found: list[list[Score]] = await worker.grade.remote(tasks, *cases)
+            return found
+
+        assert self._pool is not None
+        try:
+            scores = await self._pool.use(work)
+        except Lost:
+            if len(job.keys) == 1:
+                return [(job.keys[0], Score.failed(_LOST))]
+            return [pair for part in job.halves() for pair in await self._run(part)]
+        return list(zip(job.keys, (one for task in scores for one in task), strict=True))
+
+    def _message(self, job: Job) -> tuple[list[Any], list[Any]]:
+        """Return the tasks of a job, and references to the large cases that travel apart."""
+        tasks: list[Any] = []
+        places: dict[int, int] = {}
+        cases: list[Any] = []
+        for task in job.tasks():
+            if _size(task.case) < LARGE:
+                tasks.append(task)
+                continue
+            if (place := places.get(id(task.case))) is None:
+                place = places[id(task.case)] = len(cases)
+                cases.append(self._shared(task.case))
+            rest = {"criterion": task.criterion, "attempts": task.attempts, "keys": task.keys}
+            tasks.append((place, {**rest, "time_limit": task.time_limit}))
+        return tasks, cases
+
+    def _shared(self, case: Case) -> Any:
+        """Put a case into the cluster's memory, once."""
+        import ray
+
+        if id(case) not in self._cases:
+            if len(self._cases) >= SHARED:
+                self._cases.pop(next(iter(self._cases)))
+            # The case is kept as well, so that no other one can come to have its id.
+            self._cases[id(case)] = (case, ray.put(case))
+        return self._cases[id(case)][1]
+
+    async def _grading(self) -> Pool:
+        if self._pool is None:
+            await self._connect()
+            import ray
+
+            size = self.workers or int(ray.cluster_resources().get("CPU", 1)) or 1
+            actor = ray.remote(num_cpus=1, max_concurrency=16)(Worker)
+            spread = actor.options(scheduling_strategy="SPREAD")
+            self._pool = Pool(lambda: spread.remote(self._setting()), size)
+        return self._pool
+
+    async def _batching(self) -> Pool:
+        if self._batchers is None:
+            await self._connect()
+            self._batchers = self._pool_of(Batcher)
+        return self._batchers
+
+    def _pool_of(self, kind: type, deep: int = 2) -> Pool:
+        """Return workers for models: one for each GPU, or where there is none, for each node."""
+        import ray
+
+        gpus = int(ray.cluster_resources().get("GPU", 0))
+        nodes = sum(1 for node in ray.nodes() if node["Alive"])
+        size = gpus or min(nodes, self.workers or nodes)
+        actor = ray.remote(num_cpus=0, num_gpus=1 if gpus else 0)(kind)
+        spread = actor.options(scheduling_strategy="SPREAD")
+        return Pool(lambda: spread.remote(self._setting()), size, deep)
+
+    def _setting(self) -> Setting:
+        path = tuple(os.path.abspath(entry or os.getcwd()) for entry in sys.path)
+        return Setting(path=path, allow_import=self.allow_import, sandbox=self._sandbox)
+
+    async def _connect(self) -> None:
+        if self._connected:
+            return
+        # Ray reports what it is used for to its makers unless told not to.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        try:
+            import ray
+        except ImportError:
+            raise MissingResource(
+                "--executor ray needs Ray (fix: pip install 'proctor[ray]')"
+            ) from None
+        if not ray.is_initialized():
+            await asyncio.to_thread(_init, self.address)
+            self._mine = True
+        self._connected = True
+
+    async def _packed(self, spec: Spec) -> list[Parcel]:
+        """Put the files that a scorer's parameters name into the cluster's memory, once."""
+        found = [value for value in spec.params.values() if _is_there(value)]
+        for value in found:
+            if value not in self._parcels:
+                self._parcels[value] = await asyncio.to_thread(_parcel, value)
+        return [self._parcels[value][0] for value in found]
+
+    async def _bring(self, worker: Any, parcels: Sequence[Parcel]) -> None:
+        """See to it that a node has the files; the first worker of a node takes them."""
+        name = str(worker._actor_id.hex())
+        new = [parcel for parcel in parcels if (name, parcel.name) not in self._brought]
+        if not new:
+            return
+        for lacking in await worker.lacks.remote(new):
+            parcel, contents = self._parcels[lacking]
+            await worker.take.remote(parcel, *contents)
+        self._brought |= {(name, parcel.name) for parcel in new}
+
+
+_LOST = "the workers of the cluster that judged this were lost, one after the other"
+
+
+@dataclass(eq=False)
+class ClusterModel(Model):
+    """Be a model whose replies the nodes compute; who it is, and its limits, stay here."""
+
+    inner: Model
+    executor: RayExecutor
+
+    @property
+    def identity(self) -> Json:
+        """Return the identity of the model."""
+        return self.inner.identity
+
+    @property
+    def label(self) -> str:
+        """Return the name of the model."""
+        return self.inner.label
+
+    async def reply(self, request: Request) -> Reply:
+        """Ask the model of some node."""
+        reply = await self.executor.ask(self._spec, request)
+        assert reply is not None
+        return reply
+
+    async def check(self) -> None:
+        """Find out whether the model works on some node."""
+        await self.executor.ask(self._spec, None)
+
+    @property
+    def _spec(self) -> Spec:
+        made: Any = self.inner
+        kind = type(made)
+        params = {f.name: getattr(made, f.name) for f in fields(made)}
+        return Spec(name=f"{kind.__module__}:{kind.__qualname__}", params=params)
+
+
+@dataclass
+class ClusterSandbox(Sandbox):
+    """Run programs in the sandboxes of the nodes."""
+
+    executor: RayExecutor
+    tier: str  # type: ignore[misc]
+    safe: bool  # type: ignore[misc]
+
+    async def run(self, program: Program) -> Ran:
+        """Run a program on some node."""
+        ran = await self.executor.run_program(program, warm=False)
+        assert ran is not None
+        return ran
+
+    async def run_python(self, program: Program) -> Ran | None:
+        """Run a Python program in a warm interpreter of some node, where that has one."""
+        return await self.executor.run_program(program, warm=True)
+
+
+def _init(address: str) -> None:
+    import ray
+
+    host, found, port = address.rpartition(":")
+    try:
+        if found and "/" not in host and port.isdigit():
+            # Ray itself tries for minutes.
+            socket.create_connection((host, int(port)), CONNECT_LIMIT).close()
+        ray.init(
+            address=address or None,
+            log_to_driver=False,
+            logging_level="ERROR",
+            **({} if address else {"include_dashboard": False}),
+        )
+    except (OSError, RuntimeError, ValueError) as error:
+        said = next(iter(str(error).splitlines()), type(error).__name__)
+        raise MissingResource(
+            f"the Ray cluster {address or ''} cannot be reached: {said}"
+        ) from None
+
+
+def _is_there(value: Any) -> bool:
+    """Tell whether a parameter names a file or folder of this machine."""
+    return isinstance(value, str) and "/" in value and Path(value).expanduser().exists()
+
+
+def _size(case: Case) -> int:
+    texts = (*case.references, *case.context, *(message.content for message in case.messages))
+    return sum(map(len, texts))
+
+
+def _parcel(name: str) -> tuple[Parcel, list[Any]]:
+    import ray
+
+    path = Path(name).expanduser()
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    made = hashlib.sha256()
+    contents = []
+    for file in files:
+        data = file.read_bytes()
+        made.update(f"{file.relative_to(path) if path.is_dir() else ''} {len(data)}\n".encode())
+        made.update(data)
+        contents.append(ray.put(data))
+    names = {str(file.relative_to(path)) if path.is_dir() else file.name: file for file in files}
+    sizes = {shown: file.stat().st_size for shown, file in names.items()}
+    parcel = Parcel(name=name, digest=made.hexdigest()[:20], folder=path.is_dir(), files=sizes)
+    return parcel, contents

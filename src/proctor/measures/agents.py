@@ -1,0 +1,90 @@
+"""Measures of agents: how many of the points they hit, and how often they broke."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from proctor.core.agent import RoundState, rounds_of
+from proctor.core.attempt import AttemptStatus
+from proctor.core.contracts import Measure
+from proctor.core.run import AttemptResult, CaseResult, Measured
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion
+from proctor.measures.shares import Share
+from proctor.stats.intervals import RatioSums, clip01
+
+HIT, MISS, AGENT_FAILURE, UNSCORED = "hit", "miss", "agent_failure", "unscored"
+
+
+@dataclass(frozen=True)
+class HitRate(Measure):
+    """Share of all weighted points that were hit, over all attempts.
+
+    Turns that were not reached are missed, and so is all after an agent failed. Points that could
+    not be judged do not count; the detail says how many of each kind there are.
+    """
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Add up the points with their weights, the attempts at one case being one draw."""
+        sums, counted = RatioSums(), Counter[str]()
+        for result in results:
+            got = full = 0.0
+            for item in result.attempts:
+                for criterion, outcome, points in _points(result.case, item):
+                    counted[outcome] += 1
+                    if outcome != UNSCORED:
+                        got += criterion.weight * points
+                        full += criterion.weight
+            if full:
+                sums.add(got, full)
+        detail = {name: counted[name] for name in (HIT, MISS, AGENT_FAILURE, UNSCORED)}
+        judged = counted.total() - counted[UNSCORED]
+        return Measured(value=sums.rate, interval=clip01(sums.interval()), n=judged, detail=detail)
+
+
+@dataclass(frozen=True)
+class AgentFailureRate(Measure):
+    """Share of attempts in which the agent broke, gave up or said nothing; less is better."""
+
+    def measure(self, results: Iterable[CaseResult]) -> Measured:
+        """Count them among the attempts that were held to their end."""
+        share = Share()
+        for result in results:
+            share.add(
+                agent_failed(item)
+                for item in result.attempts
+                if item.attempt.status in (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
+            )
+        return share.measured()
+
+
+def agent_failed(item: AttemptResult) -> bool:
+    """Tell whether an attempt ended because the agent broke or had nothing to say."""
+    if item.attempt.status is AttemptStatus.UNANSWERED:
+        return True
+    last = rounds_of(item.attempt)[-1:]
+    return bool(last) and last[0].get("state") == RoundState.FAILED
+
+
+def _points(case: Case, item: AttemptResult) -> Iterable[tuple[Criterion, str, float]]:
+    """Yield each criterion that can be won, with what became of it and the share of it hit."""
+    status = item.attempt.status
+    if status is AttemptStatus.ERROR:
+        return
+    for criterion in case.criteria:
+        score = item.scores.get(criterion.id)
+        if criterion.weight <= 0 or (score and score.status is ScoreStatus.NOT_APPLICABLE):
+            continue
+        if status is AttemptStatus.UNANSWERED:
+            yield criterion, AGENT_FAILURE, 0.0
+        elif status is AttemptStatus.STOPPED or score is None or score.points is None:
+            yield criterion, UNSCORED, 0.0
+        elif score.out_of:
+            share = score.points / score.out_of
+            yield criterion, _outcome(item, score, share), share
+
+
+def _outcome(item: AttemptResult, score: Score, share: float) -> str:
+    if isinstance(score.detail, Mapping) and score.detail.get("unanswered") and agent_failed(item):
+        return AGENT_FAILURE
+    return HIT if share >= 1 else MISS

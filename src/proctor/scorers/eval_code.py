@@ -1,0 +1,205 @@
+"""Snippets of Python that check what an agent did, run where they can harm nothing."""
+
+import ast
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from proctor import wire
+from proctor.core.agent import FILES, files_of
+from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step, Stopped
+from proctor.core.score import Score
+from proctor.core.suite import Json
+from proctor.scorers import function_call
+from proctor.scorers.agent_rounds import PostIndex, chosen, rounds_in, spoken
+from proctor.scorers.python_check import NO_SANDBOX, imported
+
+LIMITS = Limits(wall=30.0)
+LONGEST = 3600.0
+_STOPPED: Mapping[Stopped, str] = {
+    Stopped.TIME: "took longer than the {wall:g} s allowed",
+    Stopped.CPU: "used more processor time than allowed",
+    Stopped.MEMORY: "used more memory than allowed",
+    Stopped.PROCESSES: "started more processes than allowed",
+    Stopped.DISK: "wrote more to the disk than allowed",
+    Stopped.OUTPUT: "printed more than allowed",
+}
+
+
+@dataclass(frozen=True)
+class EvalCode(Scorer):
+    """Pass when a snippet of Python finds in order what an agent did.
+
+    A snippet with a ``return`` of its own is the body of a function and must return True or False;
+    any other passes where it runs to its end without an exception. It sees ``agent_response`` (the
+    agent's round as JSON, or the post of it that ``post_index`` names), ``rounds`` and
+    ``chat_history``, and the files that the agent left, read-only in its working folder.
+    """
+
+    reads_notes: ClassVar[bool] = True
+    time_limit: ClassVar[float] = LONGEST
+
+    code: str
+    post_index: PostIndex = None
+    statement: str = ""
+    """What is checked, in words for people."""
+    history: bool = False
+    """Whether the words are about the whole conversation; the code sees it either way."""
+    timeout: float = LIMITS.wall
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Run the snippet."""
+        if ctx.sandbox is None:
+            return Score.failed(NO_SANDBOX.format(what="the code"), out_of=1.0)
+        rounds = rounds_in(ctx)
+        judged, missing = chosen(rounds, self.post_index)
+        if missing:
+            return Score(points=0.0, out_of=1.0, reason=missing)
+        variables = {
+            "agent_response": judged,
+            "chat_history": [[message.role, message.content] for message in spoken(ctx)],
+            "rounds": rounds,
+        }
+        files, left_out = laid(ctx)
+        ran = await _run(ctx.sandbox, self._program(variables, files))
+        made = self._read(ran)
+        if left_out and made.points != 1.0:
+            made = replace(made, reason=f"{made.reason}; {left_out}")
+        return made
+
+    def _program(self, variables: Mapping[str, Json], files: Mapping[str, bytes]) -> Program:
+        code = parsable(self.code)
+        call = {"code": code, "returns": returns(ast.parse(code)), "variables": variables}
+        driver = Path(function_call.__file__).read_text(encoding="utf-8")
+        named = " ".join(sorted(imported(code) - sys.stdlib_module_names))
+        return Program(
+            # The name is looked up on the path, where another machine or image has its own.
+            steps=(Step(argv=("python3", "-I", "-B", "main.py")),),
+            files={
+                **{f"{function_call.CASE}/{name}": content for name, content in files.items()},
+                "main.py": f"{driver}\n\nmain({SECRET!r})  # {named}\n".encode(),
+                function_call.CALL: wire.dumps(call),
+            },
+            env={"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"},
+            needs=(sys.prefix,),
+            limits=replace(LIMITS, wall=self.timeout),
+            toolchain=f"python {sys.version}",
+        )
+
+    def _read(self, ran: Ran) -> Score:
+        """Make a score of what became of the snippet; whatever it did wrong is a miss."""
+        printed = ran.stderr.strip()[-2000:]
+        detail = {"stderr": printed} if printed else None
+        begun, _, rest = ran.stdout.partition("\n")
+        if begun != function_call.BEGUN:
+            last = printed.splitlines()[-1:] or [f"exit status {ran.code}"]
+            problem = f"the sandbox did not run the code: {last[0]}"
+            return Score.failed(problem, out_of=1.0, detail=detail)
+        hit, reason = self._outcome(ran, rest)
+        return Score(points=float(hit), out_of=1.0, reason=reason, detail=detail)
+
+    def _outcome(self, ran: Ran, rest: str) -> tuple[bool, str]:
+        if ran.stopped is not None:
+            return False, f"the code {_STOPPED[ran.stopped].format(wall=self.timeout)}"
+        if not ran.proved:
+            return False, "the code broke the process that reports on it"
+        try:
+            report = wire.loads(rest.partition("\n")[0])
+        except ValueError:
+            report = None
+        if not isinstance(report, dict):
+            return False, "the code gave a report that cannot be read"
+        if "error" in report:
+            return False, _worded(str(report["error"]))
+        if returns(ast.parse(parsable(self.code))):
+            return bool(report.get("hit")), f"the code returned {bool(report.get('hit'))}"
+        return bool(report.get("hit")), "the code ran to its end"
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """A program of the suite is run."""
+        return True
+
+    def problems(self) -> Iterator[str]:
+        """Report code that can never run, and times that make no sense."""
+        yield from problems_in(self.code)
+        if not 0 < self.timeout <= LONGEST:
+            yield f"the timeout is from 0 to {LONGEST:g} seconds, not {self.timeout:g}"
+
+
+def problems_in(code: str) -> Iterable[str]:
+    """Report what keeps a snippet from running at all."""
+    try:
+        tree = ast.parse(parsable(code))
+        if not tree.body:
+            return ("the code is empty",)
+        if returns(tree):
+            made = ast.parse("def check(): pass")
+            made.body[0].body = tree.body  # type: ignore[attr-defined]
+            tree = made
+        compile(tree, function_call.SNIPPET, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        place = f" (line {error.lineno})" if error.lineno else ""
+        return (f"the code is not Python: {error.msg}{place}",)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return (f"the code is not Python: {error}",)
+    return ()
+
+
+def parsable(code: str) -> str:
+    """Return a snippet without an indentation that all its lines have."""
+    try:
+        ast.parse(code)
+    except IndentationError:
+        return textwrap.dedent(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    return code
+
+
+def returns(tree: ast.Module) -> bool:
+    """Tell whether a snippet returns something itself, and not only in functions of its own."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def laid(ctx: ScoreContext) -> tuple[dict[str, bytes], str]:
+    """Return the agent's files as it left them, and which of them are not there.
+
+    Where there was no working folder, as with rounds on file, the case's own files stand in.
+    """
+    if FILES not in ctx.attempt.notes:
+        return {file.name: Path(file.path).read_bytes() for file in ctx.case.files}, ""
+    kept, missing = {}, []
+    for name, key in files_of(ctx.attempt).items():
+        if key and ctx.read_file is not None:
+            kept[name] = ctx.read_file(key)
+        else:
+            missing.append(name)
+    return kept, f"not kept, and so not there: {', '.join(missing[:5])}" if missing else ""
+
+
+async def _run(sandbox: Sandbox, program: Program) -> Ran:
+    """Run a snippet in a warm interpreter, or where that is lost or missing in one of its own."""
+    ran = await sandbox.run_python(program)
+    lost = ran is None or (ran.code is None and ran.stopped is None)
+    return await sandbox.run(program) if lost or ran is None else ran
+
+
+def _worded(error: str) -> str:
+    """Say what went wrong in the snippet, as a sentence about it."""
+    if error.startswith(("returned", "ended", "wrote")):
+        return f"the code {error}"
+    if error.startswith("SystemExit"):
+        return f"the code left by {error}: only to reach its end is a pass"
+    return f"the code failed: {error}"

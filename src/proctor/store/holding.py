@@ -1,0 +1,110 @@
+"""Who works at a run: one process at a time, told by a lock that ends with the process."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import DBAPIError
+
+from proctor.store.database import Database, translated
+from proctor.store.transactions import again, is_lost, run_lock
+
+
+class Holding(Database):
+    """Keep several processes from doing the work of one run twice."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        super().__init__(engine, place)
+        self._files: dict[str, int] = {}
+        """The open lock files of runs, beside a store that is a file."""
+        self._session: Connection | None = None
+        """The connection that holds the locks, on a server."""
+        self._runs: set[str] = set()
+
+    def hold(self, run_id: str) -> bool:
+        """Take a run for this process; false where another one is at it."""
+        if self._engine.dialect.name == "sqlite":
+            return self._hold_file(run_id)
+        with translated(self.place):
+            return again(lambda: self._hold_session(run_id))
+
+    def release(self, run_id: str) -> None:
+        """Let others have a run."""
+        if (file := self._files.pop(run_id, None)) is not None:
+            # Removed while it is locked: who waits for it sees that it is no longer that file.
+            with suppress(OSError):
+                self._lock_file(run_id).unlink()
+            os.close(file)
+        self._runs.discard(run_id)
+        if not self._runs:
+            self._let_go()
+
+    def close(self) -> None:
+        """Let go of the runs and of the database."""
+        for run_id in [*self._files, *self._runs]:
+            self.release(run_id)
+        self._engine.dispose()
+
+    def _hold_file(self, run_id: str) -> bool:
+        import fcntl
+
+        path = self._lock_file(run_id)
+        if run_id in self._files or not self._is_file():
+            return True
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            # Where nothing can be written, nothing will be; what is said then is clearer.
+            return True
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_ino != path.stat().st_ino:
+                raise FileNotFoundError
+        except OSError:
+            os.close(file)
+            return False
+        self._files[run_id] = file
+        return True
+
+    def _is_file(self) -> bool:
+        return not self.place.startswith("file:")
+
+    def _lock_file(self, run_id: str) -> Path:
+        return Path(f"{self.place}-{run_id}.lock")
+
+    def _hold_session(self, run_id: str) -> bool:
+        if self._session is None:
+            # Kept out of the pool: it is open as long as the run is made.
+            self._session = self._reader.connect()
+        try:
+            held = bool(self._session.scalar(select(run_lock(run_id))))
+        except DBAPIError:
+            self._let_go()
+            raise
+        if not held:
+            if not self._runs:
+                self._let_go()
+            return False
+        self._runs.add(run_id)
+        return True
+
+    def _restored(self) -> None:
+        """Take the runs again after a connection was lost, where it was that of the locks."""
+        if self._session is None:
+            return
+        try:
+            self._session.scalar(select(1))
+        except DBAPIError as error:
+            if not is_lost(error):
+                raise
+            self._let_go()
+            for run_id in list(self._runs):
+                self._hold_session(run_id)
+
+    def _let_go(self) -> None:
+        if self._session is not None:
+            # Back in the pool it would keep its locks.
+            self._session.invalidate()
+            self._session.close()
+            self._session = None

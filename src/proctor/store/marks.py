@@ -1,0 +1,62 @@
+"""What one criterion gave in a run, for many cases at once and without their texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sqlalchemy import BigInteger, cast, func, select
+
+from proctor.core.score import ScoreStatus
+from proctor.store.database import Database, chunks
+from proctor.store.document import decode
+from proctor.store.schema import run_results, run_scores, scores
+
+_MIXER, _MIXED = 2_654_435_761, 1 << 32
+
+
+class Mark(NamedTuple):
+    """Hold what a criterion gave an attempt, and what it can give."""
+
+    position: int
+    number: int
+    points: float
+    full: float
+
+
+class Marks(Database):
+    """Read the marks of one criterion."""
+
+    def places(self, run_id: str, case_ids: Iterable[str]) -> dict[str, int]:
+        """Return the places of some cases in a run; those it does not have are left out."""
+        table = run_results.c
+        query = select(table.case_id, table.position).where(table.run_id == run_id)
+        found = self._among(query, table.case_id, case_ids)
+        return {row.case_id: row.position for row in found}
+
+    def some_places(self, run_id: str, most: int) -> list[int]:
+        """Return the places of a run's cases, or about so many of them, picked all over it."""
+        place = run_results.c.position
+        mine = run_results.c.run_id == run_id
+        row = self._first(select(func.count()).where(mine))
+        query = select(place).where(mine)
+        if row is not None and row[0] > most:
+            # Not every so-manyth: suites often go around in a circle of kinds.
+            mixed = cast(place, BigInteger) * _MIXER % _MIXED
+            query = query.where(mixed < int(most / row[0] * _MIXED))
+        return [found.position for found in self._all(query.order_by(place))]
+
+    def marks(self, run_id: str, criterion: str, places: Iterable[int]) -> Iterator[Mark]:
+        """Yield what a criterion gave at some places, where it gave anything."""
+        table = run_scores.c
+        query = (
+            select(table.position, table.number, scores.c.document)
+            .join(scores, scores.c.key == table.score_key)
+            .where(table.run_id == run_id, table.criterion == criterion)
+            .where(scores.c.status == ScoreStatus.SCORED.value)
+        )
+        for chunk in chunks(places):
+            for position, number, document in self._all(query.where(table.position.in_(chunk))):
+                found = decode(document)
+                points, full = found.get("points"), found.get("out_of")
+                full = 1.0 if full is None else full
+                if points is not None and full > 0:
+                    yield Mark(position, number, points, full)

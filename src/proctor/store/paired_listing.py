@@ -1,0 +1,150 @@
+"""The cases of two runs as a table lists them: searched, filtered, and a page at a time."""
+
+import time
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Float, Select, case, func, literal, or_, select
+
+from proctor.core.run import Run
+from proctor.store.database import among
+from proctor.store.filtering import Condition
+from proctor.store.listing import Listing
+from proctor.store.pairing import ONE, TWO, VALUES, Change, Pairing, changed, joined, paired_case
+from proctor.store.pairing import difference as difference_of
+from proctor.store.rows import PairedCase
+from proctor.store.schema import run_results
+
+WINDOW = 50_000
+"""How many places are looked through at once."""
+SECONDS = 0.2
+"""After so long a page gives what it has, and goes on from there when asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedPairs:
+    """Say which cases of two runs are listed."""
+
+    change: Change | None = None
+    """Only those of one kind; else all, first those that changed and then the others."""
+    search: str = ""
+    where: str = ""
+    """An expression over id, kind, first, second, difference, full, weight, and tags."""
+
+
+class PairCursor(NamedTuple):
+    """Say where a page begins: after which place, and whether those that changed are through."""
+
+    position: int = -1
+    same: bool = False
+
+
+START = PairCursor()
+
+
+class PairedListing(Pairing, Listing):
+    """List pairs of cases."""
+
+    def listed_pairs(
+        self,
+        first: Run,
+        second: Run,
+        wanted: WantedPairs,
+        limit: int,
+        after: PairCursor = START,
+    ) -> tuple[list[PairedCase], PairCursor | None]:
+        """Return a page of pairs in order, and where the next one begins; none at the end.
+
+        A page may be short, even empty, before the end: looking through much takes time.
+        """
+        row = self._first(
+            select(func.max(run_results.c.position)).where(run_results.c.run_id == first.id)
+        )
+        last = -1 if row is None or row[0] is None else int(row[0])
+        columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
+        query = joined(first, second, columns)
+        if wanted.where.strip():
+            query = query.where(_condition(wanted.where, first.id, self.result_tags(first.id)))
+        return self._walked(_Walk(query, first, second, wanted, last), limit, after)
+
+    def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
+        """Return value and full marks of some cases of a run, by id."""
+        table = run_results.c
+        query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
+        found = self._found(among(query, table.case_id), case_ids)
+        return {row.case_id: (row.value, row.full) for row in found}
+
+    def _walked(
+        self, walk: "_Walk", limit: int, after: PairCursor
+    ) -> tuple[list[PairedCase], PairCursor | None]:
+        found: list[PairedCase] = []
+        position, same = after
+        until = time.monotonic() + SECONDS
+        while True:
+            end = position + WINDOW
+            part = walk.query.where(*self._part(walk, same), *self._window(walk, position, end))
+            rows = self._all(part.order_by(ONE.c.position).limit(limit - len(found)))
+            found += [paired_case(row) for row in rows]
+            if len(found) >= limit:
+                return found, PairCursor(found[-1].position, same)
+            position = end
+            if position >= walk.last:
+                if same or walk.wanted.change is not None:
+                    return found, None
+                position, same = -1, True
+            if time.monotonic() > until and walk.last >= WINDOW:
+                return found, PairCursor(position, same)
+
+    def _part(self, walk: "_Walk", same: bool) -> list[ColumnElement[bool]]:
+        if walk.wanted.change is not None:
+            return [changed(walk.wanted.change)]
+        moved = or_(changed("better"), changed("worse"))
+        return [changed(None), ~moved if same else moved]
+
+    def _window(self, walk: "_Walk", after: int, end: int) -> list[ColumnElement[bool]]:
+        made: list[ColumnElement[bool]] = [ONE.c.position > after, ONE.c.position <= end]
+        words = walk.wanted.search
+        if not words:
+            return made
+        runs = [walk.first]
+        if walk.first.suite_key == walk.second.suite_key:
+            runs.append(walk.second)
+        tests = [self._words_in(run.id, words, (after, end)) for run in runs]
+        return [*made, or_(*tests)]
+
+    def _words_in(self, run_id: str, words: str, window: tuple[int, int]) -> ColumnElement[bool]:
+        """Return that a case has some words in the texts of a run, or in its id and tags."""
+        places = self._places_with(run_id, words, window)
+        if places is not None:
+            return ONE.c.position.in_(places)
+        return or_(*(self._contains(words, text) for text in (ONE.c.case_id, ONE.c.tags)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Hold what stays the same while a list is looked through."""
+
+    query: Select[Any]
+    first: Run
+    second: Run
+    wanted: WantedPairs
+    last: int
+
+
+def _condition(text: str, run_id: str, tags: list[str]) -> ColumnElement[bool]:
+    kind = case(
+        (changed("better"), "better"),
+        (changed("worse"), "worse"),
+        (changed("both_wrong"), "both_wrong"),
+        else_="both_right",
+    )
+    columns: dict[str, ColumnElement[Any]] = {
+        "id": ONE.c.case_id,
+        "kind": kind,
+        "first": ONE.c.value,
+        "second": TWO.c.value,
+        "full": ONE.c.full,
+        "weight": ONE.c.weight,
+        "difference": difference_of() + literal(0.0, Float),
+    }
+    return Condition(text, run_id, tags, columns=columns, position=ONE.c.position).sql()

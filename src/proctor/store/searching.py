@@ -1,0 +1,292 @@
+"""Plain search in what was asked and answered: an index that is filled when it is first needed.
+
+Writing a run pays nothing for it. Each case of a run is one text in the index: its id, its tags,
+what was asked, and what all attempts answered. The number of a text holds the number of the run's
+entry above the case's place, so that a search in one run, in its order, is a walk along numbers.
+What was indexed and is no longer true is left behind under a number that nobody asks for; when that
+is more than the rest, the index is emptied and fills again.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    TableClause,
+    Text,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+    table,
+    update,
+)
+from sqlalchemy.exc import DBAPIError
+
+from proctor.errors import StoreError
+from proctor.store.database import Database
+from proctor.store.document import decode, escape
+from proctor.store.schema import (
+    attempts,
+    cases,
+    run_attempts,
+    run_results,
+    runs,
+    searched,
+    suite_cases,
+)
+from proctor.store.transactions import Transaction
+
+SHORTEST = 3
+"""How many characters a search in texts must have: the index knows them by threes."""
+LONGEST_TEXT = 20_000
+"""How many characters of a case and its answers are indexed."""
+BATCH = 500
+SMALL = 2_000
+"""A run of so many cases is searched without an index where there is none."""
+_LEFT_BEHIND = 50_000
+_PLACES = 1 << 31
+_LONGEST_WORDS = 1000
+texts: TableClause = table("search_texts", column("rowid", BigInteger), column("text", Text))
+_SQLITE = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS search_texts USING fts5(text, content='', columnsize=0,"
+    " tokenize='trigram case_sensitive 1')"
+)
+_EMPTIED = "INSERT INTO search_texts (search_texts) VALUES ('delete-all')"
+_POSTGRESQL = "CREATE TABLE IF NOT EXISTS search_texts (rowid BIGINT PRIMARY KEY, text TEXT)"
+_TRIGRAMS = (
+    "CREATE EXTENSION IF NOT EXISTS pg_trgm",
+    "CREATE INDEX IF NOT EXISTS ix_search_texts ON search_texts USING gin (text gin_trgm_ops)",
+)
+
+
+class Indexed(NamedTuple):
+    """Say how much of a run is in the index."""
+
+    number: int
+    cases: int
+    whole: bool
+
+
+class FoundCase(NamedTuple):
+    """Name a case of a run in which a text was found."""
+
+    run_id: str
+    case_id: str
+
+
+class Searching(Database):
+    """Fill the index of texts, and find cases by it."""
+
+    unable = False
+    """Whether this database turned out to have no index of texts, and to allow none."""
+
+    def indexed(self, run_id: str) -> Indexed | None:
+        """Return how much of a run is in the index; none where nothing is."""
+        row = self._first(select(searched).where(searched.c.run_id == run_id))
+        return None if row is None else Indexed(row.number, row.cases, bool(row.whole))
+
+    def not_indexed(self, run_ids: Sequence[str]) -> list[str]:
+        """Return those of some runs whose texts are not all in the index, in their order."""
+        query = select(searched.c.run_id).where(searched.c.whole == 1)
+        known = {run_id for (run_id,) in self._among(query, searched.c.run_id, run_ids)}
+        return [run_id for run_id in run_ids if run_id not in known]
+
+    def can_search(self, words: str) -> bool:
+        """Tell whether an index could find this text."""
+        if self.unable:
+            return False
+        return self._engine.dialect.name != "sqlite" or len(words) >= SHORTEST
+
+    def index_texts(self, run_id: str, most: int = BATCH) -> bool:
+        """Put the next so many cases of a run into the index; tell whether that was all of it."""
+        known = self.indexed(run_id)
+        if self.unable or (known is not None and known.whole):
+            return True
+        last = self._last_place(run_id)
+        found = list(self.case_texts(run_id, after=last, limit=most))
+        try:
+            return self._index(run_id, last, found, whole=len(found) < most)
+        except StoreError as error:
+            # No trigrams in this SQLite, or a store that may only be read: search does without.
+            if not isinstance(error.__cause__, DBAPIError):
+                raise
+            self.unable = True
+            return True
+
+    def case_texts(
+        self, run_id: str, *, after: int = -1, limit: int | None = None
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the text of each case of a run after its place: all that a search looks at."""
+        place = run_results.c.position
+        query = select(place, run_results.c.case_id, run_results.c.tags)
+        query = query.where(run_results.c.run_id == run_id)
+        suite = self._first(select(runs.c.suite_key).where(runs.c.id == run_id))
+        page: list[Any] = []
+        for row in self._pages(query, place, after, limit):
+            page.append(row)
+            if len(page) == BATCH:
+                yield from self._joined(run_id, suite, page)
+                page = []
+        if page:
+            yield from self._joined(run_id, suite, page)
+
+    def found_texts(self, words: str, limit: int) -> list[FoundCase]:
+        """Return cases of all indexed runs whose text holds some words, the newest runs first."""
+        if not self.can_search(words) or self._first(select(searched.c.number).limit(1)) is None:
+            return []
+        query = (
+            select(searched.c.run_id, run_results.c.case_id)
+            .select_from(texts)
+            .join(searched, searched.c.number == texts.c.rowid.op("/")(_PLACES))
+            .join(
+                run_results,
+                (run_results.c.run_id == searched.c.run_id)
+                & (run_results.c.position == texts.c.rowid.op("%")(_PLACES)),
+            )
+            .where(self._holds(words))
+            .order_by(texts.c.rowid.desc())
+            .limit(limit)
+        )
+        return [FoundCase(*row) for row in self._all(query)]
+
+    def _first_number(self, run_id: str) -> int:
+        """Return the number of the text of the first place of an indexed run."""
+        known = self.indexed(run_id)
+        return 0 if known is None else known.number * _PLACES
+
+    def _search(self, run_id: str, words: str) -> ColumnElement[bool] | Sequence[int] | None:
+        """Return the condition of texts that hold some words in a run that is indexed whole.
+
+        A small run that is not is searched at once, and the places are returned; none means that
+        texts cannot be searched.
+        """
+        known = self.indexed(run_id)
+        if known is not None and known.whole and self.can_search(words):
+            first = known.number * _PLACES
+            inside = texts.c.rowid.between(first, first + _PLACES - 1)
+            return inside & self._holds(words) & (run_results.c.position == texts.c.rowid - first)
+        small = select(run_results.c.position).where(run_results.c.run_id == run_id)
+        if len(self._all(small.limit(SMALL + 1))) > SMALL:
+            return None
+        wanted = _folded(words)
+        return [place for place, text in self.case_texts(run_id) if wanted in text]
+
+    def _places_with(
+        self, run_id: str, words: str, window: tuple[int, int]
+    ) -> Select[Any] | Sequence[int] | None:
+        """Return the places after one and up to another whose texts hold some words."""
+        found = self._search(run_id, words)
+        if found is None or not isinstance(found, ColumnElement):
+            return found
+        first = self._first_number(run_id)
+        inside = texts.c.rowid.between(first + window[0] + 1, first + window[1])
+        return select(texts.c.rowid - first).where(inside, self._holds(words))
+
+    def _holds(self, words: str) -> ColumnElement[bool]:
+        wanted = _folded(words)[:_LONGEST_WORDS]
+        if self._engine.dialect.name == "sqlite":
+            quoted = wanted.replace('"', '""')
+            match: ColumnElement[bool] = texts.c.text.op("MATCH", is_comparison=True)(f'"{quoted}"')
+            return match
+        return texts.c.text.contains(wanted, autoescape=True)
+
+    def _last_place(self, run_id: str) -> int:
+        row = self._first(select(searched.c.last).where(searched.c.run_id == run_id))
+        return -1 if row is None else int(row.last)
+
+    def _index(
+        self, run_id: str, last: int, found: Sequence[tuple[int, str]], *, whole: bool
+    ) -> bool:
+        with self._write(lock="search", repeatable=False) as connection:
+            self._make_index(connection.connection)
+            query = select(searched).where(searched.c.run_id == run_id)
+            row = connection.execute(query).first()
+            if (-1 if row is None else row.last) != last:
+                return False  # Somebody else was quicker.
+            if row is None:
+                number = _next_number(connection)
+                values = {"number": number, "run_id": run_id, "cases": 0, "last": -1, "whole": 0}
+                connection.execute(insert(searched).values(values))
+            else:
+                number = row.number
+            if found:
+                first = number * _PLACES
+                rows = [{"rowid": first + place, "text": text} for place, text in found]
+                connection.execute(insert(texts), rows)
+            now = {
+                "cases": searched.c.cases + len(found),
+                "last": found[-1][0] if found else last,
+                "whole": int(whole),
+            }
+            connection.execute(update(searched).where(searched.c.number == number).values(now))
+        return whole
+
+    def _make_index(self, connection: Connection) -> None:
+        if self._engine.dialect.name == "sqlite":
+            connection.exec_driver_sql(_SQLITE)
+            return
+        connection.exec_driver_sql(_POSTGRESQL)
+        try:
+            with connection.begin_nested():
+                for statement in _TRIGRAMS:
+                    connection.exec_driver_sql(statement)
+        except DBAPIError:
+            return  # Without the extension the same search reads every text of a run.
+
+    def _joined(
+        self, run_id: str, suite: Any | None, page: Sequence[Any]
+    ) -> Iterator[tuple[int, str]]:
+        first, last = page[0].position, page[-1].position
+        asked = self._documents(
+            select(suite_cases.c.position, cases.c.document)
+            .join(cases, cases.c.key == suite_cases.c.case_key)
+            .where(suite_cases.c.suite_key == (suite.suite_key if suite else ""))
+            .where(suite_cases.c.position.between(first, last))
+        )
+        answered = self._documents(
+            select(run_attempts.c.position, attempts.c.document)
+            .join(attempts, attempts.c.key == run_attempts.c.attempt_key)
+            .where(run_attempts.c.run_id == run_id)
+            .where(run_attempts.c.position.between(first, last))
+            .order_by(run_attempts.c.position, run_attempts.c.number)
+        )
+        for row in page:
+            tags = (f"{tag}: {value}" for tag, values in decode(row.tags).items()
+                    for value in values)  # fmt: skip
+            said = (*asked.get(row.position, ()), *answered.get(row.position, ()))
+            yield row.position, _folded("\n".join((row.case_id, *tags, *said))[:LONGEST_TEXT])
+
+    def _documents(self, query: Any) -> dict[int, list[str]]:
+        """Return the messages in the documents of each place."""
+        found: dict[int, list[str]] = {}
+        for place, document in self._all(query):
+            messages = decode(document).get("messages", ())
+            found.setdefault(place, []).extend(message.get("content", "") for message in messages)
+        return found
+
+
+def forget_texts(connection: Transaction, run_id: str) -> None:
+    """Leave what is indexed of a run behind: it is no longer what the run says."""
+    mine = searched.c.run_id == run_id
+    connection.execute(update(searched).where(mine).values(run_id="", whole=0))
+
+
+def _next_number(connection: Transaction) -> int:
+    """Return the number of the next entry, after emptying an index that is mostly left behind."""
+    counted = select(func.coalesce(func.sum(searched.c.cases), 0))
+    gone = connection.scalar(counted.where(searched.c.run_id == "")) or 0
+    there = connection.scalar(counted.where(searched.c.run_id != "")) or 0
+    if gone > max(there, _LEFT_BEHIND):
+        connection.execute(delete(searched))
+        local = connection.connection.dialect.name == "sqlite"
+        connection.connection.exec_driver_sql(_EMPTIED if local else "TRUNCATE search_texts")
+    return int(connection.scalar(select(func.coalesce(func.max(searched.c.number), 0))) or 0) + 1
+
+
+def _folded(text: str) -> str:
+    return escape(text.lower())

@@ -1,0 +1,213 @@
+"""``proctor taskweaver`` and its cases given to ``proctor run``: the documented behaviour, working."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.testing import FakeServer
+from proctor.testing.replies import all_text
+
+REPO = Path(__file__).parents[2]
+GOLDEN = json.loads((REPO / "tests" / "golden" / "taskweaver" / "replies.json").read_text())
+CASE = """\
+eval_query:
+  - user_query: first question
+    scoring_points:
+      - {score_point: statement one, weight: 1}
+      - {score_point: statement two, weight: 1}
+      - {score_point: statement three is wrong, weight: 1}
+  - user_query: second question
+    post_index: -1
+    scoring_points:
+      - {score_point: statement four is wrong, weight: 2}
+      - score_point: the agent answers
+        weight: 0.5
+        eval_code: return agent_response["message"] == "You said second question"
+"""
+AGENT = '''\
+"""Repeats what it hears, and fails or ends where it is told to."""
+
+import os
+from pathlib import Path
+
+
+def answer(message):
+    with Path(os.environ["HEARD"]).open("a") as file:
+        file.write(message + chr(10))
+    if message == "break":
+        raise RuntimeError("I cannot go on")
+    if message == "die":
+        os._exit(7)
+    return f"You said {message}"
+'''
+
+
+def judge(messages: list[Any], body: Any) -> Any:
+    text = all_text(messages)
+    return json.dumps({"reason": "so it is", "is_hit": "no" if "is wrong" in text else "yes"})
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(judge) as running:
+        yield running
+
+
+@pytest.fixture
+def weaver(cli: Any, server: FakeServer) -> Callable[..., Any]:
+    (cli.folder / "repeater.py").write_text(AGENT)
+    (cli.folder / "cases").mkdir()
+    (cli.folder / "cases" / "two.yaml").write_text(CASE)
+    cli.env["HEARD"] = str(cli.folder / "heard.txt")
+
+    def run(*args: str, agent: str = "python:repeater:answer", code: int = 0) -> Any:
+        who = ["--agent", agent, "--agent-option", "in_process=true"] if agent else []
+        return cli("taskweaver", *args, *who, "--judge", f"openai:j@{server.url}", code=code)
+
+    return run
+
+
+def heard(cli: Any) -> list[str]:
+    path = cli.folder / "heard.txt"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.mark.parametrize("row", GOLDEN["threshold"], ids=lambda row: str(row["threshold"]))
+def test_the_threshold_ends_a_case_strictly_below(
+    weaver: Callable[..., Any], cli: Any, row: Any
+) -> None:
+    low = row["threshold"]
+    asked = ("-t", repr(low)) if low is not None else ()
+    weaver("-m", "batch", "-f", "cases", *asked)
+    lines = (cli.folder / "sample_case_results.csv").read_text().splitlines()
+    assert lines[0] == "case_file,round,score,normalized_score"
+    found = [line.split(",") for line in lines[1:]]
+    assert [
+        (name, int(turn), float(score), float(share)) for name, turn, score, share in found
+    ] == [
+        ("two.yaml", turn, score, pytest.approx(share)) for turn, score, share in row["score_list"]
+    ]
+    assert len(heard(cli)) == len(row["score_list"])
+
+
+def test_a_batch_passes_over_what_is_done_and_flush_replaces_it(
+    weaver: Callable[..., Any], cli: Any
+) -> None:
+    weaver("-m", "batch", "-f", "cases", "-r", "r.csv")
+    first = (cli.folder / "r.csv").read_text()
+    (cli.folder / "cases" / "more.yaml").write_text(CASE.replace("first", "another"))
+    again = weaver("-m", "batch", "-f", "cases", "-r", "r.csv")
+    assert "1 cases are in r.csv already" in again.stderr
+    second = "second question"
+    assert heard(cli) == ["first question", second, "another question", second]
+    both = (cli.folder / "r.csv").read_text()
+    assert both.startswith(first)
+    assert len(both.splitlines()) == 5
+    assert "nothing to do" in weaver("-m", "batch", "-f", "cases", "-r", "r.csv").stderr
+    weaver("-m", "batch", "-f", "cases", "-r", "r.csv", "-flush")
+    flushed = (cli.folder / "r.csv").read_text()
+    assert sorted(flushed.splitlines()) == sorted(both.splitlines()), "rows are replaced"
+    assert len(heard(cli)) == 8, "the agent was asked again"
+
+
+def test_one_case_prints_why_and_writes_no_file(weaver: Callable[..., Any], cli: Any) -> None:
+    said = weaver("-m", "single", "-f", "cases/two.yaml").stdout
+    assert "round 0: score 2, normalized 0.6667" in said
+    assert "miss     statement three is wrong (weight 1): so it is" in said
+    assert "hit      the agent answers (weight 0.5): the code returned True" in said
+    assert not list(cli.folder.glob("*.csv"))
+
+
+def test_a_broken_case_is_reported_and_the_rest_goes_on(
+    weaver: Callable[..., Any], cli: Any
+) -> None:
+    (cli.folder / "cases" / "bad.yaml").write_text(CASE.replace("weight: 2", "weight: 0"))
+    (cli.folder / "cases" / "stray.txt").write_text("not a case")
+    done = weaver("-m", "batch", "-f", "cases", code=3)
+    assert "bad.yaml:10:" in done.stderr
+    assert "more than 0 is wanted" in done.stderr
+    assert "two.yaml,1,0.5,0.2" in (cli.folder / "sample_case_results.csv").read_text()
+    assert "bad.yaml" in weaver("-m", "single", "-f", "cases/bad.yaml", code=2).stderr
+
+
+def test_the_agents_failure_is_its_own_and_nobody_is_asked_about_it(
+    weaver: Callable[..., Any], cli: Any, server: FakeServer
+) -> None:
+    (cli.folder / "cases" / "two.yaml").write_text(CASE.replace("second question", "break", 1))
+    found = json.loads(weaver("-m", "single", "-f", "cases/two.yaml", "--json").stdout)
+    attempt = found["cases"][0]["attempts"][0]
+    assert [(t["status"], t["normalized"]) for t in attempt["turns"]] == [
+        ("scored", pytest.approx(2 / 3)),
+        ("agent_failure", 0.0),
+    ]
+    assert (
+        "the agent failed: it raised RuntimeError: I cannot go on" in attempt["scores"][3]["reason"]
+    )
+    assert found["measures"]["agent_failure_rate"]["value"] == 1.0
+    assert len(server.calls) == 3 + len([c for c in server.calls if c.role == "models"]), (
+        "the judge saw the first turn only"
+    )
+
+
+def test_the_judges_failure_is_unscored_and_asked_again(
+    cli: Any, weaver: Callable[..., Any]
+) -> None:
+    with FakeServer("I would rather not say.") as mute:
+        args = ("taskweaver", "-m", "batch", "-f", "cases", "--agent", "python:repeater:answer",
+                "--judge", f"openai:m@{mute.url}")  # fmt: skip
+        said = cli(*args).stdout
+    assert "round 0: unscored" in said
+    assert (cli.folder / "sample_case_results.csv").read_text().splitlines()[1:] == []
+
+
+def test_the_same_by_run(cli: Any, weaver: Callable[..., Any], server: FakeServer) -> None:
+    done = cli("run", "cases", "--agent", "python:repeater:answer", "--stop-below", "0.9",
+               "--judge", f"openai:j@{server.url}", "--json", "--cases",
+               "--layout", "taskweaver", "--out", "out")  # fmt: skip
+    attempt = json.loads(done.stdout)["cases"][0]["attempts"][0]
+    assert [turn["status"] for turn in attempt["turns"]] == ["scored", "not_reached"]
+    assert attempt["value"] == pytest.approx(2 / 5.5), "turns not reached count as missed"
+    rows = (cli.folder / "out" / "sample_case_results.csv").read_text().splitlines()
+    assert rows[1:] == ["two.yaml,0,2,0.6666666666666666"]
+
+
+def test_an_agent_that_is_not_there(weaver: Callable[..., Any]) -> None:
+    said = weaver("-m", "single", "-f", "cases/two.yaml", agent="", code=2).stderr
+    assert "taskweaver" in said
+    assert "fix:" in said
+
+
+def test_the_quick_start(cli: Any, server: FakeServer) -> None:
+    """Follow examples/taskweaver/README.md, with a judge on this machine."""
+    shutil.copytree(REPO / "examples" / "taskweaver", cli.folder, dirs_exist_ok=True)
+    template = json.loads((cli.folder / "evaluator_config_template.json").read_text())
+    config = {**template, "llm.api_base": server.url, "llm.api_key": "a-key"}
+    (cli.folder / "evaluator_config.json").write_text(json.dumps(config))
+    server.script = _user_and_judge
+    text = (cli.folder / "README.md").read_text()
+    commands = [line.split() for line in text.splitlines() if line.strip().startswith("proctor t")]
+    assert len(commands) == 2
+    single = cli(*commands[0][1:]).stdout
+    assert "sums.yaml" in single
+    cli(*commands[1][1:])
+    rows = (cli.folder / "sample_case_results.csv").read_text().splitlines()
+    assert rows == [
+        "case_file,round,score,normalized_score",
+        "mean,,3,1.0",
+        "say_hello.yaml,0,2,1.0",
+        "sums.yaml,0,2,1.0",
+        "sums.yaml,1,2.5,1.0",
+    ]
+    stored = b"".join(p.read_bytes() for p in (cli.folder / ".proctor").rglob("*") if p.is_file())
+    assert b"a-key" not in stored
+
+
+def _user_and_judge(messages: list[Any], body: Any) -> Any:
+    if "TASK_FINISHED" in all_text(messages[:1]):
+        said = [message for message in messages if message["role"] == "assistant"]
+        return "TASK_FINISHED" if said else "What is the mean of numbers.csv?"
+    return json.dumps({"is_hit": True, "reason": "yes"})

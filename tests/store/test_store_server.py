@@ -1,0 +1,199 @@
+"""A store on a server: connections that break, locks, what may only be read, and the password."""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from proctor.core.attempt import Attempt
+from proctor.core.score import Score
+from proctor.errors import StoreError
+from proctor.store import transactions
+from proctor.store.rows import Label
+from proctor.store.store import Store
+
+SECRET = "swordfish"
+UNREACHABLE = f"postgresql://me:{SECRET}@127.0.0.1:1/db"
+
+
+@pytest.fixture
+def store(postgresql: str) -> Iterator[Store]:
+    with Store.open(postgresql) as opened:
+        yield opened
+
+
+@pytest.fixture
+def kill(server: Any) -> Iterator[Callable[[], int]]:
+    """Give what ends all connections but its own."""
+    engine = sqlalchemy.create_engine(
+        server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+    )
+    query = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+    with engine.connect() as connection:
+
+        def work() -> int:
+            found: int = connection.exec_driver_sql(query).scalar() or 0
+            time.sleep(0.05)
+            return found
+
+        yield work
+    engine.dispose()
+
+
+@contextmanager
+def writing(address: str) -> Iterator[Any]:
+    """Be another process in the middle of writing."""
+    with Store.open(address) as other, other.batch():
+        yield other
+
+
+def score() -> Score:
+    return Score(points=1.0, out_of=1.0)
+
+
+@pytest.mark.parametrize("moment", ["before", "within", "at the end"])
+def test_a_batch_survives_a_broken_connection(
+    store: Store, kill: Callable[[], int], moment: str
+) -> None:
+    keys = [f"k{n}" for n in range(1200)]
+    assert store.runs() == []
+    if moment == "before":
+        assert kill()
+    with store.batch():
+        store.put_attempts((key, Attempt.of("a", key)) for key in keys)
+        if moment == "within":
+            assert kill()
+        store.put_scores((key, "s", score()) for key in keys)
+        assert store.known_attempts(keys) == set(keys)
+        if moment == "at the end":
+            assert kill()
+    assert store.known_attempts(keys) == set(keys) == store.known_scores(keys)
+
+
+def test_reading_survives_a_broken_connection(store: Store, kill: Callable[[], int]) -> None:
+    store.put_attempts([("k", Attempt.of("a", "x"))])
+    assert kill()
+    assert store.known_attempts(["k"]) == {"k"}
+
+
+def test_what_cannot_be_repeated_is_not(
+    store: Store, kill: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = Label(run_id="r", case_id="c", index=0, criterion="x", points=1.0, created=1.0)
+    monkeypatch.setattr(transactions, "MOST_ROWS", 2)
+
+    def long() -> None:
+        with store.batch():
+            store.put_attempts((f"k{n}", Attempt.of("a", "x")) for n in range(3))
+            kill()
+            store.put_scores([("k", "s", score())])
+
+    def once() -> None:
+        with store._write(repeatable=False):
+            store.put_label(label)
+            kill()
+
+    with pytest.raises(StoreError, match=r"was lost.*same command goes on"):
+        long()
+    assert store.known_attempts(["k0", "k1", "k2"]) == set()
+    with pytest.raises(StoreError, match="was lost"):
+        once()
+    assert store.labels("r") == []
+    assert store.put_label(label) > 0
+
+
+def test_a_server_that_stays_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactions, "PAUSES", (0.0, 0.01))
+    away = sqlalchemy.make_url(UNREACHABLE).set(drivername="postgresql+psycopg")
+    with Store(sqlalchemy.create_engine(away), "the place") as gone:
+        for work in (gone.runs, lambda: gone.put_attempts([("k", Attempt.of("a", "x"))])):
+            with pytest.raises(StoreError, match=r"the place was lost, or cannot be made") as said:
+                work()
+            assert SECRET not in str(said.value)
+
+
+def test_a_run_that_is_held_stays_held(
+    postgresql: str, store: Store, kill: Callable[[], int]
+) -> None:
+    assert store.hold("r1")
+    with Store.open(postgresql) as other:
+        assert not other.hold("r1")
+        assert other.hold("r2")
+        assert kill()
+        with store.batch():
+            store.put_attempts([("k", Attempt.of("a", "x"))])
+            kill()
+        assert not other.hold("r1")
+        store.release("r1")
+        assert other.hold("r1")
+
+
+def test_a_writer_that_never_ends(
+    postgresql: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transactions, "LOCK_SECONDS", 1)
+    with writing(postgresql) as other:
+        other.put_attempts([("theirs", Attempt.of("a", "x"))])
+        assert store.runs() == []
+        with pytest.raises(StoreError, match=r"is locked by another process \(fix: wait"):
+            store.put_attempts([("mine", Attempt.of("a", "x"))])
+    store.put_attempts([("mine", Attempt.of("a", "x"))])
+    assert store.known_attempts(["mine", "theirs"]) == {"mine", "theirs"}
+
+
+def test_a_server_that_may_only_be_read(postgresql: str, store: Store) -> None:
+    store.put_attempts([("k", Attempt.of("a", "x"))])
+    url = f"{postgresql} -cdefault_transaction_read_only=on"
+    with Store.open(url, create=False) as reader:
+        assert reader.known_attempts(["k"]) == {"k"}
+        with pytest.raises(StoreError, match=r"it is read-only \(fix"):
+            reader.put_attempts([("other", Attempt.of("a", "x"))])
+
+
+def test_a_name_too_long_for_an_index(store: Store) -> None:
+    dice = random.Random(1)
+    long = "".join(chr(dice.randrange(33, 50_000)) for _ in range(9000))
+    label = Label(run_id="r", case_id=long, index=0, criterion="x", points=1.0, created=1.0)
+    with pytest.raises(StoreError, match=r"more than 2,000 characters \(fix: shorten it"):
+        store.put_label(label)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        UNREACHABLE,
+        f"postgres://me:{SECRET}@127.0.0.1:1/db",
+        f"postgresql://127.0.0.1:1/db?user=me&password={SECRET}",
+        f"postgresql://me:p@{SECRET}@127.0.0.1:1/db?sslpassword={SECRET}",
+        f"postgresql://me:{SECRET}@127.0.0.1:nonsense/db",
+        f"postgresql://me:{SECRET}@127.0.0.1:1/db?password={SECRET}&nonsense=1",
+        f"mysql://me:{SECRET}@host/db",
+    ],
+)
+def test_the_password_is_never_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from proctor.cli.main import _run
+
+    with pytest.raises(StoreError) as said:
+        Store.open(url)
+    assert SECRET not in str(said.value)
+    assert _run(["list", "runs", "--store", url]) == 2
+    assert _run(["list", "runs", "--store", url, "--json"]) == 2
+    _run(["doctor", "--store", url])
+    shown = capsys.readouterr()
+    assert SECRET not in shown.out + shown.err
+    assert "127.0.0.1" in shown.err or "mysql" in shown.err
+
+
+def test_the_password_of_an_open_store_is_not_shown(postgresql: str) -> None:
+    with Store.open(f"{postgresql}&password={SECRET}") as store:
+        assert SECRET not in f"{store.place} {store._engine!r}"
+        with pytest.raises(StoreError) as said:
+            store.run("nothing")
+        assert SECRET not in str(said.value)

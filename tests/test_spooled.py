@@ -1,0 +1,110 @@
+"""Cases in a file: read back as they were, found by id, cut and keyed."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from proctor import spooled
+from proctor.core.fingerprint import case_key, digest, suite_key
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.spooled import Cases, Finder, Keyed, Part, Places
+
+
+def case(number: int, name: str = "") -> Case:
+    return Case(
+        id=name or f"c{number}",
+        messages=(
+            Message(role="user", content=f"{number} 问 \ud800" + "x" * (number % 7 * 50_000)),
+        ),
+        criteria=(
+            Criterion(id="k", scorer=Spec(name="keywords", params={"rules": [f"w{number}"]})),
+        ),
+        tags={"t": (str(number),)},
+        source=f"f:{number}",
+    )
+
+
+@pytest.fixture(params=[2, 100], ids=["in a file", "held"])
+def spool(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Cases]:
+    monkeypatch.setattr(spooled, "HELD", request.param)
+    monkeypatch.setattr(spooled, "RECENT", 5)
+    return Cases
+
+
+def test_cases_come_back(spool: Callable[[], Cases]) -> None:
+    cases, plain = spool(), [case(number) for number in range(30)]
+    for place, one in enumerate(plain):
+        cases.append(one)
+        assert cases[place] == one
+    assert (len(cases), list(cases), list(cases)) == (30, plain, plain)
+    assert [cases[place] for place in (29, 0, -1, -30)] == [
+        plain[29],
+        plain[0],
+        plain[29],
+        plain[0],
+    ]
+    for part in (slice(3), slice(5, 25, 3), slice(None, None, -1), slice(40, 50)):
+        assert list(cases[part]) == plain[part]
+    assert list(cases[4:20][2:5]) == plain[6:9]
+    with pytest.raises(IndexError):
+        cases[30]
+    both = zip(cases, cases, strict=True)
+    assert all(one == other for one, other in both)
+    assert list(cases.done()) == plain
+
+
+def test_cases_are_found(spool: Callable[[], Cases]) -> None:
+    cases = spool()
+    for number in range(20):
+        cases.append(case(number))
+    cases.append(case(3, "c3"))
+    assert [cases.find(name) for name in ("c0", "c3", "c19", "c20", "")] == [0, 3, 19, None, None]
+    for some in (cases.done(), tuple(cases), cases[:]):
+        finder = Finder(some)
+        assert finder["c7"].source == "f:7"
+        assert ("c7" in finder, "nobody" in finder, 7 in finder) == (True, False, False)
+        assert len(finder) == 21
+    odd = Part(cases, range(1, 20, 2))
+    finder = Finder(odd)
+    assert [finder.place(name) for name in ("c1", "c5", "c4", "c99")] == [0, 2, None, None]
+    with pytest.raises(KeyError):
+        finder["c4"]
+    assert next(iter(finder)) == "c1"
+
+
+def test_ids_that_share_a_number_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spooled, "_keys", lambda name: iter([1, len(name), hash(name)]))
+    cases = Cases()
+    names = ["a", "b", "cc", "dd", "e"]
+    for number, name in enumerate(names):
+        cases.append(case(number, name))
+    assert [cases.find(name) for name in [*names, "f"]] == [0, 1, 2, 3, 4, None]
+
+
+def test_many_numbers() -> None:
+    draw = random.Random(3)
+    numbers = {draw.getrandbits(63) * draw.choice((1, -1)): place for place in range(5000)}
+    places = Places()
+    for number, place in numbers.items():
+        places.put(number, place)
+    assert all(places.get(number) == place for number, place in numbers.items())
+    assert places.get(12345) is None
+    one = next(iter(numbers))
+    places.put(one, 77)
+    assert places.get(one) == 77
+
+
+def test_keys_travel_with_their_cases() -> None:
+    cases = [case(number) for number in range(4)]
+    keyed = Keyed(cases, map(case_key, cases))
+    pairs = [(case_key(one), one) for one in cases]
+    assert (list(keyed), len(keyed), keyed[-1], keyed[1:3]) == (pairs, 4, pairs[-1], pairs[1:3])
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_the_key_of_a_suite_is_that_of_all_in_a_list(count: int) -> None:
+    suite = Suite(name='a "suite" \ud800', cases=(), measures=(Spec(name="accuracy"),))
+    keys = [case_key(case(number)) for number in range(count)]
+    whole = digest(suite.name, suite.version, suite.reduce, suite.measures, suite.compat, keys)
+    assert suite_key(suite, iter(keys)) == whole
