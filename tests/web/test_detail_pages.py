@@ -166,8 +166,8 @@ def test_a_long_list_goes_on(tmp_path: Path, put_run: Any, examined: Any) -> Non
 
 def test_a_case_side_by_side_shows_what_differs(client: TestClient) -> None:
     page = client.get("/compare?run=old&run=new&kind=better&case=c4").text
-    assert "the <mark>first</mark> answer 4" in page
-    assert "the <mark>second</mark> answer 4" in page
+    assert "the <del>first</del> answer 4" in page
+    assert "the <ins>second</ins> answer 4" in page
     near = {name: parse_qs(urlsplit(link).query)["case"] for name, link in links(page).items()}
     assert near == {"prev": ["c3"], "next": ["c5"]}
 

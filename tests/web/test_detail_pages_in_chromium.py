@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from full import FULL
 from proctor.store.store import Store
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -26,9 +27,9 @@ def place(
 
 
 def test_hostile_texts_do_nothing(page: Any, hostile: list[str]) -> None:
-    for number in range(len(hostile)):
+    for number in range(0, len(hostile), 1 if FULL else 4):
         paths = [f"/runs/evil/cases/case%20{number}"]
-        if number % 3 == 0:
+        if number % 3 == 0 or not FULL:
             paths.append(f"/runs/evil/label?case=case%20{number}")
             paths.append(f"/compare?run=evil&run=twin&case=case%20{number}")
         for path in paths:
@@ -72,4 +73,4 @@ def test_from_the_comparison_to_a_case_and_on(page: Any) -> None:
     page.wait_for_url("**case=c3**")
     page.keyboard.press("j")
     page.wait_for_url("**case=c4**")
-    assert page.locator("mark").all_inner_texts() == ["old", "new"]
+    assert page.locator("del, ins").all_inner_texts() == ["old", "new"]

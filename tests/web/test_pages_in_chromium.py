@@ -36,7 +36,7 @@ def test_from_home_to_a_case(page: Any) -> None:
     page.goto("/")
     page.get_by_role("link", name="quiz").first.click()
     assert page.locator("img").first.evaluate("picture => picture.complete")
-    page.get_by_role("link", name="new", exact=True).click()
+    page.get_by_role("link", name="new", exact=True).first.click()
     page.get_by_role("link", name="c00").click()
     assert "c00" in page.locator("h1").inner_text()
 

@@ -33,6 +33,8 @@ class Asked:
     sandbox: str = "bubblewrap"
     waiting: bool = False
     """Whether a scorer of one's own is asked by its ``arun_batch``, where it has one."""
+    case_keys: Sequence[str] = ()
+    """The keys of the suite's cases, which were made already."""
 
     def __post_init__(self) -> None:
         if self.batch_size < 1:
@@ -84,6 +86,7 @@ def _by_engine(
         candidate=asked.candidate,
         judges=judges,
         sandbox=Spec(name=asked.sandbox),
+        case_keys=asked.case_keys,
     )
     return run_sync(examine(given, store)).view
 
@@ -122,7 +125,7 @@ def _by_own(
         ),
         settings={} if scorer.reloadable else {"reloadable": False},
     )
-    return keep_run(store, suite, put_suite(store, suite), kept)
+    return keep_run(store, suite, put_suite(store, suite, asked.case_keys), kept)
 
 
 def _row(case: Case, attempt: Attempt) -> Row:

@@ -12,6 +12,7 @@ from proctor.core.kept import KeptRun
 from proctor.core.run import CaseResult, Run, Summary
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Suite
+from proctor.dialects.bench_ids import run_uuid, suite_uuid
 from proctor.dialects.bench_methods import Category, category_of
 
 METADATA = ("model_name", "model_version", "foundation_model", "prompt_template")
@@ -80,7 +81,7 @@ class TestRun:
     @property
     def test_suite_id(self) -> UUID:
         """Return the id of the suite."""
-        return UUID(hex=self._run.suite_key)
+        return suite_uuid(self._run.suite_key)
 
     @property
     def scores(self) -> list[float | None]:
@@ -189,12 +190,6 @@ class TestRun:
     def _told(self, name: str) -> str | None:
         found: str | None = self._run.candidate.params.get(name)
         return found
-
-
-def run_uuid(run: Run) -> UUID:
-    """Return a run's id as Arthur Bench writes it: its own, or that which it was imported with."""
-    imported = run.settings.get("bench_id")
-    return UUID(imported) if imported else UUID(hex=run.id.zfill(32))
 
 
 def _output(result: CaseResult) -> TestCaseOutput:

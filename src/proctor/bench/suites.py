@@ -285,7 +285,8 @@ class TestSuite:
                     f"{self.scoring_method} needs context (fix: pass context_list=[…], or"
                     " context_column='context' for a column of the candidate data)"
                 )
-        return score(asked, self._suite, self._scoring, attempts, self._place)
+        kept = replace(asked, case_keys=self._case_keys)
+        return score(kept, self._suite, self._scoring, attempts, self._place)
 
     def _open(self) -> Any:
         from proctor.store.store import Store
@@ -297,8 +298,10 @@ class TestSuite:
             for row in store.suites():
                 if row.name == name and row.dialect == DIALECT:
                     self._key: str = row.key
-                    found: Suite = store.suite(row.key)
-                    return found
+                    keyed = [(key, case) for _, key, case in store.cases(row.key)]
+                    self._case_keys: Sequence[str] = [key for key, _ in keyed]
+                    header: Suite = store.suite_header(row.key)
+                    return replace(header, cases=tuple(case for _, case in keyed))
         return None
 
     def _make(self, name: str, given: Any, data: CaseData, description: str, compat: str) -> None:
@@ -348,10 +351,11 @@ class TestSuite:
         return suite_of(header, cases, self._scoring.name, specs, full)
 
     def _put(self) -> None:
-        from proctor.engine.given import put_suite
+        from proctor.engine.given import keys_of, put_suite
 
+        self._case_keys = keys_of(self._suite)
         with self._open() as store:
-            self._key = put_suite(store, self._suite)
+            self._key = put_suite(store, self._suite, self._case_keys)
 
 
 def _own(saved: OwnScorer, given: Any, allow_import: bool) -> OwnScorer:

@@ -13,7 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from proctor.errors import ProctorError, StoreError
-from proctor.web import battle, case, compare, home, label, run, suite
+from proctor.web import api_v3, battle, case, compare, home, label, openapi, run, suite
 from proctor.web.opened import Shelf
 from proctor.web.rendering import page
 from proctor.web.safety import LOOPBACK, Guard
@@ -26,6 +26,8 @@ routes: list[Route] = [
     *run.routes,
     *compare.routes,
     *battle.routes,
+    *api_v3.routes,
+    *openapi.routes,
 ]
 
 
@@ -67,5 +69,7 @@ def _broken(request: Request, error: Exception) -> Response:
 
 
 def _error(request: Request, status: int, message: str) -> Response:
+    if request.url.path.startswith(api_v3.PREFIX):
+        return api_v3.refused(status, message)
     shown = {"error": {"status": status, "message": message}}
     return page(request, "error", shown, status=status)

@@ -1,5 +1,6 @@
 """The page of stored battles: how runs fared before a judge, and the leaderboard of several."""
 
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -9,9 +10,10 @@ from starlette.routing import Route
 from proctor.engine.battle import battles_of
 from proctor.errors import UsageError
 from proctor.reports.battle import battle_object
+from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.missing import or_missing
-from proctor.web.opened import opened
+from proctor.web.opened import opened, shelf_of
 from proctor.web.rendering import page
 
 MOST_RUNS = 50
@@ -26,27 +28,28 @@ def show_battles(request: Request) -> Response:
         raise UsageError(f"choose 2 to {MOST_RUNS} runs that were in a battle, not {len(runs)}")
     with opened(request) as store, or_missing():
         found = [store.run(reference) for reference in runs]
-        outcomes = battles_of(store, [run.id for run in found])
-    battles = [battle_object(outcome, cases=True) for outcome in outcomes]
+        ids = [run.id for run in found]
+        # A leaderboard takes a while, and changes only when a judge has said something new.
+        key = ("battles", tuple(ids), store.count_comparisons(ids))
+        battles = shelf_of(request).remembered.of(key, lambda: _battles(store, ids))
     data: dict[str, Any] = {
         "runs": [{"id": run.id, "name": run.name} for run in found],
-        "battles": [
-            {
-                **made,
-                "comparisons": [
-                    {**row, "link": _link(one.first, one.second, one.case_id)}
-                    for row, one in zip(
-                        made["comparisons"][:COMPARISONS],
-                        outcome.comparisons[:COMPARISONS],
-                        strict=True,
-                    )
-                ],
-                "compared": len(made["comparisons"]),
-            }
-            for made, outcome in zip(battles, outcomes, strict=True)
-        ],
+        "battles": battles,
     }
     return page(request, "battle", data)
+
+
+def _battles(store: Store, ids: list[str]) -> list[dict[str, Any]]:
+    made = []
+    for outcome in battles_of(store, ids):
+        first = outcome.comparisons[:COMPARISONS]
+        battle = battle_object(replace(outcome, comparisons=first), cases=True)
+        battle["comparisons"] = [
+            {**row, "link": _link(one.first, one.second, one.case_id)}
+            for row, one in zip(battle["comparisons"], first, strict=True)
+        ]
+        made.append({**battle, "compared": len(outcome.comparisons)})
+    return made
 
 
 def _link(first: str, second: str, case_id: str) -> str:

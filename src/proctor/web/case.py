@@ -1,7 +1,11 @@
 """The page of one case: what was asked, every attempt, each score and why, and how they add up."""
 
+from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import quote
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -9,6 +13,7 @@ from starlette.routing import Route
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json
 from proctor.engine.evaluate import placed_case, view_of
+from proctor.reports.rounds import agent_object, files_left
 from proctor.reports.structured import case_object, clean
 from proctor.reports.view import RunView
 from proctor.web import addresses
@@ -28,10 +33,51 @@ def show_case(request: Request) -> Response:
         view = view_of(store, the_run(store, request).id)
         place, found = placed_case(store, view, wanted)
         around = store.neighbours(view.run.id, place)
+        left = [file.key for item in found.attempts for file in files_left(item.attempt)]
+        sizes = store.file_sizes(key for key in left if key)
     if addresses.wants_json(request):
-        return page(request, "case", _object(view, found))
+        return page(request, "case", _object(view, found, sizes))
     full = request.query_params.get("full") == "1"
-    return page(request, "case", _data(view, found, around, most=None if full else MOST))
+    data = _data(view, found, around, most=None if full else MOST)
+    for attempt in data["case"]["attempts"]:
+        _link_files(view.run.id, found.case.id, attempt, sizes)
+    return page(request, "case", data)
+
+
+def send_file(request: Request) -> Response:
+    """Answer with a file that a candidate left, to be saved and never to be shown."""
+    asked = request.query_params
+    with opened(request) as store, or_missing():
+        view = view_of(store, the_run(store, request).id)
+        _, found = placed_case(store, view, asked.get("case", ""))
+        key = next(
+            (
+                file.key
+                for item in found.attempts
+                if str(item.attempt.index) == asked.get("attempt", "0")
+                for file in files_left(item.attempt)
+                if file.key and file.name == asked.get("name", "")
+            ),
+            None,
+        )
+        if key is None:
+            raise HTTPException(404, f"there is no file {asked.get('name', '')!r} here")
+        content = store.file(key)
+    name = PurePosixPath(asked["name"]).name
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _link_files(
+    run_id: str, case_id: str, attempt: dict[str, Any], sizes: Mapping[str, int]
+) -> None:
+    """Say how large the files are that an attempt left, and where they are to be had."""
+    for file in attempt["files"]:
+        key = file.pop("key")
+        if key in sizes:
+            file["size"] = sizes[key]
+            pairs = [("case", case_id), ("attempt", attempt["index"]), ("name", file["name"])]
+            file["href"] = addresses.with_query(f"{addresses.run_link(run_id)}/file.txt", pairs)
 
 
 def _data(
@@ -50,11 +96,16 @@ def _data(
     }
 
 
-def _object(view: RunView, found: CaseResult) -> dict[str, Json]:
+def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> dict[str, Json]:
     """Make the twin: what ``proctor show --json`` prints, with all that was said."""
     made = case_object(found)
     made["attempts"] = [
-        {**shown, "output": item.attempt.output, "messages": _messages(item.attempt.messages)}
+        {
+            **shown,
+            "output": item.attempt.output,
+            "messages": _messages(item.attempt.messages),
+            **agent_object(item.attempt, sizes),
+        }
         for shown, item in zip(made["attempts"], found.attempts, strict=True)
     ]
     object_: dict[str, Json] = clean(
@@ -80,4 +131,5 @@ routes = [
     Route("/runs/{run}/cases/{case:path}", show_case),
     Route("/runs/{run}/case", show_case),
     Route("/runs/{run}/case.json", show_case),
+    Route("/runs/{run}/file.txt", send_file),
 ]

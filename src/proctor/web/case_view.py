@@ -9,6 +9,8 @@ from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message
 from proctor.reports.reasons import formula, rows_of, spans_of
+from proctor.reports.rounds import ShownRound, files_left, rounds_shown
+from proctor.reports.turns import turns_of
 from proctor.web.pieces import pieces
 
 Laid = dict[str, Any]
@@ -54,6 +56,12 @@ def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
             _message(message, most, spans if place == last else ())
             for place, message in enumerate(attempt.messages)
         ],
+        "rounds": [_round(one, most) for one in rounds_shown(attempt)],
+        "files": [
+            {"name": file.name, "key": file.key, "size": None, "href": ""}
+            for file in files_left(attempt)
+        ],
+        "marks": [turn.to_json() for turn in turns_of(case, item)],
         "notes": _notes(attempt.notes),
         "scores": [
             _score(criterion, item.scores[criterion.id], most)
@@ -75,6 +83,26 @@ def _message(message: Message, most: int | None, spans: Iterable[tuple[int, int]
         "text": pieces(message.content, spans, most=most),
         "thinking": pieces(message.thinking, most=most) if message.thinking else [],
         "images": [_image(address) for address in message.images],
+    }
+
+
+def _round(one: ShownRound, most: int | None) -> Laid:
+    return {
+        "number": one.number,
+        "state": one.state,
+        "error": one.error,
+        "posts": [
+            {
+                "sender": post.sender,
+                "receiver": post.receiver,
+                "text": pieces(post.message, most=most),
+                "attachments": [
+                    {"kind": kind, "text": pieces(text, most=most)}
+                    for kind, text in post.attachments
+                ],
+            }
+            for post in one.posts
+        ],
     }
 
 
@@ -123,6 +151,7 @@ def _score(criterion: Criterion, score: Score, most: int | None) -> Laid:
     return {
         "id": criterion.id,
         "scorer": criterion.scorer.name,
+        "statement": str(criterion.scorer.params.get("statement") or ""),
         "weight": criterion.weight,
         "points": score.points,
         "out_of": score.out_of,

@@ -10,9 +10,11 @@ from proctor.core.run import Run, RunStatus
 from proctor.core.suite import Json
 from proctor.store.store import Store
 from proctor.web.finding import MOST_RUNS, run_object, the_run
-from proctor.web.opened import opened
+from proctor.web.opened import opened, shelf_of
 from proctor.web.rendering import json_answer, page
 
+MOST_CASES = 30
+"""How many cases a search on this page lists."""
 FILTERS = ("q", "dialect", "scorer", "candidate", "status")
 
 
@@ -23,6 +25,7 @@ def home(request: Request) -> Response:
         suites = store.suites()
         dialects = {row.key: row.dialect for row in suites}
         runs = [_described(store, run, dialects) for run in store.runs(limit=MOST_RUNS)]
+        cases = _in_texts(request, store, asked["q"], runs)
     choices = {
         "dialect": sorted({row.dialect for row in suites}),
         "scorer": sorted({name for run in runs for name in run["scorers"]}),
@@ -44,9 +47,29 @@ def home(request: Request) -> Response:
             if _matches(asked["q"], row.name) and asked["dialect"] in ("", row.dialect)
         ],
         "runs": found,
+        "cases": cases,
         "filters": asked,
     }
     return page(request, "home", data, only_page={"choices": choices})
+
+
+def _in_texts(
+    request: Request, store: Store, words: str, runs: list[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Find cases of all runs by what was asked and answered, as far as that is indexed."""
+    if not store.can_search(words) or not words:
+        return None
+    names = {run["id"]: run["name"] for run in runs}
+    missing = store.not_indexed([run["id"] for run in runs if run["totals"]["cases"]])
+    asked = [shelf_of(request).indexer.ask(run_id) for run_id in missing]
+    found = store.found_texts(words, MOST_CASES)
+    return {
+        "found": [
+            {"run": one.run_id, "name": names.get(one.run_id, one.run_id), "id": one.case_id}
+            for one in found
+        ],
+        "waiting": len(missing) if all(asked) else 0,
+    }
 
 
 def progress(request: Request) -> Response:

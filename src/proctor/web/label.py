@@ -24,10 +24,11 @@ from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.case_view import case_view
 from proctor.web.finding import the_run
-from proctor.web.label_agreement import agreement, latest
+from proctor.web.label_agreement import agreement, judged, latest
 from proctor.web.missing import or_missing
-from proctor.web.opened import opened
+from proctor.web.opened import opened, shelf_of
 from proctor.web.pieces import MOST
+from proctor.web.remembered import stamp
 from proctor.web.rendering import page
 
 LONGEST_FORM = 64 * 1024
@@ -48,7 +49,9 @@ def show_label(request: Request) -> Response:
         criterion = _criterion(found, item, asked.get("criterion", ""))
         around = store.neighbours(view.run.id, place)
         labels = latest(store.labels(view.run.id), criterion.id)
-        agreed = agreement(store, view, criterion.id, labels)
+        agreed = agreement(
+            store, view.run.id, criterion.id, labels, _judged_all(request, store, view, criterion)
+        )
     own = labels.get((wanted, item.attempt.index))
     data = _data(view, found, item, criterion)
     before, after = (_address(view.run.id, near, criterion.id) for near in around)
@@ -129,6 +132,15 @@ def _criterion(found: CaseResult, item: AttemptResult, text: str) -> Criterion:
     if not known:
         raise HTTPException(404, f"the case {found.case.id!r} has no criterion to mark")
     return next((one for one in known if _judged(item, one)), known[0])
+
+
+def _judged_all(
+    request: Request, store: Store, view: RunView, criterion: Criterion
+) -> Mapping[int, float]:
+    """Return what the criterion gave all over the run, read once."""
+    key = ("judged", stamp([view.run]), criterion.id)
+    kept = shelf_of(request).remembered
+    return kept.of(key, lambda: judged(store, view.run.id, criterion.id))
 
 
 def _judged(item: AttemptResult, criterion: Criterion) -> bool:

@@ -1,23 +1,25 @@
-"""How far the judge of a run agrees with the marks that people gave."""
+"""How far the judge of a run agrees with the marks that people gave, and what follows from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from statistics import fmean
 from typing import Any
 
-from proctor.core.score import Score
-from proctor.engine.evaluate import case_of
-from proctor.errors import StoreError
-from proctor.reports.view import RunView
 from proctor.stats.agreement import cohen_kappa
+from proctor.stats.corrected import corrected
+from proctor.store.marks import Mark
 from proctor.store.rows import Label
 from proctor.store.store import Store
 
-Marks = Mapping[tuple[str, int], Label]
+Labels = Mapping[tuple[str, int], Label]
 MOST = 2000
-"""How many marks are looked at."""
+"""How many marks of people are looked at, the last ones."""
+MOST_OTHERS = 2000
+"""How many cases without a mark of a person are looked at, picked all over the run."""
 _NEAR = 1e-9
 
 
-def latest(labels: Iterable[Label], criterion: str) -> Marks:
+def latest(labels: Iterable[Label], criterion: str) -> Labels:
     """Return the last mark of each attempt for one criterion."""
     return {
         (label.case_id, label.index): label
@@ -26,21 +28,34 @@ def latest(labels: Iterable[Label], criterion: str) -> Marks:
     }
 
 
-def agreement(store: Store, view: RunView, criterion: str, labels: Marks) -> dict[str, Any]:
-    """Count where judge and person say right or wrong alike, with Cohen's kappa."""
-    pairs: list[tuple[float, float]] = []
-    by_case: dict[str, list[Label]] = {}
-    for label in list(labels.values())[-MOST:]:
-        by_case.setdefault(label.case_id, []).append(label)
-    for case_id, marks in by_case.items():
-        scores = _scores(store, view, case_id, criterion)
-        for label in marks:
-            score = scores.get(label.index)
-            if score is not None and score.points is not None and label.points is not None:
-                full = 1.0 if score.out_of is None else score.out_of
-                said, own = (value >= full - _NEAR for value in (score.points, label.points))
-                pairs.append((float(said), float(own)))
+def judged(store: Store, run_id: str, criterion: str) -> dict[int, float]:
+    """Return what a criterion gave the cases of a run, or many of them, by their place."""
+    found = store.marks(run_id, criterion, store.some_places(run_id, MOST_OTHERS))
+    return _by_case((mark.position, mark.points / mark.full) for mark in found)
+
+
+def agreement(
+    store: Store, run_id: str, criterion: str, labels: Labels, others: Mapping[int, float]
+) -> dict[str, Any]:
+    """Count where judge and person say right or wrong alike, and correct the judge's score.
+
+    The others are what the judge gave the cases all over the run.
+    """
+    looked = list(labels.values())[-MOST:]
+    places = store.places(run_id, {label.case_id for label in looked})
+    known = {
+        (mark.position, mark.number): mark
+        for mark in store.marks(run_id, criterion, sorted(places.values()))
+    }
+    both: list[tuple[Mark, float]] = []
+    for label in looked:
+        mark = known.get((places.get(label.case_id, -1), label.index))
+        if mark is not None and label.points is not None:
+            both.append((mark, label.points))
+    pairs = [(_right(mark.points, mark), _right(own, mark)) for mark, own in both]
     found = cohen_kappa(pairs)
+    marked = set(places.values())
+    rest = [share for place, share in others.items() if place not in marked]
     return {
         "kappa": found.value,
         "interval": found.interval,
@@ -48,17 +63,24 @@ def agreement(store: Store, view: RunView, criterion: str, labels: Marks) -> dic
         "n": found.n,
         "judge_right": sum(said for said, _ in pairs),
         "person_right": sum(own for _, own in pairs),
+        "score": asdict(corrected(_cases(both), rest)),
     }
 
 
-def _scores(store: Store, view: RunView, case_id: str, criterion: str) -> dict[int, Score]:
-    """Return the scores of all attempts; none where the run has the case no more."""
-    try:
-        found = case_of(store, view, case_id)
-    except StoreError:
-        return {}
-    return {
-        item.attempt.index: item.scores[criterion]
-        for item in found.attempts
-        if criterion in item.scores
-    }
+def _right(points: float, mark: Mark) -> float:
+    return float(points >= mark.full - _NEAR)
+
+
+def _cases(both: Sequence[tuple[Mark, float]]) -> list[tuple[float, float]]:
+    """Return what judge and person gave each case."""
+    judge = _by_case((mark.position, mark.points / mark.full) for mark, _ in both)
+    person = _by_case((mark.position, own / mark.full) for mark, own in both)
+    return [(judge[place], person[place]) for place in judge]
+
+
+def _by_case(found: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """Return the mean of each place: attempts at one case are no draws of their own."""
+    gathered: dict[int, list[float]] = {}
+    for place, share in found:
+        gathered.setdefault(place, []).append(share)
+    return {place: fmean(shares) for place, shares in gathered.items()}

@@ -7,6 +7,8 @@ from queue import LifoQueue
 from starlette.requests import Request
 
 from proctor.store.store import Store
+from proctor.web.indexing import Indexer
+from proctor.web.remembered import Remembered
 
 FEW = 4
 """How many requests read at once; each store keeps a cache of its own."""
@@ -22,6 +24,8 @@ class Shelf:
         self._free: LifoQueue[Store | None] = LifoQueue()
         for store in (*[None] * (FEW - 1), first):
             self._free.put(store)
+        self.remembered = Remembered()
+        self.indexer = Indexer(lambda: Store.open(url, create=False))
 
     @contextmanager
     def lend(self) -> Iterator[Store]:
@@ -35,6 +39,7 @@ class Shelf:
 
     def close(self) -> None:
         """Close the stores that are not lent."""
+        self.indexer.close()
         while not self._free.empty():
             if (store := self._free.get()) is not None:
                 store.close()
@@ -43,6 +48,11 @@ class Shelf:
 @contextmanager
 def opened(request: Request) -> Iterator[Store]:
     """Lend the store that a request is about."""
-    shelf: Shelf = request.app.state.shelf
-    with shelf.lend() as store:
+    with shelf_of(request).lend() as store:
         yield store
+
+
+def shelf_of(request: Request) -> Shelf:
+    """Return the stores of a request's server, with what is remembered about them."""
+    shelf: Shelf = request.app.state.shelf
+    return shelf

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from typing import Any
 
 Piece = dict[str, Any]
 
 MOST = 200_000
 """How many characters of one text a page shows, unless all of it is asked for."""
-_MOST_TOKENS = 1000
+_MOST_TOKENS = 4000
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|[^\w\s]")
 
 
@@ -41,14 +40,33 @@ def compared(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
         first, second = (text.splitlines(keepends=True) for text in (one, other))
     if max(len(first), len(second)) > _MOST_TOKENS or max(len(one), len(other)) > MOST:
         return pieces(one), pieces(other)
+    from rapidfuzz.distance import Indel
+
     left: list[Piece] = []
     right: list[Piece] = []
-    matcher = SequenceMatcher(None, first, second, autojunk=False)
-    for kind, start, stop, start_2, stop_2 in matcher.get_opcodes():
-        for made, part in ((left, first[start:stop]), (right, second[start_2:stop_2])):
+    for step in Indel.opcodes(first, second):
+        parts = first[step.src_start : step.src_end], second[step.dest_start : step.dest_end]
+        for made, part in zip((left, right), parts, strict=True):
             if part:
-                made.append(_piece("".join(part), hit=kind != "equal"))
-    return left, right
+                _append(made, "".join(part), hit=step.tag != "equal")
+    return _whole_phrases(left), _whole_phrases(right)
+
+
+def _whole_phrases(made: list[Piece]) -> list[Piece]:
+    """Mark a space between two words that are marked, too: a phrase reads as one."""
+    joined: list[Piece] = []
+    for place, piece in enumerate(made):
+        between = 0 < place < len(made) - 1 and piece["text"].isspace()
+        _append(joined, piece["text"], hit=piece["hit"] or between)
+    return joined
+
+
+def _append(made: list[Piece], text: str, *, hit: bool) -> None:
+    """Add a piece, joined with the last one where it is of the same kind."""
+    if made and made[-1]["hit"] == hit:
+        made[-1]["text"] += text
+    else:
+        made.append(_piece(text, hit=hit))
 
 
 def _piece(text: str, *, hit: bool = False) -> Piece:

@@ -67,6 +67,14 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f}%"
 
 
+def signed(value: float | None) -> str:
+    """Write a difference of shares in points of 100, with its sign."""
+    if value is None:
+        return "–"
+    shown = f"{100 * value:+.1f}"
+    return "0.0" if float(shown) == 0 else shown.replace("-", "−")
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """Write a number shortly; none is a dash."""
     return "–" if value is None else f"{value:.{digits}g}"
@@ -77,6 +85,11 @@ def moment(seconds: float | None) -> str:
     if not seconds:
         return "–"
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def day(seconds: float | None) -> str:
+    """Write the day of a point in time, in UTC."""
+    return moment(seconds).partition(" ")[0]
 
 
 def _encodable(text: str) -> str:
@@ -109,7 +122,9 @@ def _environment() -> Environment:
     filters: dict[str, Callable[..., Any]] = {
         "percent": percent,
         "number": number,
+        "signed": signed,
         "moment": moment,
+        "day": day,
         "visible": visible,
     }
     made.filters.update(filters)

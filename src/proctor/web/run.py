@@ -24,6 +24,7 @@ from proctor.web.finding import run_object, the_run
 from proctor.web.home import progress_object
 from proctor.web.opened import opened
 from proctor.web.rendering import page
+from proctor.web.searching import search_object
 
 SORTS = ("position", "value", "id")
 STATUSES = ("", *(status.value for status in ValueStatus))
@@ -40,6 +41,7 @@ def run(request: Request) -> Response:
     with opened(request) as store:
         found = the_run(store, request)
         data = _numbers(store, found)
+        data["search"] = search_object(request, store, found, wanted.search)
         try:
             rows = store.listed(found.id, wanted, size + 1)
         except UsageError as error:

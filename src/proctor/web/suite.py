@@ -10,10 +10,12 @@ from proctor.core.suite import Case
 from proctor.reports.structured import tag_object
 from proctor.web.addresses import named
 from proctor.web.asking import whole_number
-from proctor.web.finding import MOST_RUNS, run_object, the_run, the_suite
-from proctor.web.opened import opened
+from proctor.web.finding import MOST_RUNS, the_run, the_suite
+from proctor.web.opened import opened, shelf_of
 from proctor.web.pictures import histogram_svg
+from proctor.web.remembered import stamp
 from proctor.web.rendering import page
+from proctor.web.suite_view import MOST_VALUES, described, drawn, over_time, side_by_side
 
 PAGE = 50
 BINS = 20
@@ -27,8 +29,10 @@ def suite(request: Request) -> Response:
     with opened(request) as store:
         row = the_suite(store, named(request, "suite"))
         header = store.suite_header(row.key)
-        runs = [run_object(store, run) for run in store.runs(suite_key=row.key, limit=MOST_RUNS)]
+        known = described(store, store.runs(suite_key=row.key, limit=MOST_RUNS))
         found = list(store.cases(row.key, after=after, limit=PAGE + 1))
+    runs = [run for run, _ in known]
+    trend = over_time(runs)
     data = {
         "suite": {
             "key": row.key,
@@ -41,18 +45,26 @@ def suite(request: Request) -> Response:
             "cases": row.cases,
         },
         "runs": runs,
+        "trend": trend,
+        **side_by_side(known),
         "cases": [_case(case) for _, _, case in found[:PAGE]],
         "next": found[PAGE - 1][0] if len(found) > PAGE else None,
         "first": after < 0,
     }
-    return page(request, "suite", data)
+    only_page = {"picture": drawn(trend), "most_values": MOST_VALUES}
+    return page(request, "suite", data, only_page=only_page)
 
 
 def histogram(request: Request) -> Response:
     """Answer with the distribution of a run's values as a picture."""
     with opened(request) as store:
         run = the_run(store, request)
-        counts = store.histogram(run.id, BINS)
+        key = stamp([run])
+        if key is None:
+            counts = store.histogram(run.id, BINS)
+        else:
+            kept = shelf_of(request).remembered
+            counts = kept.of(("histogram", key), lambda: store.histogram(run.id, BINS))
     return Response(histogram_svg(counts), media_type="image/svg+xml")
 
 

@@ -1,0 +1,207 @@
+"""The read endpoints of Arthur Bench: its paths, parameters, fields and paging, over the store."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from proctor.core.run import Run
+from proctor.dialects.bench_ids import BENCH_ID, found_id, suite_uuid
+from proctor.store.numbered import Page, RunSuite, SuitesWanted
+from proctor.store.store import Store
+from proctor.web.api_v3_objects import (
+    case_object,
+    described_suite,
+    result_object,
+    run_object,
+    suite_object,
+    summary_object,
+)
+from proctor.web.opened import opened
+from proctor.web.rendering import json_answer
+
+PREFIX = "/api/v3/"
+ROOT = f"{PREFIX}bench/test_suites"
+DIALECT = "bench"
+SUITE_SORTS = ("last_run_time", "name", "created_at")
+RUN_SORTS = ("created_at", "name", "avg_score")
+RESULT_SORTS = ("", "score")
+SIZE, MOST = 5, 10_000
+MOST_SUMMARIES = 200
+"""How many runs are summed up in one answer."""
+_BIG = 1 << 31
+
+
+def suites(request: Request) -> Response:
+    """Answer with a page of suites."""
+    page = _page(request, SUITE_SORTS)
+    asked = request.query_params
+    wanted = SuitesWanted(
+        dialect=DIALECT, name=asked.get("name"), criteria=asked.getlist("scoring_method")
+    )
+    with opened(request) as store:
+        found, count = store.numbered_suites(wanted, page)
+        rows = [suite_object(store, one) for one in found]
+    return json_answer({"test_suites": rows, **_paging(page, count)})
+
+
+def suite(request: Request) -> Response:
+    """Answer with a suite and a page of its cases."""
+    page = _page(request)
+    with opened(request) as store:
+        found = _suite(store, request)
+        key, count = found.row.key, found.row.cases
+        cases = [
+            case_object(key, case)
+            for _, _, case in store.cases(key, after=page.offset - 1, limit=page.limit)
+        ]
+        data = {
+            **suite_object(store, found),
+            "num_runs": store.count_runs(key),
+            "test_cases": cases,
+        }
+    return json_answer({**data, **_paging(page, count)})
+
+
+def runs(request: Request) -> Response:
+    """Answer with a page of a suite's runs."""
+    page = _page(request, RUN_SORTS)
+    with opened(request) as store:
+        key = _suite(store, request).row.key
+        rows = [run_object(store, run) for run in store.numbered_runs(key, page)]
+        count = store.count_runs(key)
+    return json_answer(
+        {"test_suite_id": str(suite_uuid(key)), "test_runs": rows, **_paging(page, count)}
+    )
+
+
+def summary(request: Request) -> Response:
+    """Answer with the average and the distribution of runs: all of a suite, or those named.
+
+    Arthur Bench gives them all whatever the page; here a page that is asked for is given.
+    """
+    asked = request.query_params
+    whole = not any(asked.get(name) for name in ("page", "page_size"))
+    page = _page(request, RUN_SORTS[:1], size=MOST_SUMMARIES if whole else SIZE)
+    if page.limit > MOST_SUMMARIES:
+        raise HTTPException(422, f"page_size must be between 1 and {MOST_SUMMARIES}")
+    wanted = list(dict.fromkeys(_uuid(text, "run_ids") for text in asked.getlist("run_ids")))
+    with opened(request) as store:
+        found = _suite(store, request)
+        key = found.row.key
+        if wanted:
+            named = [_run(store, key, one) for one in wanted[:MOST_SUMMARIES]]
+            count = len(named)
+            chosen = named if whole else named[page.offset : page.offset + page.limit]
+        else:
+            chosen, count = store.numbered_runs(key, page), store.count_runs(key)
+        method = described_suite(store, key)
+        rows = [summary_object(store, run, method) for run in chosen]
+    data = {
+        "summary": rows,
+        "num_test_cases": found.row.cases,
+        "categorical": method.categorical,
+    }
+    return json_answer({**data, **_paging(page, count)})
+
+
+def run(request: Request) -> Response:
+    """Answer with a run and a page of its outputs."""
+    page = _page(request, RESULT_SORTS)
+    wanted = _uuid(request.path_params["run"], "test_run_id")
+    sign = "-" if page.descending else ""
+    by = Page(
+        sort=f"{sign}value" if page.column else "position", offset=page.offset, limit=page.limit
+    )
+    with opened(request) as store:
+        key = _suite(store, request).row.key
+        found = _run(store, key, wanted)
+        rows = [result_object(key, one) for one in store.numbered_results(found.id, by)]
+        count = store.count_results(found.id)
+        about = run_object(store, found)
+    data = {
+        "id": about["id"],
+        "name": about["name"],
+        "test_suite_id": str(suite_uuid(key)),
+        "test_case_runs": rows,
+        "created_at": about["created_at"],
+        "updated_at": about["updated_at"],
+    }
+    return json_answer({**data, **_paging(page, count)})
+
+
+def refused(status: int, message: str) -> Response:
+    """Answer with what is wrong, as Arthur Bench words it but with a status that says so."""
+    return json_answer({"status_code": status, "detail": message, "headers": None}, status=status)
+
+
+def _page(request: Request, sorts: tuple[str, ...] = ("",), size: int = SIZE) -> Page:
+    number = _whole(request, "page", 1, _BIG)
+    limit = _whole(request, "page_size", size, MOST)
+    sort = request.query_params.get("sort") or sorts[0]
+    if sort.removeprefix("-") not in filter(None, sorts) and sort != "":
+        known = ", ".join(f"{name}, -{name}" for name in sorts if name)
+        raise HTTPException(422, f"sort must be one of: {known}" if known else "there is no sort")
+    return Page(sort=sort, offset=(number - 1) * limit, limit=limit)
+
+
+def _whole(request: Request, name: str, default: int, most: int) -> int:
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    good = text.isascii() and text.isdigit() and len(text) < 20
+    if not good or not 1 <= int(text) <= most:
+        raise HTTPException(422, f"{name} must be a whole number between 1 and {most}")
+    return int(text)
+
+
+def _paging(page: Page, count: int) -> Mapping[str, Any]:
+    return {
+        "page": page.offset // page.limit + 1,
+        "page_size": page.limit,
+        "total_pages": -(-count // page.limit),
+        "total_count": count,
+    }
+
+
+def _uuid(text: str, name: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise HTTPException(422, f"{name} is not a UUID") from None
+
+
+def _suite(store: Store, request: Request) -> RunSuite:
+    """Return the suite of the path, by its id or that which it was imported with, or answer 404."""
+    wanted = _uuid(request.path_params["suite"], "test_suite_id")
+    newest = Page(sort="-created_at", offset=0, limit=1)
+    ways = (
+        SuitesWanted(dialect=DIALECT, keys=(wanted.hex,)),
+        SuitesWanted(dialect=DIALECT, version=str(wanted)),
+    )
+    for way in ways:
+        if found := store.numbered_suites(way, newest)[0]:
+            return found[0]
+    raise HTTPException(404, f"there is no test suite {wanted}")
+
+
+def _run(store: Store, suite_key: str, wanted: UUID) -> Run:
+    """Return the run of a suite that has a UUID, or answer 404."""
+    known = ((run_id, kept.get(BENCH_ID)) for run_id, kept in store.run_settings(suite_key))
+    run_id = found_id(wanted, known)
+    if run_id is None:
+        raise HTTPException(404, f"the test suite has no run {wanted}")
+    return store.run(run_id)
+
+
+routes = [
+    Route(ROOT, suites, methods=["GET"]),
+    Route(f"{ROOT}/{{suite}}", suite, methods=["GET"]),
+    Route(f"{ROOT}/{{suite}}/runs", runs, methods=["GET"]),
+    Route(f"{ROOT}/{{suite}}/runs/summary", summary, methods=["GET"]),
+    Route(f"{ROOT}/{{suite}}/runs/{{run}}", run, methods=["GET"]),
+]

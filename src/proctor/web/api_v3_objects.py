@@ -1,0 +1,181 @@
+"""Suites, runs, cases and outputs as the objects that clients of Arthur Bench read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.run import Run
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Json
+from proctor.dialects.bench_described import Described, described
+from proctor.dialects.bench_ids import case_uuid, run_uuid, suite_uuid
+from proctor.dialects.bench_methods import Category, category_of
+from proctor.store.numbered import RunSuite
+from proctor.store.rows import LinkedCase
+from proctor.store.store import Store
+
+BINS = 20
+FEW_VALUES = 50
+"""With more different values than this, those of a run are not categories by their value."""
+
+
+def suite_object(store: Store, found: RunSuite) -> dict[str, Json]:
+    """Describe a suite without its cases."""
+    row = found.row
+    header = store.suite_header(row.key)
+    return {
+        "id": str(suite_uuid(row.key)),
+        "name": row.name,
+        "scoring_method": _method_object(described_suite(store, row.key)),
+        "last_run_time": moment(found.last_run),
+        "description": header.description or None,
+        "created_at": moment(row.created),
+        "updated_at": moment(row.created),
+    }
+
+
+def described_suite(store: Store, key: str) -> Described:
+    """Describe by what a suite is scored, which each of its cases says."""
+    header = store.suite_header(key)
+    first = next(iter(store.cases(key, limit=1)), None)
+    return Described("", True, {}, ()) if first is None else described(first[2], header.compat)
+
+
+def case_object(suite_key: str, case: Case) -> dict[str, Json]:
+    """Describe a case."""
+    return {
+        "id": str(case_uuid(suite_key, case.id)),
+        "input": case.prompt,
+        "reference_output": case.references[0] if case.references else None,
+    }
+
+
+def run_object(store: Store, run: Run) -> dict[str, Json]:
+    """Describe a run without its outputs."""
+    told = run.candidate.params
+    return {
+        "id": str(run_uuid(run)),
+        "name": run.name,
+        "created_at": moment(run.started),
+        "updated_at": moment(run.started),
+        "avg_score": store.average(run.id),
+        "model_version": _text(told.get("model_version")),
+        "prompt_template": _text(told.get("prompt_template")),
+    }
+
+
+def result_object(suite_key: str, found: LinkedCase) -> dict[str, Json]:
+    """Describe an output with its score."""
+    case, (attempt, scores) = found.case, found.attempts[0]
+    answered = attempt.status is AttemptStatus.ANSWERED
+    points, category = scored(case, attempt, scores)
+    made = None
+    if points is not None or category is not None:
+        made = {"score": points, "category": _category_object(category)}
+    return {
+        **case_object(suite_key, case),
+        "output": attempt.output if answered else None,
+        "score": points,
+        "score_result": made,
+    }
+
+
+def scored(
+    case: Case, attempt: Attempt, scores: dict[str, Score]
+) -> tuple[float | None, Category | None]:
+    """Return the points of an attempt by the suite's method, and what they are called."""
+    if attempt.status is not AttemptStatus.ANSWERED:
+        return case.null_score, None
+    if not case.criteria:
+        return None, None
+    name = case.criteria[0].id
+    score = scores.get(name)
+    known = score is not None and score.status is ScoreStatus.SCORED
+    return score.points if known and score else None, category_of(name, score)
+
+
+def summary_object(store: Store, run: Run, method: Described) -> dict[str, Json]:
+    """Sum a run up: its average and how its scores are distributed."""
+    categorical = method.categorical
+    return {
+        "id": str(run_uuid(run)),
+        "name": run.name,
+        "avg_score": store.average(run.id),
+        "histogram": _categories(store, run, method) if categorical else _bins(store, run),
+    }
+
+
+def moment(seconds: float | None) -> str | None:
+    """Write a point in time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def _bins(store: Store, run: Run) -> list[Json]:
+    """Count in equal parts from 0 to the highest score, or to 1 where that is more."""
+    top = max(1.0, store.most(run.id) or 0.0)
+    edges = [number * (top / BINS) for number in range(BINS)] + [top]
+    return [
+        {"count": count, "low": low, "high": high}
+        for count, low, high in zip(
+            store.counts_between(run.id, edges), edges[:-1], edges[1:], strict=True
+        )
+    ]
+
+
+def _categories(store: Store, run: Run, method: Described) -> list[Json]:
+    """Count each category that there may be; others after them."""
+    counts = _counted(store, run, method)
+    known = {one.name: one for one in method.categories}
+    known |= {one.name: one for one in counts if one.name not in known}
+    by_name: Counter[str] = Counter()
+    for one, count in counts.items():
+        by_name[one.name] += count
+    return [
+        {"count": by_name[name], "category": _category_object(one)} for name, one in known.items()
+    ]
+
+
+def _counted(store: Store, run: Run, method: Described) -> Counter[Category]:
+    """Count categories: by value where the value decides, else by looking at every score."""
+    counts: Counter[Category] = Counter()
+    values = None if method.custom else store.value_counts(run.id, FEW_VALUES)
+    if values is None:
+        for found in store.linked(run.id):
+            _add(counts, found, 1)
+        return counts
+    named = _named(store, run, [one.position for one in values])
+    for one in values:
+        if one.position in named:
+            _add(counts, named[one.position], one.cases)
+    return counts
+
+
+def _named(store: Store, run: Run, positions: Sequence[int]) -> dict[int, LinkedCase]:
+    return {found.position: found for found in store.linked_at(run.id, positions)}
+
+
+def _add(counts: Counter[Category], found: LinkedCase, cases: int) -> None:
+    attempt, scores = found.attempts[0]
+    category = scored(found.case, attempt, scores)[1]
+    if category is not None:
+        counts[category] += cases
+
+
+def _method_object(method: Described) -> dict[str, Json]:
+    return {
+        "name": method.name,
+        "type": "custom" if method.custom else "built_in",
+        "config": dict(method.config),
+        "output_type": "categorical" if method.categorical else "continuous",
+        "categories": [_category_object(one) for one in method.categories] or None,
+    }
+
+
+def _category_object(category: Category | None) -> dict[str, Any] | None:
+    return None if category is None else category._asdict()
+
+
+def _text(told: Json) -> str | None:
+    return told if isinstance(told, str) else None

@@ -1,0 +1,65 @@
+"""Filling the index of texts in the background, a little at a time, for runs that are searched."""
+
+import os
+import threading
+from collections.abc import Callable
+
+from proctor.errors import StoreError
+from proctor.store.store import Store
+
+PAUSE = 0.02
+"""Seconds between two portions: whoever else writes to the store gets a turn."""
+_LESS_URGENT = 10
+
+
+class Indexer:
+    """Fill the index for one run after the other, in one thread that ends with the server."""
+
+    def __init__(self, opened: Callable[[], Store]) -> None:
+        self._opened = opened
+        self._waiting: list[str] = []
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._unable = False
+
+    def ask(self, run_id: str) -> bool:
+        """See to it that a run gets indexed; tell where the store has no index."""
+        with self._lock:
+            if self._unable:
+                return False
+            if run_id not in self._waiting:
+                self._waiting.append(run_id)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, daemon=True)
+                self._thread.start()
+        return True
+
+    def close(self) -> None:
+        """Stop after the portion that is being written."""
+        self._stopped.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        if hasattr(os, "setpriority"):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LESS_URGENT)
+        with self._opened() as store:
+            while (run_id := self._next()) is not None:
+                try:
+                    whole = store.index_texts(run_id)
+                except StoreError:
+                    whole = True  # Somebody else writes for long; the next search asks again.
+                if whole:
+                    with self._lock:
+                        self._waiting.remove(run_id)
+                        self._unable = store.unable
+                self._stopped.wait(PAUSE)
+
+    def _next(self) -> str | None:
+        with self._lock:
+            if self._stopped.is_set() or not self._waiting:
+                self._thread = None
+                return None
+            return self._waiting[0]

@@ -1,0 +1,34 @@
+"""What a plain search on a page looks through, and what is said where that is not all."""
+
+from starlette.requests import Request
+
+from proctor.core.run import Run
+from proctor.core.suite import Json
+from proctor.store.searching import SMALL
+from proctor.store.store import Store
+from proctor.web.opened import shelf_of
+
+
+def search_object(request: Request, store: Store, run: Run, words: str) -> dict[str, Json] | None:
+    """Say whether a search in a run reads its texts, and let them be indexed where they are not.
+
+    ``why`` says why only ids and tags are looked at: texts are still ``filling`` the index, the
+    words are too ``short`` for it, or it is ``missing``.
+    """
+    if not words:
+        return None
+    known = store.indexed(run.id)
+    rows = store.suite_rows(run.suite_key)
+    cases = rows[0].cases if rows else 0
+    whole = known is not None and known.whole
+    able = shelf_of(request).indexer.ask(run.id) if not whole else True
+    why = ""
+    if cases > SMALL and not (whole and store.can_search(words)):
+        why = "short" if not store.can_search(words) else "filling" if able else "missing"
+    return {
+        "texts": not why,
+        "why": why,
+        "whole": whole or not able,
+        "indexed": known.cases if known is not None else 0,
+        "cases": cases,
+    }

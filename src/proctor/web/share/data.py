@@ -1,0 +1,132 @@
+"""What the shared page is made of: rows to list and filter, and what a case shows, in blocks."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.core.run import CaseResult
+from proctor.core.suite import Json
+from proctor.reports.structured import clean, tag_object
+from proctor.web.case_view import Laid, case_view
+from proctor.web.visible import visible
+
+MOST_TEXT = 20_000
+"""How many characters of one text the page holds."""
+MOST_DETAIL = 4_000
+"""How many characters of a score's detail the page holds."""
+START = 160
+"""How many characters of question and answer a row of the table has."""
+BLOCK = 50
+"""How many cases are kept together, and read together by the page."""
+_NOTHING: tuple[Json, ...] = (None, "", [], {})
+_ASKED = ("messages", "references", "context", "hidden", "dialogue")
+
+
+@dataclass
+class Blocks:
+    """Gather things under numbers, and give them out as blocks of text when enough are there."""
+
+    name: str
+    count: int = 0
+    _open: list[str] = field(default_factory=list)
+
+    def add(self, text: str) -> Iterator[str]:
+        """Take in one thing as JSON, yielding the block that it completes."""
+        self._open.append(text)
+        self.count += 1
+        if len(self._open) == BLOCK:
+            yield self._close()
+
+    def rest(self) -> Iterator[str]:
+        """Yield the last block, which is not full."""
+        if self._open:
+            yield self._close()
+
+    def _close(self) -> str:
+        number = (self.count - 1) // BLOCK
+        made = data_block(f"{self.name}-{number}", f"[{','.join(self._open)}]")
+        self._open.clear()
+        return made
+
+
+@dataclass
+class Questions:
+    """Keep what was asked once, however many runs were asked it."""
+
+    blocks: Blocks = field(default_factory=lambda: Blocks("asked"))
+    _known: dict[bytes, int] = field(default_factory=dict)
+
+    def add(self, text: str) -> tuple[int, list[str]]:
+        """Return the number of what was asked, and the block that it completes."""
+        key = hashlib.blake2b(text.encode(), digest_size=16).digest()
+        if (number := self._known.get(key)) is not None:
+            return number, []
+        self._known[key] = number = self.blocks.count
+        return number, list(self.blocks.add(text))
+
+
+def case_parts(result: CaseResult) -> tuple[Json, Laid, Laid]:
+    """Return a case as a row of the table, what it asks, and what came of it."""
+    laid = case_view(result, most=MOST_TEXT)
+    for attempt in laid["attempts"]:
+        for score in attempt["scores"]:
+            score["detail"] = _cut(score["detail"], MOST_DETAIL)
+    asked = {name: laid[name] for name in _ASKED}
+    came = {"attempts": laid["attempts"], "buckets": laid["buckets"]}
+    case, folded = result.case, result.folded
+    first = result.attempts[0].attempt.output if result.attempts else ""
+    row = [
+        case.id,
+        folded.status.value,
+        folded.value,
+        case.full_score,
+        folded.low,
+        folded.high,
+        {name: tag_object(values) for name, values in case.tags.items()},
+        _start(case.prompt),
+        _start(first),
+    ]
+    return row, asked, came
+
+
+def written(value: Json) -> str:
+    """Write a value as JSON that no HTML can end, in which every text may be shown."""
+    text = json.dumps(
+        _small(clean(value, visible)), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def data_block(name: str, text: str) -> str:
+    """Return a block of the page that holds JSON, which ``written`` has made."""
+    return f'<script type="application/json" id="{name}">{text}</script>\n'
+
+
+def _cut(pieces: Iterable[Laid], most: int) -> list[Laid]:
+    """Keep the beginning of a text that was laid out in pieces."""
+    kept: list[Laid] = []
+    left, lost = most, 0
+    for piece in pieces:
+        text = piece["text"]
+        lost += len(text[max(left, 0) :]) + piece["more"]
+        if left > 0 and text:
+            kept.append({**piece, "text": text[:left], "more": 0})
+        left -= len(text)
+    return [*kept, {"text": "", "hit": False, "more": lost}] if lost else kept
+
+
+def _start(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text[: 2 * START].split())
+    return line if len(line) <= START and len(text) <= 2 * START else line[:START] + "…"
+
+
+def _small(value: Any) -> Any:
+    """Leave out of objects what says nothing, and write plain pieces of text as texts."""
+    if isinstance(value, dict):
+        if value.keys() == {"text", "hit", "more"} and not value["hit"] and not value["more"]:
+            return value["text"]
+        return {key: _small(part) for key, part in value.items() if part not in _NOTHING}
+    return [_small(part) for part in value] if isinstance(value, list) else value
