@@ -3,8 +3,9 @@
 The encoder has the shape of roberta-large (or of MiniLM) and weights drawn at random; its
 tokenizer is made of the texts. Both sides are given the same pairs of mixed length, after a few to
 warm up. The package computes in single precision; ours does so on a CPU, and in half precision on
-a GPU, where the values are also compared with single precision. Needs torch, transformers and
-bert-score.
+a GPU, where the values are also compared with single precision. Without a GPU the shape is
+MiniLM's and the pairs are fewer, unless said otherwise. Needs torch, transformers and bert-score;
+without them it says so and measures nothing.
 """
 
 import argparse
@@ -15,8 +16,10 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
+from proctor.scorers import checkpoints
 from proctor.scorers.bert_score import BertScore
 
 Pairs = list[tuple[str, str]]
@@ -30,17 +33,24 @@ SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=4000)
-    parser.add_argument("--shape", choices=SHAPES, default="roberta-large")
+    parser.add_argument("--pairs", type=int, help="4,000 on a GPU, else 300")
+    parser.add_argument("--shape", choices=SHAPES, help="roberta-large on a GPU, else minilm")
     parser.add_argument("--words", type=int, default=75, help="in a text, on average")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--no-package", action="store_true")
     options = parser.parse_args()
+    wanted = ["torch", "transformers", *([] if options.no_package else ["bert_score"])]
+    if absent := [name for name in wanted if find_spec(name) is None]:
+        print(f"BERTScore was not measured: no {' and no '.join(absent)} here")
+        return
     warnings.simplefilter("ignore")
-    pairs = made_up(options.pairs, options.words)
+    on_gpu = checkpoints.device_of(options.device).startswith("cuda")
+    shape = options.shape or ("roberta-large" if on_gpu else "minilm")
+    pairs = made_up(options.pairs or (4000 if on_gpu else 300), options.words)
+    print(f"BERTScore, the shape of {shape}, {len(pairs):,} pairs of mixed length")
     with tempfile.TemporaryDirectory() as folder:
-        model, layer = build(Path(folder), options.shape, pairs)
+        model, layer = build(Path(folder), shape, pairs)
         ours = BertScore(model=model, layer=layer, device=options.device)
         full = BertScore(model=model, layer=layer, device=options.device, precision="float32")
         print(ours.toolchain())

@@ -10,6 +10,9 @@ import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from measured import Row, more, offer_json, reporting
 
 from proctor import bounded
 from proctor.core.program import Program
@@ -41,11 +44,17 @@ async def rate(work: Callable[[int], Awaitable[None]], count: int, limit: int) -
     return count / (time.perf_counter() - started)
 
 
-async def main() -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--programs", type=int, default=200)
+    offer_json(parser)
     options = parser.parse_args()
+    with reporting(options.json) as rows:
+        rows.append(asyncio.run(compare(options.rounds, options.programs)))
+
+
+async def compare(rounds: int, programs: int) -> Row:
     cores = bounded.available_cores()
     sandbox = Bubblewrap()
 
@@ -55,17 +64,23 @@ async def main() -> None:
     try:
         await rate(ours, 4 * cores, 2 * cores)
         pairs = []
-        for _ in range(options.rounds):
-            inside = await rate(ours, options.programs, 2 * cores)
-            outside = await rate(plain, options.programs // 2, 2 * cores)
+        for _ in range(rounds):
+            inside = await rate(ours, programs, 2 * cores)
+            outside = await rate(plain, max(1, programs // 2), 2 * cores)
             pairs.append((inside, outside))
     finally:
         await sandbox.close()
-    print(f"{cores} cores, {options.rounds} rounds, medians")
-    print(f"sandboxed, warm interpreter:  {statistics.median(a for a, _ in pairs):7.0f} programs/s")
-    print(f"plain interpreter processes:  {statistics.median(b for _, b in pairs):7.0f} programs/s")
-    print(f"ratio:                        {statistics.median(a / b for a, b in pairs):7.1f}x")
+    inside, outside = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
+    ratio = statistics.median(a / b for a, b in pairs)
+    print(f"{cores} cores, {rounds} rounds, medians")
+    print(f"sandboxed, warm interpreter:  {inside:7.0f} programs/s")
+    print(f"plain interpreter processes:  {outside:7.0f} programs/s")
+    print(f"ratio:                        {ratio:7.1f}x")
+    note = "ours in the sandbox, theirs without"
+    peer = "a plain python process each"
+    row = more("small Python unit tests", inside, outside, "programs/s", peer, note)
+    return replace(row, ratio=ratio)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -1,18 +1,23 @@
 """Text criteria: answers per second, next to the way the original does it, in one run.
 
-Without arguments it grades the answers that come with the starter suite, many times over; with
-`--suite SUITE --answers ANSWERS` those of a suite of yours. The other side is a plain Python
-alignment and the rouge-score package, on a sample of the same criteria and answers.
+Without arguments it makes a suite up, of the shape of InfiBench's: keywords, blanks and similarity
+as 4 : 2 : 1, answers of about 950 characters. With `--suite SUITE --answers ANSWERS` it grades
+those of a suite of yours, over and over, each a little different. The other side is a plain Python
+alignment and the rouge-score package, on a sample of the same criteria and answers, in one process
+that stores nothing.
 """
 
 import argparse
 import json
 import tempfile
 import time
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 
-from proctor.bounded import run_sync
+from measured import more, offer_json, reporting
+
+from proctor.bounded import available_cores, run_sync
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Criterion
 from proctor.engine import load
@@ -21,6 +26,7 @@ from proctor.engine.settings import RunSettings, SuiteSettings
 from proctor.store.store import Store
 
 TEXT = ("keywords", "blanks", "rouge", "contains", "exact_match", "matches", "number")
+PLAIN = "plain Python alignment, rouge-score"
 
 
 def main() -> None:
@@ -29,24 +35,66 @@ def main() -> None:
     parser.add_argument("--answers", type=Path)
     parser.add_argument("--compat", default="")
     parser.add_argument("--answers-wanted", type=int, default=6000)
+    parser.add_argument("--sample", type=int, default=150, help="answers for the plain side")
+    offer_json(parser)
     options = parser.parse_args()
+    with reporting(options.json) as rows:
+        ours, grading, plain = compare(options)
+        print(f"Proctor, store and all:      {ours:8,.0f} answers/s")
+        print(f"  of which grading alone:    {grading:8,.0f} answers/s")
+        print(f"plain Python, one process:   {plain:8,.0f} answers/s")
+        print(f"ratio:                       {ours / plain:8.1f}x")
+        note = f"{available_cores()} cores and a store; grading alone: {grading:,.0f}"
+        rows.append(more("InfiBench's text criteria", ours, plain, "answers/s", PLAIN, note))
+
+
+def compare(options: argparse.Namespace) -> tuple[float, float, float]:
+    """Return answers a second: ours, ours while grading, and plainly."""
     with tempfile.TemporaryDirectory() as folder:
         suite, answers = options.suite, options.answers
         if suite is None:
-            suite = Path(str(files("proctor.starter"))) / "suite.yaml"
-            answers = suite.with_name("answers-careful.jsonl")
+            suite, answers = made_up(Path(folder))
         settings = SuiteSettings(path=suite, compat=options.compat)
         cases = [case for case in load.read(settings).suite.cases if _is_text(case)]
         many = repeat(settings, cases, answers, Path(folder), options.answers_wanted)
         settings = SuiteSettings(
             path=suite, compat=options.compat, select=tuple(case.id for case in cases)
         )
-        ours, phases = proctor_rate(settings, many, Path(folder))
-        plain = plain_rate(cases, load.answers(many, load.read(settings).suite))
-    print(f"Proctor, store and all:      {ours:8,.0f} answers/s")
-    print(f"  of which grading alone:    {phases:8,.0f} answers/s")
-    print(f"plain Python, one process:   {plain:8,.0f} answers/s")
-    print(f"ratio:                       {ours / plain:8.1f}x")
+        ours, grading = proctor_rate(settings, many, Path(folder))
+        found = load.answers(many, load.read(settings).suite)
+        return ours, grading, plain_rate(cases, found, options.sample)
+
+
+def made_up(folder: Path) -> tuple[Path, Path]:
+    """Write a suite and one answer to each of its cases."""
+    draw = Random(3)
+    letters = "etaoinshrdlucmfwypvbgk"
+    words = ["".join(draw.choices(letters, k=draw.randint(2, 9))) for _ in range(2000)]
+
+    def text(count: int) -> str:
+        said = draw.choices(words, k=count)
+        return "".join(word + (".\n" if draw.random() < 0.1 else " ") for word in said)
+
+    cases, answers = [], []
+    for number in range(42):
+        said = text(int(145 * min(2.0, draw.lognormvariate(0, 0.5))))
+        criteria: dict[str, object]
+        if number % 7 < 4:
+            criteria = {"keywords": draw.sample(words, 2) + draw.sample(said.split(), 2)}
+        elif number % 7 < 6:
+            parts, filled = [text(25) for _ in range(4)], draw.sample(words, 3)
+            said += "".join(part + word for part, word in zip(parts, [*filled, ""], strict=True))
+            template = "[blank]".join(parts)
+            criteria = {"blanks": {"template": template, "targets": [*filled[:2], "other"]}}
+        else:
+            near = " ".join(w if draw.random() < 0.6 else draw.choice(words) for w in said.split())
+            criteria = {"rouge": {"metric": "rougeLsum", "references": [near, text(10)]}}
+        cases.append({"id": f"case-{number}", "ask": text(60), "criteria": criteria})
+        answers.append({"case": f"case-{number}", "output": said})
+    paths = folder / "suite.jsonl", folder / "answers.jsonl"
+    for path, rows in zip(paths, (cases, answers), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return paths
 
 
 def _is_text(case: Case) -> bool:
@@ -86,15 +134,18 @@ def proctor_rate(settings: SuiteSettings, answers: Path, folder: Path) -> tuple[
     return attempts / took, attempts / grading
 
 
-def plain_rate(cases: list[Case], attempts: "object", sample: int = 150) -> float:
-    """Judge a sample with a textbook alignment, rouge-score and substring tests."""
+def plain_rate(cases: list[Case], attempts: Iterable[Attempt], sample: int) -> float:
+    """Judge a sample with a textbook alignment, rouge-score and substring tests, once warm."""
     by_id = {case.id: case for case in cases}
     chosen: list[tuple[Case, Attempt]] = []
-    for attempt in attempts:  # type: ignore[attr-defined]
+    for attempt in attempts:
         if attempt.case_id in by_id:
             chosen.append((by_id[attempt.case_id], attempt))
         if len(chosen) == sample:
             break
+    for case in cases:
+        for criterion in case.criteria:
+            judge_plainly(case, criterion, "a word")
     started = time.perf_counter()
     for case, attempt in chosen:
         for criterion in case.criteria:

@@ -3,7 +3,9 @@
 The model has the shape of T5-large, weights drawn at random, and the tokenizer of the tests' tiny
 T5. Questions are of mixed length, such as two dimensions of two tasks make of answers. The other
 side asks as the original does: in the order of the file, eight at a time, in single precision, with
-probabilities of the whole vocabulary. Needs torch and transformers.
+probabilities of the whole vocabulary. Without a GPU the shape is T5-small's and the questions are
+fewer, unless said otherwise. Needs torch and transformers; without them it says so and measures
+nothing.
 """
 
 import argparse
@@ -11,6 +13,7 @@ import random
 import shutil
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from proctor.scorers import checkpoints
@@ -25,17 +28,23 @@ SHAPES = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--questions", type=int, default=2000)
-    parser.add_argument("--shape", choices=SHAPES, default="t5-large")
+    parser.add_argument("--questions", type=int, help="2,000 on a GPU, else 200")
+    parser.add_argument("--shape", choices=SHAPES, help="t5-large on a GPU, else t5-small")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--plain", type=int, default=400, help="questions for the other side")
     options = parser.parse_args()
-    questions = made_up(options.questions)
+    if absent := [name for name in ("torch", "transformers") if find_spec(name) is None]:
+        print(f"UniEval was not measured: no {' and no '.join(absent)} here")
+        return
     device = checkpoints.device_of(options.device)
+    on_gpu = device.startswith("cuda")
+    shape = options.shape or ("t5-large" if on_gpu else "t5-small")
+    questions = made_up(options.questions or (2000 if on_gpu else 200))
+    print(f"UniEval, the shape of {shape}, {len(questions):,} questions of mixed length")
     precision = checkpoints.precision_of(options.precision, device, ON_GPU)
     with tempfile.TemporaryDirectory() as folder:
-        build(Path(folder), options.shape)
+        build(Path(folder), shape)
         ours = Answerer(folder, device, precision)
         full = ours if precision == "float32" else Answerer(folder, device, "float32")
         ours.likely(questions[:64])
