@@ -1,6 +1,8 @@
 """The one concurrency helper."""
 
 import asyncio
+import signal
+import time
 
 import pytest
 
@@ -81,3 +83,35 @@ def test_run_sync_works_where_a_loop_runs_already() -> None:
         return run_sync(inner())
 
     assert asyncio.run(outer()) == 42
+
+
+@pytest.mark.parametrize("how", ["waits", "computes", "resists"])
+def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            until = time.monotonic() + 30
+            while time.monotonic() < until:
+                if how != "computes":
+                    await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            if how == "resists":
+                await asyncio.sleep(30)
+            raise
+        finally:
+            ended.append(how)
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_sync(work())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 25
+    assert ended == ([] if how == "resists" else [how])

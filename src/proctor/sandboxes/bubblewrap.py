@@ -46,7 +46,7 @@ ENVIRONMENT = {
     "HOME": WORK,
     "LANG": "C.UTF-8",
     "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "TMPDIR": "/tmp",
+    "TMPDIR": "/tmp",  # nosec B108  # a place inside the sandbox
 }
 PASSWD = b"user:x:1000:1000:user:/sandbox:/bin/sh\n"
 
@@ -75,7 +75,7 @@ class Bubblewrap(Sandbox):
     ) -> tuple[list[str], Callable[[], None] | None, Callable[[], None]]:
         group = make_group(tasks_of(Limits()) + 16) if os.geteuid() == 0 else None
         needs = (sys.prefix,)
-        covered = [path for path in visible(needs) if _within(path, "/tmp")]
+        covered = [path for path in visible(needs) if _within(path, "/tmp")]  # nosec B108
         again = [(f"{HOST}/{number}", path) for number, path in enumerate(covered)]
         argv = [
             *self.command(needs, Limits().disk, None),
@@ -138,8 +138,8 @@ class Bubblewrap(Sandbox):
         if sealed is not None:
             argv += ["--ro-bind-data", str(sealed.add(PASSWD)), "/etc/passwd"]
         argv += ["--proc", "/proc", "--dev", "/dev"]
-        argv += ["--size", str(16 * 1024 * 1024), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
-        argv += ["--size", half, "--tmpfs", WORK, "--size", half, "--tmpfs", "/tmp"]
+        argv += ["--size", str(16 * 1024 * 1024), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]  # nosec B108
+        argv += ["--size", half, "--tmpfs", WORK, "--size", half, "--tmpfs", "/tmp"]  # nosec B108
         for path in visible(needs):
             argv += ["--ro-bind", path, path]
         if sealed is not None and (code := filter_code()) is not None:

@@ -47,7 +47,7 @@ class Container(Sandbox):
             "HOME": WORK,
             "LANG": "C.UTF-8",
             "PATH": PATH,
-            "TMPDIR": "/tmp",
+            "TMPDIR": "/tmp",  # nosec B108  # a place inside the sandbox
             **program.env,
         }
         name = f"proctor-{secrets.token_hex(8)}"
@@ -85,7 +85,7 @@ def command(name: str, limits: Limits) -> list[str]:
         # Without these an engine may ask for more than this machine allows.
         *("--ulimit", f"nofile={files}:{files}", "--ulimit", f"nproc={processes}:{processes}"),
         *("--tmpfs", f"{WORK}:rw,exec,mode=1777,size={half}"),
-        *("--tmpfs", f"/tmp:rw,exec,mode=1777,size={half}", "--workdir", WORK),
+        *("--tmpfs", f"/tmp:rw,exec,mode=1777,size={half}", "--workdir", WORK),  # nosec B108
         *("--volume", f"{SUPERVISOR}:{INSIDE}:ro"),
         *("--volume", f"{POLICING}:/proctor/{POLICING.name}:ro"),
     ]

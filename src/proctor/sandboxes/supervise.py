@@ -274,7 +274,7 @@ def write_files(files: dict[str, str]) -> None:
         with open(name, "wb") as file:
             file.write(binascii.a2b_base64(data))
         if name.endswith((".sh", ".bin")):
-            os.chmod(name, 0o755)
+            os.chmod(name, 0o755)  # nosec B103  # inside the sandbox
 
 
 def hide(names: Sequence[str]) -> None:
@@ -373,7 +373,7 @@ def main() -> None:
     # The first process gets only signals that it has asked for; Python asks for this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.closerange(3, 256)
-    job = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - it comes from the grader
+    job = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - it comes from the grader  # nosec B302
     # The report goes where standard output was; the program never sees that pipe.
     channel = os.dup(1)
     os.dup2(2, 1)

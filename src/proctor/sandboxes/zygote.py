@@ -53,7 +53,7 @@ def import_all(names):
     for name in names:
         try:
             importlib.import_module(name)
-        except Exception:  # noqa: BLE001, S112 - a package may fail in its own ways
+        except Exception:  # noqa: BLE001, S112 - a package may fail in its own ways  # nosec B112
             continue
 
 
@@ -87,8 +87,8 @@ def own_mounts(disk, again):
     supervise.libc_call("unshare", NEW_MOUNTS | NEW_IPC)
     size = "size=%d,nr_inodes=20000,mode=0700" % (disk // 2)
     mount("tmpfs", "/sandbox", "tmpfs", NOSUID_NODEV, size)
-    mount("tmpfs", "/tmp", "tmpfs", NOSUID_NODEV, size)
-    mount("tmpfs", "/dev/shm", "tmpfs", NOSUID_NODEV, "size=16m,mode=0700")
+    mount("tmpfs", "/tmp", "tmpfs", NOSUID_NODEV, size)  # nosec B108  # a place inside the sandbox
+    mount("tmpfs", "/dev/shm", "tmpfs", NOSUID_NODEV, "size=16m,mode=0700")  # nosec B108
     for place, path in again:
         os.makedirs(path, exist_ok=True)
         mount(place, path, "none", BIND, None)
@@ -176,7 +176,7 @@ def execute(text):
     module = types.ModuleType("program")
     module.__file__ = "main.py"
     sys.modules["program"] = module
-    exec(compile(text, "main.py", "exec", dont_inherit=True), module.__dict__)  # noqa: S102
+    exec(compile(text, "main.py", "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # nosec B102
 
 
 def show_error():
