@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from measured import Row, more, offer_json, reporting
+
 from proctor.scorers import checkpoints
 from proctor.scorers.bert_score import BertScore
 
@@ -39,11 +41,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--no-package", action="store_true")
+    offer_json(parser)
     options = parser.parse_args()
+    with reporting(options.json) as rows:
+        rows.extend(compare(options))
+
+
+def compare(options: argparse.Namespace) -> list[Row]:
     wanted = ["torch", "transformers", *([] if options.no_package else ["bert_score"])]
     if absent := [name for name in wanted if find_spec(name) is None]:
         print(f"BERTScore was not measured: no {' and no '.join(absent)} here")
-        return
+        return []
     warnings.simplefilter("ignore")
     on_gpu = checkpoints.device_of(options.device).startswith("cuda")
     shape = options.shape or ("roberta-large" if on_gpu else "minilm")
@@ -68,12 +76,16 @@ def main() -> None:
                 started = time.perf_counter()
                 found[name] = side(pairs)
                 rates.setdefault(name, []).append(len(pairs) / (time.perf_counter() - started))
-        show(rates, found, [f for _, _, f in full.prf(pairs)])
+        best = show(rates, found, [f for _, _, f in full.prf(pairs)])
+    if "bert-score" not in best:
+        return []
+    what, rate = f"BERTScore, shape of {shape}", (best["Proctor"], best["bert-score"])
+    return [more(what, *rate, "pairs/s", "bert-score", "on a GPU" if on_gpu else "on the CPU")]
 
 
 def show(
     rates: dict[str, list[float]], found: dict[str, list[float]], exact: Sequence[float]
-) -> None:
+) -> dict[str, float]:
     """Print rates, their ratio, and how far the values are from single precision."""
     best = {name: statistics.median(values) for name, values in rates.items()}
     for name, rate in best.items():
@@ -81,6 +93,7 @@ def show(
         print(f"{name:12} {rate:10,.1f} pairs/s   F within {off:.2e} of single precision")
     if "bert-score" in best:
         print(f"{'ratio':12} {best['Proctor'] / best['bert-score']:10.1f}x")
+    return best
 
 
 def package(model: str, layer: int, device: str) -> Callable[[Pairs], list[float]]:

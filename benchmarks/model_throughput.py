@@ -197,7 +197,7 @@ def middle(taken: list[Taken], part: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=5000)
-    parser.add_argument("--inspect-cases", type=int, default=1000)
+    parser.add_argument("--inspect-cases", type=int, default=600)
     parser.add_argument("--in-flight", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--rounds", type=int, default=3)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("PROCTOR_PEERS", ROOT / ".venv-peers"))
-PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile")
 
 
 @dataclass(frozen=True)

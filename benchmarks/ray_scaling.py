@@ -86,8 +86,15 @@ def run(settings: RunSettings, store: Path) -> Timed:
     begun = time.monotonic()
     with Store.open(str(store)) as opened:
         made = to_object(run_sync(evaluate(settings, opened, note)).view, (), True)
-    numbers = {part: made[part] for part in ("totals", "measures", "cases")}
+    numbers = {part: untimed(made[part]) for part in ("totals", "measures", "cases")}
     return Timed(numbers, moments[-1] - moments[0], moments[0] - begun)
+
+
+def untimed(value: Any) -> Any:
+    """Leave out how long programs took."""
+    if isinstance(value, dict):
+        return {name: untimed(part) for name, part in value.items() if name != "seconds"}
+    return [untimed(part) for part in value] if isinstance(value, list) else value
 
 
 def main() -> None:
@@ -109,18 +116,19 @@ def compare(folder: Path, cases: int) -> list[Row]:
         with cluster(workers) as address:
             own = replace(settings, executor=Spec(name="ray", params={"address": address}))
             found[f"Ray, {workers}"] = run(own, folder / f"ray{workers}.db")
+    rows = [row_of(name, timed, cases) for name, timed in found.items()]
     first = found["here, 1"].numbers
-    same = all(timed.numbers == first for timed in found.values())
-    print(f"{cases:,} cases; scores {'all the same' if same else 'DIFFER'}")
-    rows = []
-    for name, timed in found.items():
-        rate = cases / timed.seconds if timed.seconds else float("inf")
-        note = f"{timed.seconds:.1f} s, after {timed.before:.1f} s to start"
-        print(f"{name} worker(s): {rate:7,.0f} cases/s ({note})")
-        rows.append(alone(f"grading, {name} worker(s)", rate, "cases/s", note))
-    if not same:
+    if any(timed.numbers != first for timed in found.values()):
         sys.exit("the scores differ")
+    print(f"{cases:,} cases; the scores are all the same")
     return rows
+
+
+def row_of(name: str, timed: Timed, cases: int) -> Row:
+    rate = cases / timed.seconds if timed.seconds else float("inf")
+    note = f"{timed.seconds:.1f} s, after {timed.before:.1f} s to start"
+    print(f"{name} worker(s): {rate:7,.0f} cases/s ({note})", flush=True)
+    return alone(f"grading, {name} worker(s)", rate, "cases/s", note)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+from measured import Row, alone, offer_json, reporting
+
 from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.fingerprint import case_key, suite_key
@@ -341,16 +343,18 @@ def main() -> int:
     parser.add_argument("attempts", nargs="*", type=int, default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--keep", type=Path, help="a folder for the stores, to use them again")
+    offer_json(parser)
     options = parser.parse_args()
     missed = 0
-    with tempfile.TemporaryDirectory() as temporary:
+    with reporting(options.json) as rows, tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         for attempts in options.attempts:
-            missed += one_size(folder / f"pages-{attempts}.db", attempts, options.rounds)
+            path = folder / f"pages-{attempts}.db"
+            missed += one_size(path, attempts, options.rounds, rows)
     return 1 if missed else 0
 
 
-def one_size(path: Path, attempts: int, rounds: int) -> int:
+def one_size(path: Path, attempts: int, rounds: int, rows: list[Row]) -> int:
     """Measure the pages of a store of one size, and return how many were too slow."""
     start = time.perf_counter()
     if not path.exists():
@@ -370,23 +374,37 @@ def one_size(path: Path, attempts: int, rounds: int) -> int:
 
     with served(path) as (base, pid):
         cold = {name: asked(base + make()) for name, make in pages().all().items()}
-        print(f"texts indexed in {wait_for_index(base):.0f} s")
-        alone = measure(base, pages, rounds, 1)
+        indexed = wait_for_index(base)
+        print(f"texts indexed in {indexed:.0f} s")
+        alone_times = measure(base, pages, rounds, 1)
         four = measure(base, pages, max(1, rounds // 2), 4)
         work = worked(base, pages, pid)
         memory = resident(pid)
     print(
         "milliseconds                alone      p95     four      p95      CPU  four's p95 by 500"
     )
-    for name in sorted(alone):
-        print(told(name, alone[name], four[name], work[name]))
-    slow = [name for name in alone if high(alone[name]) > WANTED_SECONDS]
+    for name in sorted(alone_times):
+        print(told(name, alone_times[name], four[name], work[name]))
+    slow = [name for name in alone_times if high(alone_times[name]) > WANTED_SECONDS]
     slow += [f"{name} (4)" for name in four if high(four[name]) > WANTED_SECONDS]
     worst = sorted(cold.items(), key=lambda item: -item[1])[:5]
     print("the first time: " + ", ".join(f"{name} {1000 * took:.0f}" for name, took in worst))
     print(f"memory of the server: {memory:.0f} MB (wanted: under {WANTED_MEGABYTES})")
     print(f"too slow: {', '.join(slow) or 'none'}")
+    what = f"store of {attempts:,} scored attempts"
+    for clients, times in (("one client", alone_times), ("four clients", four)):
+        name, slowest = max(((page, high(each)) for page, each in times.items()), key=_second)
+        usual = 1000 * statistics.median(took for each in times.values() for took in each)
+        note = f"p95 of {name!r}; a page usually: {usual:.0f} ms; wanted: under 500"
+        rows.append(alone(f"{what}, slowest page, {clients}", 1000 * slowest, "ms", note))
+    note = f"store of {size:,.0f} MB, filled in {took:.0f} s, texts indexed in {indexed:.0f} s"
+    note += f"; wanted: under {WANTED_MEGABYTES}"
+    rows.append(alone(f"{what}, memory of the server", memory, "MB", note))
     return len(slow) + (memory > WANTED_MEGABYTES)
+
+
+def _second(pair: tuple[str, float]) -> float:
+    return pair[1]
 
 
 if __name__ == "__main__":

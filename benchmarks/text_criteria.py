@@ -83,7 +83,8 @@ def made_up(folder: Path) -> tuple[Path, Path]:
             criteria = {"keywords": draw.sample(words, 2) + draw.sample(said.split(), 2)}
         elif number % 7 < 6:
             parts, filled = [text(25) for _ in range(4)], draw.sample(words, 3)
-            said += "".join(part + word for part, word in zip(parts, [*filled, ""], strict=True))
+            code = "".join(part + word for part, word in zip(parts, [*filled, ""], strict=True))
+            said = said[:250] + code
             template = "[blank]".join(parts)
             criteria = {"blanks": {"template": template, "targets": [*filled[:2], "other"]}}
         else:

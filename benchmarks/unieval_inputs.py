@@ -16,6 +16,8 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+from measured import Row, more, offer_json, reporting
+
 from proctor.scorers import checkpoints
 from proctor.scorers.yes_no import MOST_TOKENS, ON_GPU, Answerer
 
@@ -33,10 +35,16 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--plain", type=int, default=400, help="questions for the other side")
+    offer_json(parser)
     options = parser.parse_args()
+    with reporting(options.json) as rows:
+        rows.extend(compare(options))
+
+
+def compare(options: argparse.Namespace) -> list[Row]:
     if absent := [name for name in ("torch", "transformers") if find_spec(name) is None]:
         print(f"UniEval was not measured: no {' and no '.join(absent)} here")
-        return
+        return []
     device = checkpoints.device_of(options.device)
     on_gpu = device.startswith("cuda")
     shape = options.shape or ("t5-large" if on_gpu else "t5-small")
@@ -61,6 +69,8 @@ def main() -> None:
     print(f"Proctor      {rate:10,.1f} questions/s   within {off:.2e} (mean {mean:.2e})")
     print(f"one by eight {plain_rate:10,.1f} questions/s   within {agree:.2e}")
     print(f"ratio        {rate / plain_rate:10.1f}x")
+    what, way = f"UniEval, shape of {shape}", "the original's way, by eight"
+    return [more(what, rate, plain_rate, "questions/s", way, f"on {device}")]
 
 
 def as_the_original(folder: str, device: str, questions: list[str]) -> tuple[float, list[float]]:

@@ -83,8 +83,8 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
         yield f"the suites have two names: {first.run.suite!r} and {second.run.suite!r}"
     if parse_fold(first.suite.reduce).pick == "avg" and _each(first) != _each(second):
         yield (
-            f"attempts a case: {_each(first):g} of {first.name!r}"
-            f" and {_each(second):g} of {second.name!r}"
+            f"attempts a case: {_each(first):.3g} of {first.name!r}"
+            f" and {_each(second):.3g} of {second.name!r}"
         )
     one, two = signature_parts(first.run.signature), signature_parts(second.run.signature)
     if one.get("version") != two.get("version"):
