@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Modules are compiled when first imported: most of what is installed never is.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test check docs bench clean
 
@@ -10,40 +11,33 @@ demo: $(VENV)/.base
 	$(BIN)/proctor demo
 
 test: $(VENV)/.test
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
 
+# Installs inspect-ai, lm-eval and deepeval below .venv-peers; BENCH_LARGE=1 adds a million rows.
 bench: $(VENV)/.peers
-	$(BIN)/python benchmarks/text_criteria.py
-	$(BIN)/python benchmarks/text_metrics.py
-	$(BIN)/python benchmarks/sandboxed_tests.py
-	$(BIN)/python benchmarks/model_throughput.py
+	$(BIN)/python benchmarks/all.py $(BENCH)
 
-$(VENV)/.base: pyproject.toml src/proctor/version.py
+# What each is installed with. None needs another, so that there is one installation and not two.
+EXTRA.base := local
+EXTRA.test := test
+EXTRA.peers := peers
+EXTRA.dev := dev
+
+$(VENV)/.base $(VENV)/.test $(VENV)/.peers $(VENV)/.dev: $(VENV)/.%: pyproject.toml src/proctor/version.py
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Proctor needs Python 3.11 or newer (fix: make PYTHON=python3.12 …)")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --editable '.[local]'
-	touch $@
-
-$(VENV)/.test: $(VENV)/.base
-	$(PIP) --editable '.[test]'
-	touch $@
-
-$(VENV)/.peers: $(VENV)/.base
-	$(PIP) --editable '.[peers]'
-	touch $@
-
-$(VENV)/.dev: $(VENV)/.base
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[$(EXTRA.$*)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) .proctor .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers .proctor .pytest_cache .mypy_cache .ruff_cache .hypothesis

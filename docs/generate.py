@@ -21,6 +21,7 @@ from proctor.cli.main import COMMANDS, cli
 DOCS = Path(__file__).resolve().parent
 WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false"}
 NOTE = "This page is made by `make docs`; change the code, not the page."
+PROGRAM = (sys.executable, "-m", "proctor.cli.main")
 
 
 def anchor(name: str) -> str:
@@ -92,12 +93,12 @@ def cli_page() -> str:
     return _page(lines)
 
 
-def demo_picture() -> str:
+def demo_picture(program: tuple[str, ...] = PROGRAM) -> str:
     """Draw what ``proctor demo --recorded`` prints, down to the end of the first run."""
     from rich.console import Console
     from rich.text import Text
 
-    printed = _on_terminal([sys.executable, "-m", "proctor.cli.main", "demo", "--recorded"])
+    printed = _on_terminal([*program, "demo", "--recorded"])
     lines = printed.replace("\r\n", "\n").split("\n")
     end = next(at for at, line in enumerate(lines) if line.startswith("Signature"))
     shown = [

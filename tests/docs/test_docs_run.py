@@ -52,19 +52,21 @@ def steps(text: str) -> Iterator[tuple[str, list[str]]]:
         yield command, shown.splitlines()
 
 
-def environment() -> dict[str, str]:
+@pytest.fixture
+def environment(proctor: str) -> dict[str, str]:
     made = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR", "COLUMNS"))}
-    return {**made, "PATH": os.pathsep.join([str(Path(sys.executable).parent), made["PATH"]])}
+    path = os.pathsep.join([str(Path(proctor).parent), str(Path(sys.executable).parent)])
+    return {**made, "PATH": os.pathsep.join([path, made["PATH"]])}
 
 
-def run_console(text: str, folder: Path) -> None:
+def run_console(text: str, folder: Path, environment: dict[str, str]) -> None:
     """Run all commands of a block in one shell; one may fail only if its exit code is shown."""
     after = f'rc=$?; echo "{MARK}$rc"; (exit $rc)'
     script = "".join(f"{command}\n{after}\n" for command, _ in steps(text))
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
-        env=environment(),
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -120,7 +122,9 @@ def test_there_are_pages_to_run() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_blocks_of_a_page_work_in_their_order(page: str, tmp_path: Path) -> None:
+def test_the_blocks_of_a_page_work_in_their_order(
+    page: str, tmp_path: Path, environment: dict[str, str]
+) -> None:
     if page in PROGRAMS and (problems := list(Bubblewrap().problems())):
         pytest.skip(problems[0])
     for block in blocks(page):
@@ -129,9 +133,9 @@ def test_the_blocks_of_a_page_work_in_their_order(page: str, tmp_path: Path) -> 
             (tmp_path / block.name).write_text(block.text, encoding="utf-8")
         if block.kind == "python":
             command = [sys.executable, "-W", "error", "-c", block.text]
-            subprocess.run(command, cwd=tmp_path, env=environment(), check=True, timeout=60)
+            subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=60)
         elif block.kind == "console":
-            run_console(block.text, tmp_path)
+            run_console(block.text, tmp_path, environment)
 
 
 @pytest.mark.parametrize("page", SUITE_PAGES)

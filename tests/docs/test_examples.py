@@ -15,10 +15,10 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.fixture
-def environment() -> dict[str, str]:
+def environment(proctor: str) -> dict[str, str]:
     made = {k: v for k, v in os.environ.items() if not k.startswith("PROCTOR")}
-    path = os.pathsep.join([str(Path(sys.executable).parent), made["PATH"]])
-    return {**made, "PATH": path, "PYTHONPATH": "."}
+    path = os.pathsep.join([str(Path(proctor).parent), str(Path(sys.executable).parent)])
+    return {**made, "PATH": os.pathsep.join([path, made["PATH"]]), "PYTHONPATH": "."}
 
 
 def result_of(folder: Path, environment: dict[str, str], *arguments: str) -> Any:

@@ -1,0 +1,35 @@
+"""The command `proctor` for tests: quick to start, or with PROCTOR_FRESH=1 as it is for users."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from warm import CLIENT
+
+
+@pytest.fixture(scope="session")
+def proctor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the path of a program that does what `proctor` does.
+
+    Most of the time of a small command goes into loading, so each is a fork of one process that
+    has everything loaded. What must be started anew, to be killed for example, is not started so.
+    """
+    if os.environ.get("PROCTOR_FRESH"):
+        yield str(Path(sys.executable).with_name("proctor"))
+        return
+    folder = tmp_path_factory.mktemp("warm")
+    client, place = folder / "proctor", folder / "place"
+    client.write_text(CLIENT.format(python=sys.executable, place=str(place)))
+    client.chmod(0o755)
+    command = [sys.executable, str(Path(__file__).with_name("warm.py")), str(place)]
+    with subprocess.Popen(command) as server:
+        while not place.exists():
+            assert server.poll() is None
+            time.sleep(0.01)
+        yield str(client)
+        server.kill()
