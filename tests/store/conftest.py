@@ -1,5 +1,7 @@
-"""Stores to test with: SQLite always, PostgreSQL where PROCTOR_TEST_POSTGRES names a database or
-the package pgserver brings a server."""
+"""Stores to test with: SQLite always, PostgreSQL where there is a server.
+
+PROCTOR_TEST_POSTGRES may name a database on one; else the package pgserver brings its own.
+"""
 
 import os
 import tempfile
@@ -14,6 +16,8 @@ import pytest
 from proctor.store.store import Store
 
 POSTGRES = os.environ.get("PROCTOR_TEST_POSTGRES", "")
+WANTED = bool(os.environ.get("PROCTOR_SHARED_STORE_WANTED") or POSTGRES)
+"""Whether there is time to try everything on both; else only what PostgreSQL has for itself."""
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +76,8 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Give the address of a database with nothing in it."""
     if request.param == "sqlite":
         return str(tmp_path / "proctor.db")
+    if not WANTED:
+        pytest.skip("PROCTOR_SHARED_STORE_WANTED is not set")
     found: str = request.getfixturevalue("postgresql")
     return found
 
