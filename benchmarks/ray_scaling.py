@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from measured import Row, alone, offer_json, reporting
+
 from proctor.bounded import run_sync
 from proctor.core.suite import Spec
 from proctor.engine.evaluate import Progress, evaluate
@@ -98,12 +100,13 @@ def untimed(value: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=20_000)
+    offer_json(parser)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        compare(Path(name), options.cases)
+    with reporting(options.json) as rows, tempfile.TemporaryDirectory() as name:
+        rows.extend(compare(Path(name), options.cases))
 
 
-def compare(folder: Path, cases: int) -> None:
+def compare(folder: Path, cases: int) -> list[Row]:
     settings = write(folder, cases)
     found: dict[str, Timed] = {}
     for workers in (1, 2):
@@ -113,18 +116,23 @@ def compare(folder: Path, cases: int) -> None:
         with cluster(workers) as address:
             own = replace(settings, executor=Spec(name="ray", params={"address": address}))
             found[f"Ray, {workers}"] = run(own, folder / f"ray{workers}.db")
-    for name, timed in found.items():
-        rate = cases / timed.seconds if timed.seconds else float("inf")
-        print(f"{name} worker(s): {rate:7,.0f} cases/s", end=" ")
-        print(f"({timed.seconds:.1f} s, after {timed.before:.1f} s to start)", flush=True)
+    rows = [row_of(name, timed, cases) for name, timed in found.items()]
     first = found["here, 1"].numbers
     others = {name: list(differing(first, timed.numbers)) for name, timed in found.items()}
-    for name, rows in others.items():
-        for one, other in rows[:3]:
-            print(f"{name} worker(s): {len(rows)} differ\n  {one}\n  {other}")
+    for name, pairs in others.items():
+        for one, other in pairs[:3]:
+            print(f"{name} worker(s): {len(pairs)} differ\n  {one}\n  {other}")
     if any(others.values()):
         sys.exit("the scores differ")
     print(f"{cases:,} cases; the scores are all the same")
+    return rows
+
+
+def row_of(name: str, timed: Timed, cases: int) -> Row:
+    rate = cases / max(timed.seconds, 1e-3)
+    note = f"{timed.seconds:.1f} s, after {timed.before:.1f} s to start"
+    print(f"{name} worker(s): {rate:7,.0f} cases/s ({note})", flush=True)
+    return alone(f"grading, {name} worker(s)", rate, "cases/s", note)
 
 
 def differing(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:

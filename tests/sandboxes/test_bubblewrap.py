@@ -78,6 +78,20 @@ def test_limits_that_a_program_may_answer(limits: dict[str, Any], code: str, say
     assert says in ran.stderr
 
 
+def test_a_warm_interpreter_holds_no_program_to_account_for_those_before_it() -> None:
+    burn = b"import time\nwhile time.process_time() < 0.3: pass\n"
+
+    async def work() -> list[Ran | None]:
+        sandbox = Bubblewrap()
+        program = Program(steps=(), files={"main.py": burn}, limits=Limits(wall=20, cpu=1.0))
+        try:
+            return [await sandbox.run_python(program) for _ in range(8)]
+        finally:
+            await sandbox.close()
+
+    assert {ran and ran.stopped for ran in asyncio.run(work())} == {None}
+
+
 @pytest.mark.parametrize(
     ("code", "status"),
     [
