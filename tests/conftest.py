@@ -1,6 +1,7 @@
 """The command `proctor` for tests: quick to start, or with PROCTOR_FRESH=1 as it is for users."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,10 @@ from pathlib import Path
 import pytest
 
 from warm import CLIENT
+
+# Whoever starts tests in the background may have an interrupt ignored, which processes inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
