@@ -3,6 +3,7 @@
 import asyncio
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -75,4 +76,8 @@ def nothing_left_running(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     mark = secrets.token_hex(12)
     monkeypatch.setenv("PROCTOR_TEST_OF_AGENTS", mark)
     yield
-    assert carrying(mark) == set()
+    # What was killed may take a moment to be gone.
+    until = time.monotonic() + 10
+    while (left := carrying(mark)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert left == set(), [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in left]
