@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proctor.core.model import Usage
+from proctor.core.model import Usage, cost_of
 from proctor.errors import UsageError
-from proctor.models.prices import cost_of, price_of
+from proctor.models.prices import price_of
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,9 +45,9 @@ class Driven(Agent):
             found.append("timeout is a number of seconds above 0")
         return found
 
+    @abstractmethod
     def begin(self, desk: Desk) -> dict[str, Json]:
         """Return what the driver is told first."""
-        raise NotImplementedError
 
     async def open(self, desk: Desk) -> Session:
         """Begin a session; its process starts with the first message."""

@@ -1,7 +1,7 @@
 """``proctor taskweaver``: agents examined by the flags of TaskWeaver's auto_eval."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,11 +104,14 @@ json_option(taskweaver)
 store_option(taskweaver)
 
 
+@dataclass(frozen=True)
 class _Batch:
     """Hold where rows go, and which cases have theirs."""
 
-    def __init__(self, wanted: bool, result: Path, flush: bool, done: set[str]) -> None:
-        self.wanted, self.result, self.flush, self.done = wanted, result, flush, done
+    wanted: bool
+    result: Path
+    flush: bool
+    done: set[str]
 
 
 def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":

@@ -67,6 +67,16 @@ class Usage:
         )
 
 
+def cost_of(price: tuple[float, float] | None, usage: Usage) -> float | None:
+    """Return what a call cost in US dollars; none where its price or its tokens are not known."""
+    if price is None:
+        return None
+    if any(price) and not usage.prompt_tokens and not usage.completion_tokens:
+        return None
+    into, out = price
+    return (into * usage.prompt_tokens + out * usage.completion_tokens) / 1e6
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """Hold what a model said."""

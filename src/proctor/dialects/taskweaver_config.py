@@ -12,7 +12,6 @@ from proctor.errors import SuiteError
 from proctor.source import Document, read_json
 from proctor.validation import validate
 
-FILE = "evaluator_config.json"
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 _KEYS = {
     field.alias: name for name, field in EvaluatorConfig.model_fields.items() if field.alias

@@ -4,11 +4,11 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from proctor import wire
-from proctor.core.model import Upstream, Usage
+from proctor.core.model import Upstream, Usage, cost_of
 from proctor.core.suite import Json
 from proctor.engine.proxy_calls import Heard, ProxyCall, heard_in, heard_in_stream, only_usage
 from proctor.errors import UsageError
@@ -139,7 +139,6 @@ class Proxy:
             calls=1,
             prompt_tokens=heard.prompt_tokens,
             completion_tokens=heard.completion_tokens,
-            cost=_cost(self.upstream.price, heard),
         )
         call = ProxyCall(
             session=asked.session,
@@ -149,7 +148,7 @@ class Proxy:
             said=heard.said,
             tools=heard.tools,
             status=status,
-            usage=usage,
+            usage=replace(usage, cost=cost_of(self.upstream.price, usage)),
             seconds=seconds,
             at=time.time(),
         )
@@ -188,12 +187,6 @@ def _prepared(data: bytes, model: str) -> tuple[bytes, Mapping[str, Json], bool]
     if own:
         body["stream_options"] = {"include_usage": True}
     return wire.dumps(body), body, own
-
-
-def _cost(price: tuple[float, float] | None, heard: Heard) -> float | None:
-    if price is None:
-        return None
-    return (price[0] * heard.prompt_tokens + price[1] * heard.completion_tokens) / 1e6
 
 
 def _foreign(headers: Mapping[str, str]) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 from re import compile as pattern
 
 from proctor import wire
-from proctor.core.model import Usage
 from proctor.core.suite import Json
 from proctor.errors import UsageError
 
@@ -38,16 +37,6 @@ def price_of(
         tables.append(_listed())
     names = (f"{provider}:{model}", f"{provider}:{_DATE.sub('', model)}")
     return next((table[name] for table in tables for name in names if name in table), None)
-
-
-def cost_of(price: Price | None, usage: Usage) -> float | None:
-    """Return what a call cost in US dollars; none where its price or its tokens are not known."""
-    if price is None:
-        return None
-    if any(price) and not usage.prompt_tokens and not usage.completion_tokens:
-        return None
-    into, out = price
-    return (into * usage.prompt_tokens + out * usage.completion_tokens) / 1e6
 
 
 @cache

@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import ClassVar
 
 from proctor import bounded, wire
-from proctor.core.model import Model, Reply, Request, Sampling, Shape, Usage
+from proctor.core.model import Model, Reply, Request, Sampling, Shape, Usage, cost_of
 from proctor.core.suite import Json, Message
 from proctor.errors import ModelError, UsageError
 from proctor.models.addresses import base_of, is_loopback, is_private
 from proctor.models.endpoints import Answer, Endpoint, Endpoints
 from proctor.models.limited import Limiter
-from proctor.models.prices import cost_of, price_of
+from proctor.models.prices import price_of
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
 from proctor.models.words import blamed_by, code_of, said_by
 

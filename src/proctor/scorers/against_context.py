@@ -11,7 +11,7 @@ from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.scorers.original_grades import INVALID, Grade, graded, read_correct
-from proctor.scorers.verdicts import Decision, Question, decide
+from proctor.scorers.verdicts import Decision, Question, decide, unaskable
 
 NOTE = "context"
 """Where an attempt notes the passages that its candidate was given, one text or a list."""
@@ -80,8 +80,7 @@ class QaCorrectness(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        return unaskable(self.tries)
 
     @property
     def _prompt(self) -> str:
@@ -124,8 +123,7 @@ class Hallucination(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        return unaskable(self.tries)
 
 
 def context_of(ctx: ScoreContext) -> str:

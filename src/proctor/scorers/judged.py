@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, create_model
@@ -13,7 +12,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.scorers.final_answer import extracted
 from proctor.scorers.original_verdicts import read_result
-from proctor.scorers.verdicts import Correctness, Decision, Question, decide
+from proctor.scorers.verdicts import Correctness, Decision, Question, decide, unaskable
 
 _NONE = {"zh": "（无）"}
 
@@ -55,7 +54,7 @@ class Judged(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a criterion that says nothing."""
-        return _problems(self.tries, question=self.question)
+        return unaskable(self.tries, question=self.question)
 
 
 @dataclass(frozen=True)
@@ -131,7 +130,7 @@ class JudgedCorrect(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
-        return _problems(self.tries)
+        return unaskable(self.tries)
 
     @property
     def _rules(self) -> str:
@@ -182,7 +181,7 @@ class Rating(Scorer):
         """Report a scale that goes nowhere."""
         if self.low >= self.high:
             yield f"the scale goes from {self.low} to {self.high}: high must be above low"
-        yield from _problems(self.tries, question=self.question)
+        yield from unaskable(self.tries, question=self.question)
 
 
 def salt_of(ctx: ScoreContext) -> str:
@@ -225,15 +224,6 @@ def _lettered(choices: Sequence[str]) -> Iterable[str]:
         yield f"{chr(ord('A') + number)}) {choice}" if number < 26 else choice
 
 
-def _problems(tries: int, **texts: str) -> Iterable[str]:
-    if tries < 1:
-        yield f"{tries} tries: a judge must be asked at least once"
-    for name, text in texts.items():
-        if not text.strip():
-            yield f"the {name} is empty"
-
-
-@cache
 def _rated(low: int, high: int) -> Any:
     return create_model(
         "Rated", reason=(str, ""), rating=(int, Field(ge=low, le=high)), __base__=BaseModel

@@ -17,6 +17,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.scorers import maths_forms as forms
 from proctor.scorers.final_answer import boxed, extracted, phrased
+from proctor.scorers.verdicts import unaskable
 
 PARSE_SECONDS, COMPARE_SECONDS = 2, 3
 MOST = 4000
@@ -92,8 +93,7 @@ class Maths(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        return unaskable(self.tries)
 
     @property
     def _judged(self) -> Any:

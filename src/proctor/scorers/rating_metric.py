@@ -16,7 +16,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Json, Message
 from proctor.errors import JudgeError
 from proctor.scorers.original_ratings import TOP, digit_in, weighted
-from proctor.scorers.verdicts import Decision, Question, failed, record
+from proctor.scorers.verdicts import Decision, Question, failed, record, unaskable
 
 LOW, HIGH = 1, 5
 ALTERNATIVES = 20
@@ -103,8 +103,7 @@ class RatingMetric(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a prompt that shows no answer, and a metric that is not defined."""
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        yield from unaskable(self.tries)
         for name in ("metric", "definition"):
             if not getattr(self, name).strip():
                 yield f"the {name} is empty"

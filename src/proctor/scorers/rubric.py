@@ -9,7 +9,7 @@ from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score, ScoreStatus
 from proctor.scorers.judged import before_answer, salt_of
 from proctor.scorers.original_verdicts import Met, read_met
-from proctor.scorers.verdicts import Decision, Question, decide
+from proctor.scorers.verdicts import Decision, Question, decide, unaskable
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,7 @@ class Rubric(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report an item that says nothing."""
-        if not self.criterion.strip():
-            yield "the criterion is empty"
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        return unaskable(self.tries, criterion=self.criterion)
 
 
 def _meaning(verdict: Met) -> Decision:

@@ -13,7 +13,7 @@ from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.scorers.agent_rounds import PostIndex, chosen, rounds_in, spoken
-from proctor.scorers.verdicts import Decision, Question, decide
+from proctor.scorers.verdicts import Decision, Question, decide, unaskable
 
 ROUND, TALK = "point_round", "point_talk"
 _ANSWER = re.compile(r"\W*(yes|no)\s*(?:\Z|[^\w\s])", re.IGNORECASE)
@@ -99,10 +99,7 @@ class ScoringPoint(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a statement that says nothing."""
-        if not self.statement.strip():
-            yield "the statement is empty"
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        yield from unaskable(self.tries, statement=self.statement)
         if self.history and self.post_index is not None:
             yield "with history the whole conversation is judged, so there is no post to choose"
 

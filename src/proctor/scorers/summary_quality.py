@@ -12,7 +12,7 @@ from proctor.core.model import Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json
 from proctor.scorers.original_grades import Grade, graded, read_choice
-from proctor.scorers.verdicts import Decision, Question, decide
+from proctor.scorers.verdicts import Decision, Question, decide, unaskable
 
 CATEGORIES = {0.0: "reference", 0.5: "equal", 1.0: "candidate"}
 
@@ -64,8 +64,7 @@ class SummaryQuality(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
-        if self.tries < 1:
-            yield f"{self.tries} tries: a judge must be asked at least once"
+        return unaskable(self.tries)
 
     @property
     def _prompt(self) -> str:

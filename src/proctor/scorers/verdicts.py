@@ -1,6 +1,6 @@
 """From a question to a judge's ruling to a score: what all judged criteria share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -43,6 +43,15 @@ class Decision:
 
     points: float
     reason: str
+
+
+def unaskable(tries: int, **texts: str) -> Iterable[str]:
+    """Yield what keeps a judge from being asked: no try at all, or texts that say nothing."""
+    if tries < 1:
+        yield f"{tries} tries: a judge must be asked at least once"
+    for name, text in texts.items():
+        if not text.strip():
+            yield f"the {name} is empty"
 
 
 async def decide(
