@@ -97,7 +97,7 @@ def test_many_numbers() -> None:
 
 def test_keys_travel_with_their_cases() -> None:
     cases = [case(number) for number in range(4)]
-    keyed = Keyed(cases, map(case_key, cases))
+    keyed = Keyed(cases)
     pairs = [(case_key(one), one) for one in cases]
     assert (list(keyed), len(keyed), keyed[-1], keyed[1:3]) == (pairs, 4, pairs[-1], pairs[1:3])
 

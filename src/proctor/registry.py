@@ -1,7 +1,7 @@
 """One table from plugin names to classes; built-ins and strangers come through the same door."""
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -165,7 +165,7 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
 def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     """Make a plugin of its spec, checking every parameter."""
     cls: Any = find(kind, spec.name, allow_import=allow_import)
-    known = {f.name for f in fields(cls)}
+    known = _field_names(cls)
     wrong = [_unknown(name, known) for name in spec.params if name not in known]
     if wrong:
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(wrong)}")
@@ -203,7 +203,8 @@ def _type_name(kind: Any) -> str:
 
 def main_parameter(kind: str, name: str) -> str | None:
     """Return the parameter that ``name: value`` stands for; a class without fields has none."""
-    return next((f.name for f in fields(find(kind, name))), None)
+    found: Any = find(kind, name)
+    return next(iter(_field_names(found)), None)
 
 
 def params_from(kind: str, name: str, value: Json) -> dict[str, Json]:
@@ -262,9 +263,12 @@ def _finite(value: Any) -> bool:
         return True
     if isinstance(value, float):
         return isfinite(value)
-    if isinstance(value, list | tuple):
-        return all(map(_finite, value))
-    return all(_finite(getattr(value, name, None)) for name in _field_names(kind))
+    parts = value if isinstance(value, list | tuple) else _parts(value, kind)
+    return all(_finite(part) for part in parts if type(part) not in _PLAIN)
+
+
+def _parts(value: Any, kind: Any) -> list[Any]:
+    return [getattr(value, name, None) for name in _field_names(kind)]
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})
@@ -288,7 +292,7 @@ def _endless(value: Any, path: tuple[str, ...]) -> Iterator[str]:
             yield from _endless(part, (*path, str(number)))
 
 
-def _unknown(name: str, known: set[str]) -> str:
+def _unknown(name: str, known: Collection[str]) -> str:
     close = get_close_matches(name, known, n=1, cutoff=0.5)
     meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(sorted(known))}"
     return f"unknown parameter {name!r} ({meant})"

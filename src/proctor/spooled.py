@@ -3,13 +3,13 @@
 import os
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
 from proctor import wire
 from proctor.core.encoding import case_from
-from proctor.core.fingerprint import plain
-from proctor.core.suite import Case
+from proctor.core.fingerprint import content_key, plain
+from proctor.core.suite import Case, Json
 
 HELD = 5_000
 """How many cases are simply held; beyond, all of them go to a file."""
@@ -94,9 +94,16 @@ class Cases(Sequence[Case]):
         """Return the place of a case, the first one of that id; none where there is none."""
         for key in _keys(case_id):
             place = self._places.get(key)
-            if place is None or self[place].id == case_id:
+            if place is None or self._is_at(place, case_id):
                 return place
         return None
+
+    def contents(self) -> Iterator[dict[str, Json]]:
+        """Yield what ``plain`` makes of each case."""
+        if self._held is not None:
+            yield from map(plain, self._held)
+        else:
+            yield from map(wire.loads, self._documents())
 
     def __len__(self) -> int:
         return len(self._starts) if self._held is None else len(self._held)
@@ -118,13 +125,17 @@ class Cases(Sequence[Case]):
         if (case := self._recent.get(number)) is None:
             if len(self._recent) >= RECENT:
                 self._recent.clear()
-            case = self._recent[number] = self._read(number)
+            case = self._recent[number] = _case(self._read(number))
         return case
 
     def __iter__(self) -> Iterator[Case]:
         if self._held is not None:
             yield from self._held
-            return
+        else:
+            yield from map(_case, self._documents())
+
+    def _documents(self) -> Iterator[bytes]:
+        """Yield all cases as they are in the file."""
         self._flush()
         start, count = 0, len(self._starts)
         while start < count:
@@ -134,7 +145,7 @@ class Cases(Sequence[Case]):
             at = self._starts[start]
             data = os.pread(self._file, self._end(stop - 1) - at, at)
             for number in range(start, stop):
-                yield _case(data[self._starts[number] - at : self._end(number) - at])
+                yield data[self._starts[number] - at : self._end(number) - at]
             start = stop
 
     def __del__(self) -> None:
@@ -147,8 +158,16 @@ class Cases(Sequence[Case]):
             if known is None:
                 self._places.put(key, place)
                 return
-            if self[known].id == case_id:
+            if self._is_at(known, case_id):
                 return
+
+    def _is_at(self, place: int, case_id: str) -> bool:
+        """Tell whether the case at a place has an id; documents mostly begin with it."""
+        if self._held is None:
+            start = wire.dumps({"id": case_id})[:-1] + b","
+            if self._read(place, len(start)) == start:
+                return True
+        return self[place].id == case_id
 
     def _move(self) -> None:
         held, self._held = self._held or [], None
@@ -176,10 +195,11 @@ class Cases(Sequence[Case]):
             count = os.pwrite(self._file, view, at)
             view, at = view[count:], at + count
 
-    def _read(self, number: int) -> Case:
+    def _read(self, number: int, most: int | None = None) -> bytes:
         self._flush()
         start = self._starts[number]
-        return _case(os.pread(self._file, self._end(number) - start, start))
+        size = self._end(number) - start
+        return os.pread(self._file, size if most is None else min(size, most), start)
 
     def _end(self, number: int) -> int:
         return self._starts[number + 1] if number + 1 < len(self._starts) else self._written
@@ -254,10 +274,11 @@ class Finder(Mapping[str, Case]):
 class Keyed(Sequence[tuple[str, Case]]):
     """Hold cases after their keys, of which each takes 16 bytes."""
 
-    def __init__(self, cases: Sequence[Case], keys: Iterable[str]) -> None:
+    def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
         self._keys = bytearray()
-        for key in keys:
+        contents = cases.contents() if isinstance(cases, Cases) else map(plain, cases)
+        for key in map(content_key, contents):
             self._keys += bytes.fromhex(key)
 
     def keys(self) -> Iterator[str]:

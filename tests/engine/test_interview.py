@@ -81,9 +81,9 @@ def interview(store: Store) -> Callable[..., Made]:
         counted = asyncio.run(who.collect(lambda done: seen.append((done.done, done.total))))
         assert seen[-1] == (counted.done, counted.total)
         linked = {
-            (case.id, attempt.index): attempt
-            for _, case, attempts in store.linked("run")
-            for attempt, _ in attempts
+            (row.case.id, attempt.index): attempt
+            for row in store.linked("run")
+            for attempt, _ in row.attempts
         }
         return counted, linked
 

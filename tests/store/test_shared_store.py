@@ -124,9 +124,9 @@ def test_killed_on_one_machine_and_finished_on_another(
         (run,) = store.runs()
         kept = CASES * ATTEMPTS - sum(
             1
-            for _, case, attempts in store.linked(run.id)
-            for _, scores in attempts
-            if len(scores) < len(case.criteria)
+            for row in store.linked(run.id)
+            for _, scores in row.attempts
+            if len(scores) < len(row.case.criteria)
         )
     two.log.unlink()
     made = two.run()
@@ -189,7 +189,7 @@ def test_several_runs_and_readers_at_once(machines: list[Machine], address: str)
         with Store.open(address) as store:
             while not ended.wait(0.1):
                 for run in store.runs():
-                    looked.append(sum(len(attempts) for _, _, attempts in store.linked(run.id)))
+                    looked.append(sum(len(row.attempts) for row in store.linked(run.id)))
 
     reader = threading.Thread(target=look)
     reader.start()

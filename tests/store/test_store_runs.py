@@ -46,9 +46,19 @@ def make_attempt(name: str, index: int) -> tuple[Attempt, dict[str, Score]]:
 
 def expected(names: Iterable[str], *, start: int = 0) -> list[LinkedCase]:
     return [
-        LinkedCase(position, make_case(name), [make_attempt(name, i) for i in range(TRIES)])
+        LinkedCase(
+            position,
+            make_case(name),
+            [make_attempt(name, i) for i in range(TRIES)],
+            [score_keys(name, i) for i in range(TRIES)],
+        )
         for position, name in enumerate(names, start)
     ]
+
+
+def score_keys(name: str, index: int) -> dict[str, str]:
+    judged = make_attempt(name, index)[1]
+    return {criterion: f"{name}-{index}-{place}" for place, criterion in enumerate(judged)}
 
 
 def links(names: Iterable[str]) -> list[RunAttempt]:
@@ -57,10 +67,7 @@ def links(names: Iterable[str]) -> list[RunAttempt]:
             position=position,
             index=index,
             attempt_key=f"{name}-{index}",
-            score_keys={
-                criterion: f"{name}-{index}-{place}"
-                for place, criterion in enumerate(make_attempt(name, index)[1])
-            },
+            score_keys=score_keys(name, index),
         )
         for position, name in enumerate(names)
         for index in range(TRIES)

@@ -22,18 +22,19 @@ def criterion_from(data: Mapping[str, Json]) -> Criterion:
 
 def case_from(data: Mapping[str, Json]) -> Case:
     """Make a Case of its JSON."""
-    changed: dict[str, Json] = {
-        "messages": _messages(data.get("messages", ())),
-        "criteria": tuple(criterion_from(item) for item in data.get("criteria", ())),
-        "references": tuple(data.get("references", ())),
-        "context": tuple(data.get("context", ())),
-        "tags": {name: tuple(values) for name, values in data.get("tags", {}).items()},
-    }
-    if "files" in data:
-        changed["files"] = tuple(CaseFile(**item) for item in data["files"])
-    if "dialogue" in data:
-        changed["dialogue"] = spec_from(data["dialogue"])
-    return Case(**{**data, **changed})
+    made = dict(data)
+    made["messages"] = _messages(data.get("messages", ()))
+    made["criteria"] = tuple([criterion_from(item) for item in data.get("criteria", ())])
+    for name in ("references", "context"):
+        if name in made:
+            made[name] = tuple(made[name])
+    if "tags" in made:
+        made["tags"] = {name: tuple(values) for name, values in made["tags"].items()}
+    if "files" in made:
+        made["files"] = tuple([CaseFile(**item) for item in made["files"]])
+    if "dialogue" in made:
+        made["dialogue"] = spec_from(made["dialogue"])
+    return Case(**made)
 
 
 def suite_from(data: Mapping[str, Json], cases: Sequence[Case]) -> Suite:
@@ -87,12 +88,16 @@ def comparison_from(data: Mapping[str, Json]) -> Comparison:
 
 
 def _messages(items: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:
-    return tuple(
-        Message(
-            role=item["role"],
-            content=item.get("content", ""),
-            images=tuple(item.get("images", ())),
-            thinking=item.get("thinking", ""),
-        )
-        for item in items
+    return tuple([_message(item) for item in items])
+
+
+def _message(data: Mapping[str, Json]) -> Message:
+    content, images = data.get("content", ""), data.get("images")
+    if not images and "thinking" not in data:
+        return Message(role=data["role"], content=content)
+    return Message(
+        role=data["role"],
+        content=content,
+        images=tuple(images or ()),
+        thinking=data.get("thinking", ""),
     )

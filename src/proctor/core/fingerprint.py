@@ -17,14 +17,17 @@ def plain(thing: Any) -> Json:
     if kind in _SCALARS:
         return thing
     if kind is dict:
-        return {str(key): plain(value) for key, value in thing.items()}
+        return {
+            str(key): value if type(value) in _SCALARS else plain(value)
+            for key, value in thing.items()
+        }
     if kind is tuple or kind is list:
-        return [plain(value) for value in thing]
+        return [value if type(value) in _SCALARS else plain(value) for value in thing]
     if (layout := _layout(kind)) is not None:
         return {
-            name: plain(value)
+            name: value if type(value) in _SCALARS else plain(value)
             for name, default in layout
-            if not _is_default(default, value := getattr(thing, name))
+            if (value := getattr(thing, name)) is not default and not _is_default(default, value)
         }
     return _unusual(thing)
 
@@ -47,11 +50,15 @@ def digest_bytes(content: bytes) -> str:
 
 def case_key(case: Case) -> str:
     """Address a case by its content; where it was written does not matter."""
-    content = plain(case)
-    content.pop("source", None)
-    if case.files:
-        content["files"] = _filed(case)
-    return digest(content)
+    return content_key(plain(case))
+
+
+def content_key(content: dict[str, Json]) -> str:
+    """Address a case by what ``plain`` made of it."""
+    changed = {name: value for name, value in content.items() if name != "source"}
+    if files := content.get("files"):
+        changed["files"] = [[file["name"], file["digest"]] for file in files]
+    return digest_plain([changed])
 
 
 def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
@@ -126,11 +133,12 @@ def _said(messages: Sequence[Message]) -> list[list[str]]:
 
 
 def _is_default(default: Any, value: Any) -> bool:
-    if value is None or (isinstance(value, str | tuple | dict) and not value):
+    if not value and (value is None or isinstance(value, _EMPTY)):
         return True
-    return bool(type(value) is type(default) and value == default)
+    return type(value) is type(default) and bool(value == default)
 
 
+_EMPTY = (str, tuple, dict)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _Layout = tuple[tuple[str, Any], ...]
 _LAYOUTS: dict[type[Any], _Layout | None] = {}

@@ -43,7 +43,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     for row in _Rows(path, cases, findings):
         data = row.document.data
         said = said or "output" in data or "messages" in data
-        _reply(findings, row.document, cases[row.case])
+        _reply(findings, row, cases)
     if not said and not findings.errors:
         raise DialectError(f"{path}: no row has an 'output'")
     findings.check()
@@ -54,7 +54,7 @@ def _attempts(path: Path, cases: Finder) -> Iterator[Attempt]:
     findings = Findings()
     for row in _Rows(path, cases, findings):
         data = row.document.data
-        messages = _reply(findings, row.document, cases[row.case])
+        messages = _reply(findings, row, cases)
         findings.check()
         answered = any(message.role == "assistant" for message in messages)
         yield Attempt(
@@ -146,15 +146,15 @@ class _Rows:
         self.findings.add(document.problem((), message, hint=hint))
 
 
-def _reply(findings: Findings, document: Document, case: Case) -> tuple[Message, ...]:
+def _reply(findings: Findings, row: _Row, cases: Finder) -> tuple[Message, ...]:
     """Return what the candidate said; nothing if it gave no answer."""
-    data = document.data
+    document, data = row.document, row.document.data
     output, messages = data.get("output"), data.get("messages")
     if output is not None and messages is not None:
         problem = document.problem((), "'output' and 'messages' say the same thing; one is wanted")
         findings.add(problem)
     elif messages is not None:
-        return _transcript(findings, document, case)
+        return _transcript(findings, document, cases[row.case])
     elif isinstance(output, str | bool | int | float):
         return (Message(role="assistant", content=_as_text(output)),)
     elif output is not None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
 
@@ -24,10 +23,6 @@ class AtHand:
     held: Sequence[Held]
     """In the order of the cases."""
 
-    def keys(self, case: Case, attempt: Attempt) -> Mapping[str, str]:
-        """Return the keys of an attempt's scores, which were made already."""
-        return self._keys[id(case), id(attempt)]
-
     def rows(self) -> Iterator[LinkedCase]:
         """Yield all rows with the scores that there are by now."""
         cases = (list(found) for _, found in groupby(self.held, itemgetter(0)))
@@ -40,8 +35,4 @@ class AtHand:
                     (attempt, {name: known[key] for name, key in keys.items() if key in known})
                     for _, _, attempt, keys in found
                 ]
-                yield LinkedCase(place, case, attempts)
-
-    @cached_property
-    def _keys(self) -> dict[tuple[int, int], Mapping[str, str]]:
-        return {(id(case), id(attempt)): keys for _, case, attempt, keys in self.held}
+                yield LinkedCase(place, case, attempts, [keys for _, _, _, keys in found])

@@ -53,8 +53,8 @@ def entries_of(
     """Return what the runs have, at most so many attempts a case, and what cannot be compared."""
     entries = {
         run.id: {
-            case.id: Entry(case, [attempt for attempt, _ in linked[:attempts]])
-            for _, case, linked in store.linked(run.id)
+            row.case.id: Entry(row.case, [attempt for attempt, _ in row.attempts[:attempts]])
+            for row in store.linked(run.id)
         }
         for run in runs
     }

@@ -57,9 +57,9 @@ class Collector:
             done += len(rows)
             progress(done)
         silent = (
-            (position, case, Attempt.of(case.id, None))
-            for position, case in enumerate(cases)
-            if not answered[position]
+            (place, case := cases[place], Attempt.of(case.id, None))
+            for place, known in enumerate(answered)
+            if not known
         )
         for rest in batched(silent, BATCH):
             self._put(rest)

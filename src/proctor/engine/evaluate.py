@@ -10,7 +10,7 @@ from functools import partial
 from proctor import registry
 from proctor.bounded import available_cores
 from proctor.core.contracts import Executor, Measure
-from proctor.core.fingerprint import case_key, digest, suite_key
+from proctor.core.fingerprint import digest, suite_key
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured, Run, RunStatus
 from proctor.core.suite import Json, Spec, Suite
@@ -109,7 +109,7 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
     settings, suite = ready.settings, ready.suite
     labels = [measure_label(spec, suite) for spec in suite.measures]
     check_gates(settings.gates, suite, labels)
-    keyed = Keyed(suite.cases, map(case_key, suite.cases))
+    keyed = Keyed(suite.cases)
     key = suite_key(suite, keyed.keys())
     run = _run(settings, suite, key)
     store.put_suite(suite, key, keyed)
@@ -372,8 +372,8 @@ def _placed(store: Store, run_id: str, suite: Suite) -> Iterator[tuple[int, Case
 
 def _valued(rows: Iterator[LinkedCase], suite: Suite) -> Iterator[tuple[int, CaseResult]]:
     how = fold_of(suite)
-    for position, case, attempts in rows:
-        yield position, case_result(how, case, attempts)
+    for row in rows:
+        yield row.position, case_result(how, row.case, row.attempts)
 
 
 def _measures(suite: Suite, placed: Placed) -> dict[str, Measured]:

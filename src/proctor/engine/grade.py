@@ -19,6 +19,7 @@ from proctor.core.suite import Case, Criterion, Suite
 from proctor.engine.aggregate import usage_from
 from proctor.engine.at_hand import AtHand
 from proctor.engine.scoring import Scorers, spec_key
+from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
 FLUSH_ROWS = 500
@@ -88,10 +89,10 @@ class Grader:
     def used(self) -> Usage:
         """Return what the verdicts took that need not be asked for."""
         total = Usage()
-        for _, _, attempts in self.store.linked(self.run_id):
+        for found in self.store.linked(self.run_id):
             if self.afresh:
                 break
-            known = {id(score): score for _, scores in attempts for score in scores.values()}
+            known = {id(score): score for _, scores in found.attempts for score in scores.values()}
             total = sum((_used(score) for score in known.values()), total)
         return total
 
@@ -239,12 +240,12 @@ class Grader:
         self, kind: Kind, counted: Graded, names: dict[str, str]
     ) -> Iterator[tuple[Case, Criterion, list[tuple[str, Attempt]]]]:
         held = self.at_hand
-        for _, case, attempts in held.rows() if held else self.store.linked(self.run_id):
-            for criterion in case.criteria:
+        for found in held.rows() if held else self.store.linked(self.run_id):
+            for criterion in found.case.criteria:
                 if self._kind(criterion) is kind and not self._lacks_judge(criterion):
-                    missing = self._missing(case, criterion, attempts, names, counted)
+                    missing = self._missing(found, criterion, names, counted)
                     if missing:
-                        yield case, criterion, missing
+                        yield found.case, criterion, missing
 
     def _lacks_judge(self, criterion: Criterion) -> bool:
         """Tell whether a criterion, which then is only shown, has nobody to judge by it."""
@@ -255,26 +256,25 @@ class Grader:
 
     def _missing(
         self,
-        case: Case,
+        found: LinkedCase,
         criterion: Criterion,
-        attempts: list[tuple[Attempt, dict[str, Score]]],
         names: dict[str, str],
         counted: Graded,
     ) -> list[tuple[str, Attempt]]:
-        found = []
-        for attempt, scores in attempts:
+        again = self.afresh and self.scorers.of(criterion).needs_judge
+        missing = []
+        for (attempt, scores), keys in zip(found.attempts, found.keys, strict=True):
             if attempt.status is not AttemptStatus.ANSWERED:
                 continue
             score = scores.get(criterion.id)
-            again = self.afresh and self.scorers.of(criterion).needs_judge
             if score is not None and score.status is not ScoreStatus.FAILED and not again:
                 counted.stored += 1
                 continue
-            key = (self.at_hand or self.scorers).keys(case, attempt)[criterion.id]
+            key = keys[criterion.id]
             if key not in names:
                 names[key] = criterion.scorer.name
-                found.append((key, judged_part(criterion, attempt)))
-        return found
+                missing.append((key, judged_part(criterion, attempt)))
+        return missing
 
 
 def kind_of(scorer: Scorer) -> Kind:

@@ -1,6 +1,9 @@
 """The signature of a run: every choice that could move its numbers, on one line."""
 
+from contextlib import suppress
+
 from proctor import registry
+from proctor.core.contracts import Dialogue
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
 from proctor.core.suite import Json, Spec, Suite
@@ -53,18 +56,20 @@ def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
 
 def _prompts(suite: Suite, scorers: Scorers) -> str:
     """Hash the prompts of all judges and simulated users of a suite."""
-    asked = {digest(c.scorer): c.scorer for case in suite.cases for c in case.criteria}
-    held = {digest(case.dialogue): case.dialogue for case in suite.cases}
-    specs = [("scorer", spec) for spec in asked.values()]
-    specs += [("dialogue", spec) for spec in held.values()]
-    keys = set()
-    for kind, spec in specs:
-        try:
-            plugin = registry.build(kind, spec, allow_import=scorers.allow_import)
-        except PluginError:
-            continue
-        keys.add(plugin.prompt_key(suite.language))
-    return digest(sorted(keys - {""}))[:8] if keys - {""} else ""
+    asked: set[str] = set()
+    held: Spec | None = None
+    for case in suite.cases:
+        for criterion in case.criteria:
+            with suppress(PluginError):
+                asked.add(scorers.of(criterion).prompt_key(suite.language))
+        if case.dialogue != held:
+            held = case.dialogue
+            with suppress(PluginError):
+                dialogue: Dialogue = registry.build(
+                    "dialogue", held, allow_import=scorers.allow_import
+                )
+                asked.add(dialogue.prompt_key(suite.language))
+    return digest(sorted(asked - {""}))[:8] if asked - {""} else ""
 
 
 def _version(scorers: Scorers, spec: Spec) -> str:

@@ -18,7 +18,7 @@ from proctor.core.encoding import (
     spec_from,
     suite_from,
 )
-from proctor.core.fingerprint import answer_key, case_key, digest, plain, suite_key
+from proctor.core.fingerprint import answer_key, digest, plain, suite_key
 from proctor.core.kept import Archive, KeptSuite
 from proctor.core.run import CaseResult, Run, RunStatus
 from proctor.core.score import Score
@@ -192,7 +192,7 @@ class _Taking:
         _put(self.store, run.id, waiting, self.scorers)
         kept = {name: value for name, value in head["suite"].items() if name != "cases"}
         suite = suite_from(kept, cases.done())
-        keyed = Keyed(suite.cases, map(case_key, suite.cases))
+        keyed = Keyed(suite.cases)
         run = replace(run, suite_key=suite_key(suite, keyed.keys()))
         self.store.put_suite(suite, run.suite_key, keyed)
         self.store.save_run(run)

@@ -131,17 +131,18 @@ class Job:
         return [task.time_limit for task, places in self.groups for _ in places]
 
     def message(self) -> Json:
-        """Return what a grading process is sent."""
-        return {
-            "groups": [
-                {
-                    "case": {**plain(task.case), "criteria": []},
-                    "criterion": plain(task.criterion),
-                    "attempts": [plain(task.attempts[i]) for i in places],
-                }
-                for task, places in self.groups
-            ]
-        }
+        """Return what a grading process is sent; a case that follows itself is sent once."""
+        groups, last = list[Json](), None
+        for task, places in self.groups:
+            group = {
+                "criterion": plain(task.criterion),
+                "attempts": [plain(task.attempts[i]) for i in places],
+            }
+            if task.case is not last:
+                last = task.case
+                group["case"] = plain(replace(last, criteria=()))
+            groups.append(group)
+        return {"groups": groups}
 
     def tasks(self) -> Iterator[GradeTask]:
         """Return tasks that hold the attempts of this job alone."""

@@ -54,7 +54,8 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
     while (job := receive(stdin)) is not None:
         scores, number = [], 0
         for group in job["groups"]:
-            case = case_from(group["case"])
+            if "case" in group:
+                case = case_from(group["case"])
             scorer = _scorer(wire.dumps(group["criterion"]), allow_import)
             for data in group["attempts"]:
                 PROGRESS.pack_into(progress, 0, number, time.monotonic())

@@ -26,6 +26,7 @@ from proctor.store.schema import (
 from proctor.store.suites import read_case
 
 Place = tuple[int, int]
+Tried = tuple[Attempt, dict[str, Score]]
 Within = Callable[[Column[int]], ColumnElement[bool]]
 """Says which positions are meant."""
 
@@ -141,19 +142,20 @@ class Links(Runs):
         return self._within(run_id, suite_key, lambda position: position.between(first, last))
 
     def _within(self, run_id: str, suite_key: str, within: Within) -> Iterator[LinkedCase]:
-        by_position: dict[int, list[tuple[Attempt, dict[str, Score]]]] = {}
-        judged = self._scores(run_id, within)
-        for (position, number), attempt in self._attempts(run_id, within):
-            pairs = by_position.setdefault(position, [])
-            pairs.append((attempt, judged.get((position, number), {})))
+        by_position: dict[int, tuple[list[Tried], list[dict[str, str]]]] = {}
+        keys, judged = self._scores(run_id, within)
+        for place, attempt in self._attempts(run_id, within):
+            pairs, linked = by_position.setdefault(place[0], ([], []))
+            pairs.append((attempt, judged.get(place, {})))
+            linked.append(keys.get(place, {}))
         known = self._cases(suite_key, within)
-        for position, pairs in by_position.items():
+        for position, (pairs, linked) in by_position.items():
             if position not in known:
                 raise StoreError(
                     f"the store at {self.place} has lost case {position} of the run {run_id}"
                     " (fix: run it again)"
                 )
-            yield LinkedCase(position, known[position], pairs)
+            yield LinkedCase(position, known[position], pairs, linked)
 
     def _attempts(self, run_id: str, within: Within) -> Iterator[tuple[Place, Attempt]]:
         table = run_attempts.c
@@ -172,20 +174,29 @@ class Links(Runs):
                 )
             yield (position, number), attempt_from(decode(document))
 
-    def _scores(self, run_id: str, within: Within) -> dict[Place, dict[str, Score]]:
+    def _scores(
+        self, run_id: str, within: Within
+    ) -> tuple[dict[Place, dict[str, str]], dict[Place, dict[str, Score]]]:
+        """Return the keys that attempts are linked to, and the scores that there are of them."""
         table = run_scores.c
         query = (
-            select(table.position, table.number, table.criterion, scores.c.key, scores.c.document)
-            .join(scores, scores.c.key == table.score_key)
+            select(
+                table.position, table.number, table.criterion, table.score_key, scores.c.document
+            )
+            .outerjoin(scores, scores.c.key == table.score_key)
             .where(table.run_id == run_id, within(table.position))
         )
+        keys: dict[Place, dict[str, str]] = {}
         found: dict[Place, dict[str, Score]] = {}
         known: dict[str, Score] = {}
         for position, number, criterion, key, document in self._all(query):
+            keys.setdefault((position, number), {})[criterion] = key
+            if document is None:
+                continue
             if key not in known:
                 known[key] = score_from(decode(document))
             found.setdefault((position, number), {})[criterion] = known[key]
-        return found
+        return keys, found
 
     def _cases(self, suite_key: str, within: Within) -> dict[int, Case]:
         table = suite_cases.c

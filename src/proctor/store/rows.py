@@ -1,6 +1,6 @@
 """What goes into the store and comes out of it, where core has no noun for it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,6 +41,8 @@ class LinkedCase(NamedTuple):
     case: Case
     attempts: list[tuple[Attempt, dict[str, Score]]]
     """Attempts in their order, each with its scores by criterion id."""
+    keys: Sequence[Mapping[str, str]] = ()
+    """The keys of the scores that each attempt has or still needs, by criterion id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
