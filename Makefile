@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# What is compiled is kept, whatever the machine is set to: every process would compile it again.
+export PYTHONDONTWRITEBYTECODE :=
 # Modules are compiled when first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 

@@ -91,35 +91,35 @@ def test_a_catastrophic_pattern_costs_its_criterion_alone() -> None:
     assert (scores["other0"].points, scores["other1"].points) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("deed", "points", "reason"),
-    [
-        ("exit", None, "ended unexpectedly (7)"),
-        ("sys.exit", None, "ended unexpectedly (3)"),
-        ("segfault", None, f"ended unexpectedly ({-signal.SIGSEGV})"),
-        ("raise", None, "Strange: RuntimeError: no luck"),
-        ("none", None, "returned NoneType"),
-        ("text", None, "returned str"),
-        ("nan", None, "returned nan"),
-        ("infinite", None, "returned inf"),
-        ("nan score", None, "nan"),
-        ("text score", None, "str"),
-        ("empty score", None, "no points"),
-        ("odd detail", None, "set"),
-        ("print", 1.0, ""),
-        ("read", 1.0, ""),
-        ("half", 0.5, ""),
-    ],
-)
+STRANGE_DEEDS: dict[str, tuple[float | None, str]] = {
+    "exit": (None, "ended unexpectedly (7)"),
+    "sys.exit": (None, "ended unexpectedly (3)"),
+    "segfault": (None, f"ended unexpectedly ({-signal.SIGSEGV})"),
+    "raise": (None, "Strange: RuntimeError: no luck"),
+    "none": (None, "returned NoneType"),
+    "text": (None, "returned str"),
+    "nan": (None, "returned nan"),
+    "infinite": (None, "returned inf"),
+    "nan score": (None, "nan"),
+    "text score": (None, "str"),
+    "empty score": (None, "no points"),
+    "odd detail": (None, "set"),
+    "print": (1.0, ""),
+    "read": (1.0, ""),
+    "half": (0.5, ""),
+}
+
+
 @pytest.mark.usefixtures("children")
-def test_a_strange_scorer_costs_its_attempt_alone(
-    deed: str, points: float | None, reason: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    scores = grade([task_of(STRANGE, ["good", deed, "bad", "good"])])
-    assert [scores[k].points for k in "023"] == [1.0, 0.0, 1.0]
-    assert scores["1"].points == points
-    assert scores["1"].status == ("failed" if points is None else "scored")
-    assert reason in scores["1"].reason
+def test_a_strange_scorer_costs_its_attempt_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    outputs = [said for deed in STRANGE_DEEDS for said in ("good", deed, "bad", "good")]
+    scores = grade([task_of(STRANGE, outputs)])
+    for place, (deed, (points, reason)) in enumerate(STRANGE_DEEDS.items()):
+        good, strange, bad, last = (scores[str(4 * place + at)] for at in range(4))
+        assert (good.points, bad.points, last.points) == (1.0, 0.0, 1.0), deed
+        assert strange.points == points, deed
+        assert strange.status == ("failed" if points is None else "scored"), deed
+        assert reason in strange.reason
     assert capfd.readouterr().out == ""
 
 

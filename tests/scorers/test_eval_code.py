@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from proctor.core.suite import Case, CaseFile, Message
 from proctor.errors import PluginError, SandboxError
 from proctor.registry import build
 from proctor.sandboxes.bubblewrap import Bubblewrap, trial
+from room import ROOM
 
 sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "taskweaver" / "rounds.json"
@@ -60,17 +61,20 @@ def scores(
     )
 
     async def run() -> list[Score]:
-        place = sandbox or Bubblewrap()
-        try:
-            made = []
-            for params in snippets:
-                scorer = build("scorer", Spec(name="eval_code", params=params))
-                made.append(await judge_async(scorer, replace(ctx, sandbox=place)))
-            return made
-        finally:
-            await place.close()
+        place = sandbox or ROOM.sandbox(Bubblewrap)
+        made = []
+        for params in snippets:
+            scorer = build("scorer", Spec(name="eval_code", params=params))
+            made.append(await judge_async(scorer, replace(ctx, sandbox=place)))
+        return made
 
-    return asyncio.run(run())
+    return ROOM.run(run())
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _closed() -> Iterator[None]:
+    yield
+    ROOM.close()
 
 
 RUN: list[tuple[dict[str, Any], float, str]] = [
@@ -106,7 +110,7 @@ RUN: list[tuple[dict[str, Any], float, str]] = [
 @pytest.mark.parametrize("kind", [Bubblewrap, Cold])
 def test_what_becomes_of_a_snippet(kind: type[Sandbox]) -> None:
     rows = RUN if kind is Bubblewrap else RUN[:12:5]
-    made = scores([params for params, _, _ in rows], sandbox=kind())
+    made = scores([params for params, _, _ in rows], sandbox=ROOM.sandbox(kind))
     for (params, points, reason), score in zip(rows, made, strict=True):
         assert (score.status, score.points, score.out_of) == ("scored", points, 1), params
         assert reason in score.reason, (params, score.reason)

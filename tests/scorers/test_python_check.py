@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import dedent
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from full import FULL
 from proctor import ScoreContext, Spec
 from proctor.core.judging import judge, judge_async
 from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox
@@ -19,6 +20,7 @@ from proctor.registry import build
 from proctor.sandboxes.bubblewrap import Bubblewrap, trial
 from proctor.sandboxes.process import PlainProcess
 from proctor.scorers import python_check
+from room import ROOM
 
 sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
 
@@ -40,17 +42,19 @@ def judged(
     module: str = "cases.check_1-2",
 ) -> Score:
     params = {"module": module, "func": "f", "source": dedent(source), "files": dict(files or {})}
-    return asyncio.run(_judged(Spec(name="python_check", params=params), [answer], sandbox))[0]
+    return ROOM.run(_judged(Spec(name="python_check", params=params), [answer], sandbox))[0]
 
 
 async def _judged(spec: Spec, answers: list[str], kind: type[Sandbox]) -> list[Score]:
-    sandbox = kind()
     scorer = build("scorer", spec)
-    try:
-        contexts = [replace(ScoreContext.of(answer), sandbox=sandbox) for answer in answers]
-        return [await judge_async(scorer, ctx) for ctx in contexts]
-    finally:
-        await sandbox.close()
+    contexts = [replace(ScoreContext.of(answer), sandbox=ROOM.sandbox(kind)) for answer in answers]
+    return [await judge_async(scorer, ctx) for ctx in contexts]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _closed() -> Iterator[None]:
+    yield
+    ROOM.close()
 
 
 RETURNS = [
@@ -177,7 +181,7 @@ HOSTILE = [
 
 
 @sandboxed
-@pytest.mark.parametrize("sandbox", [Bubblewrap, Cold])
+@pytest.mark.parametrize("sandbox", [Bubblewrap, Cold] if FULL else [Bubblewrap])
 @pytest.mark.parametrize(("source", "reason"), HOSTILE)
 def test_hostile_functions_are_contained(
     source: str, reason: str, sandbox: type[Sandbox], monkeypatch: pytest.MonkeyPatch
@@ -229,7 +233,7 @@ def test_calls_leave_nothing_behind_for_each_other() -> None:
     """
     params = {"module": "m", "func": "f", "source": dedent(source)}
     spec = Spec(name="python_check", params=params)
-    first, second = asyncio.run(_judged(spec, ["a", "b"], Bubblewrap))
+    first, second = ROOM.run(_judged(spec, ["a", "b"], Bubblewrap))
     assert first.detail[:2] == second.detail[:2]
     assert (first.detail[2], second.detail[2]) == (["a"], ["b"])
 
@@ -349,7 +353,7 @@ def test_a_customized_case_of_infibench(tmp_path: Path, compat: str) -> None:
     assert criterion.label == "keywords"
     assert sorted(criterion.scorer.params["files"]) == ["cases/data/colours.txt", "cases/split.py"]
     answers = ["Red and grün.", "blue", ""]
-    scores = asyncio.run(_judged(criterion.scorer, answers, Bubblewrap))
+    scores = ROOM.run(_judged(criterion.scorer, answers, Bubblewrap))
     assert [(score.points, score.out_of, score.detail) for score in scores] == [
         (2.0, 2.0, {"found": ["red", "grün"]}),
         (0.0, 2.0, {"found": []}),

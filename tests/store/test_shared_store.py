@@ -242,6 +242,7 @@ def test_connections_that_break_in_the_middle_of_a_run(
     assert numbers(json.loads(out)) == calm(machine, tmp_path)
 
 
+@thorough
 def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     path = tmp_path / "small.db"
     machine = Machine(tmp_path / "one", tmp_path / "log", str(path))

@@ -185,7 +185,8 @@ def test_the_password_is_never_shown(url: str, capsys: pytest.CaptureFixture[str
     assert SECRET not in str(said.value)
     assert _run(["list", "runs", "--store", url]) == 2
     assert _run(["list", "runs", "--store", url, "--json"]) == 2
-    _run(["doctor", "--store", url])
+    if url == UNREACHABLE:  # it takes its time, and says what the commands say
+        _run(["doctor", "--store", url])
     shown = capsys.readouterr()
     assert SECRET not in shown.out + shown.err
     assert "127.0.0.1" in shown.err or "mysql" in shown.err

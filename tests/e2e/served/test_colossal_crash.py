@@ -1,6 +1,7 @@
 """Two models, three categories, ratings, metrics and a battle: killed, resumed, the same numbers."""
 
 import json
+import os
 import random
 import subprocess
 import time
@@ -12,7 +13,7 @@ import pytest
 from proctor.testing import FakeServer
 from proctor.testing.replies import Answer, all_text
 
-KILLS = 2
+KILLS = int(os.environ.get("PROCTOR_KILLS", "1"))
 GRACE = 0.5
 CONCURRENCY = 8
 CATEGORIES = ("brainstorming", "closed_qa", "summarization")

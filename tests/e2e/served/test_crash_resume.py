@@ -20,7 +20,7 @@ import pytest
 
 from proctor.testing import FakeServer
 
-KILLS = int(os.environ.get("PROCTOR_KILLS", "2"))
+KILLS = int(os.environ.get("PROCTOR_KILLS", "1"))
 SEED = int(os.environ.get("PROCTOR_KILLS_SEED", "0"))
 GRACE = 0.5
 CONCURRENCY = 16
