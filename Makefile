@@ -7,13 +7,16 @@ export PYTHONDONTWRITEBYTECODE :=
 # Modules are compiled when first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
+# One more than there are cores, since many tests wait for a moment.
+TESTERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+
 .PHONY: demo test check docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/proctor demo
 
 test: $(VENV)/.test
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

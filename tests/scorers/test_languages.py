@@ -344,6 +344,8 @@ def test_faked_success_is_no_pass(lang: str) -> None:
 
 
 def test_an_endless_program_is_stopped(lang: str) -> None:
+    if not WANTED and lang != "python":
+        pytest.skip(".ci/run waits for all languages (PROCTOR_LANGUAGES_WANTED)")
     row = only(score(lang, SAMPLES[lang].endless, timeout=2.0))
     assert not row["passed"]
     assert (row["stopped"], row["result"]) == ("time", "timed out after 2 s"), row

@@ -13,7 +13,7 @@ import pytest
 from proctor.testing import FakeServer
 from proctor.testing.replies import Answer, all_text
 
-KILLS = int(os.environ.get("PROCTOR_KILLS", "1"))
+KILLS = min(2, int(os.environ.get("PROCTOR_KILLS", "1")))
 GRACE = 0.5
 CONCURRENCY = 8
 CATEGORIES = ("brainstorming", "closed_qa", "summarization")
