@@ -1,5 +1,6 @@
 """The command `proctor` for tests: quick to start, or with PROCTOR_FRESH=1 as it is for users."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -15,6 +16,12 @@ from warm import CLIENT
 # Whoever starts tests in the background may have an interrupt ignored, which processes inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected, thousands of tests, out of every search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
