@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from full import FULL
 from proctor.bounded import each
 from proctor.core.contracts import ScoreContext
 from proctor.core.program import Program, Ran
@@ -86,7 +87,7 @@ async def _score(sandbox: Bubblewrap, answer: str) -> Score:
     return await UnitTests(tests=(TEST,), lang="python").score(ctx)
 
 
-@pytest.fixture(scope="module", params=[Bubblewrap, Cold])
+@pytest.fixture(scope="module", params=[Bubblewrap, Cold] if FULL else [Bubblewrap])
 def scores(request: pytest.FixtureRequest) -> dict[str, tuple[Score, Score]]:
     """Score every attack, and a right answer after it where an interpreter is used again."""
 
