@@ -186,7 +186,8 @@ HOSTILE = [
 def test_hostile_functions_are_contained(
     source: str, reason: str, sandbox: type[Sandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(python_check, "LIMITS", Limits(wall=3.0))
+    if "longer" in reason:
+        monkeypatch.setattr(python_check, "LIMITS", Limits(wall=3.0))
     score = judged(source, sandbox=sandbox, files={"data.txt": "here"})
     assert (score.status, score.points) == ("failed", None), score
     assert reason in score.reason
