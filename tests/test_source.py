@@ -54,6 +54,14 @@ def test_places_and_spelling(tmp_path: Path) -> None:
     assert str(problem).rstrip().endswith("fix: right")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028", "\u2029"])
+def test_lines_end_as_yaml_says(tmp_path: Path, end: str) -> None:
+    document = yaml_of(tmp_path, f"a: 1{end}b: 2{end}a: 3")
+    (warning,) = document.warnings
+    assert (warning.line, warning.column, warning.excerpt) == (3, 1, "a: 3")
+    assert document.problem(("b",), "wrong").excerpt == "b: 2"
+
+
 def test_a_key_that_occurs_twice_is_warned_of(tmp_path: Path) -> None:
     document = yaml_of(tmp_path, "a: 1\nb: 2\na: 3\n")
     assert document.data == {"a": 3, "b": 2}

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ MAX_LINE = 1_000_000
 MAX_ROW = 128 * 1024 * 1024
 MAX_DEPTH = 60
 MAX_NAME = 255
+
+LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What ends a line in YAML, whose places count so."""
 
 Loc = tuple[str | int, ...]
 
@@ -48,7 +52,7 @@ class Document:
     @cached_property
     def lines(self) -> Sequence[str]:
         """Return the lines of the file, for excerpts."""
-        return self.text.split("\n")
+        return LINE_END.split(self.text)
 
     def place(self, loc: Loc) -> Place | None:
         """Return where a value stands, or else the nearest thing around it that is known."""

@@ -9,7 +9,17 @@ from typing import Any
 
 from proctor.core.suite import Json
 from proctor.errors import Problem, SuiteError
-from proctor.source import MAX_DEPTH, MAX_LINE, Document, Loc, Place, read_text, show_loc, wrong
+from proctor.source import (
+    LINE_END,
+    MAX_DEPTH,
+    MAX_LINE,
+    Document,
+    Loc,
+    Place,
+    read_text,
+    show_loc,
+    wrong,
+)
 
 MAX_VALUES = 2_000_000
 MAX_ALIASED = 100_000
@@ -32,7 +42,7 @@ class _YamlBuilder:
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text
-        self.lines = text.split("\n")
+        self.lines = LINE_END.split(text)
         self.places: dict[Loc, Place] = {}
         self.spelling: dict[Loc, str] = {}
         self.anchors: dict[str, tuple[Json, int, int]] = {}

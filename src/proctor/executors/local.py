@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
@@ -20,6 +20,8 @@ from proctor.errors import ProctorError
 from proctor.executors.worker import HEADER, PROGRESS
 
 JOB_SIZE = 64
+READY = 2
+"""How many jobs wait beside those under way, so that no worker waits for the next one."""
 START_LIMIT = 60.0
 STARTS = 3
 """How often a process is started that others keep from it, for want of memory, say."""
@@ -37,6 +39,7 @@ class LocalExecutor(Executor):
         self._booting: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
+        self._room = asyncio.Semaphore(1)
 
     async def warm(self, cases: int) -> None:
         """Start as many workers as have a job in any case, without waiting for them."""
@@ -48,7 +51,9 @@ class LocalExecutor(Executor):
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks in jobs of a few dozen attempts."""
-        limit = self.workers or bounded.available_cores()
+        workers = self.workers or bounded.available_cores()
+        self._room = asyncio.Semaphore(workers)
+        limit = workers + READY
         async with aclosing(bounded.each(jobs(tasks), self._run, limit=limit)) as done:
             async for scores in done:
                 for key, score in scores:
@@ -66,22 +71,28 @@ class LocalExecutor(Executor):
         done: list[tuple[str, Score]] = []
         left: Job | None = job
         while left is not None:
-            worker = self._idle.pop() if self._idle else await self._start()
+            message = wire.dumps(left.message())
             try:
-                scores = await worker.judge(left)
+                async with self._room:
+                    scores = await self._judged(left, message)
             except _Lost as lost:
-                await self._discard(worker)
                 failed = Score.failed(lost.reason)
                 done.append((left.keys[lost.number], failed))
                 left = left.without(lost.number)
                 continue
-            except BaseException:
-                await self._discard(worker)
-                raise
-            self._idle.append(worker)
             done += zip(left.keys, scores, strict=True)
             left = None
         return done
+
+    async def _judged(self, job: "Job", message: bytes) -> list[Score]:
+        worker = self._idle.pop() if self._idle else await self._start()
+        try:
+            scores = await worker.judge(job.limits, message)
+        except BaseException:
+            await self._discard(worker)
+            raise
+        self._idle.append(worker)
+        return scores
 
     async def _start(self) -> "_Worker":
         for left in range(STARTS - 1, -1, -1):
@@ -214,16 +225,15 @@ class _Worker:
         """Tell the process what it needs to know, and wait until it has started."""
         path = [entry or os.getcwd() for entry in sys.path]
         try:
-            await self._send({"path": path, "allow_import": allow_import})
+            await self._send(wire.dumps({"path": path, "allow_import": allow_import}))
             await asyncio.wait_for(self._receive(), START_LIMIT)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             message = "a grading process did not start; see its message above"
             raise NotStarted(message) from None
 
-    async def judge(self, job: Job) -> list[Score]:
+    async def judge(self, limits: Sequence[float], message: bytes) -> list[Score]:
         """Send a job and wait for its scores, watching the time of each attempt."""
-        limits = job.limits
-        receiving = asyncio.ensure_future(self._exchange(job.message()))
+        receiving = asyncio.ensure_future(self._exchange(message))
         try:
             while True:
                 number, since = PROGRESS.unpack_from(self.progress, 0)
@@ -252,14 +262,13 @@ class _Worker:
         self.process._transport.close()  # type: ignore[attr-defined]
         self.progress.close()
 
-    async def _exchange(self, message: Json) -> Json:
+    async def _exchange(self, message: bytes) -> Json:
         await self._send(message)
         return await self._receive()
 
-    async def _send(self, message: Json) -> None:
+    async def _send(self, message: bytes) -> None:
         assert self.process.stdin is not None
-        data = wire.dumps(message)
-        self.process.stdin.write(HEADER.pack(len(data)) + data)
+        self.process.stdin.write(HEADER.pack(len(message)) + message)
         await self.process.stdin.drain()
 
     async def _receive(self) -> Json:

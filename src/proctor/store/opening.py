@@ -159,13 +159,15 @@ def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
         connection.execute("PRAGMA journal_mode=WAL").fetchone()
     connection.execute("PRAGMA synchronous=NORMAL")
     # Keys are random: without room for the pages of their indexes each batch writes most of them.
-    connection.execute("PRAGMA wal_autocheckpoint=8000")
+    connection.execute("PRAGMA wal_autocheckpoint=16000")
     connection.execute("PRAGMA cache_size=-8192")
 
 
 def _on_begin(connection: Connection) -> None:
     """Take SQLite's write lock first: a reader that turns writer is refused without waiting."""
     write = connection.get_execution_options().get("write")
+    if write:
+        connection.exec_driver_sql("PRAGMA cache_size=-65536")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
