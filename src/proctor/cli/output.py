@@ -87,17 +87,33 @@ class _PlainLines:
     """Print a line every few seconds."""
 
     def __init__(self) -> None:
-        self.started = self.last = time.monotonic()
+        self.last = time.monotonic()
+        self.rates = _Rates()
 
     def __call__(self, progress: "Progress") -> None:
+        rate = self.rates.of(progress)
         now = time.monotonic()
         if now - self.last < PLAIN_SECONDS:
             return
         self.last = now
         of = f" of {progress.total:,}" if progress.total is not None else ""
-        rate = progress.done / (now - self.started)
+        shown = f", {rate}" if rate else ""
         failed = f", {progress.failed:,} unscored" if progress.failed else ""
-        click.echo(f"{progress.phase}: {progress.done:,}{of}, {rate:,.0f}/s{failed}", err=True)
+        click.echo(f"{progress.phase}: {progress.done:,}{of}{shown}{failed}", err=True)
+
+
+class _Rates:
+    """Say how fast each phase of a run goes, from the first that was heard of it."""
+
+    def __init__(self) -> None:
+        self.begun: dict[str, tuple[float, int]] = {}
+
+    def of(self, progress: "Progress") -> str:
+        """Return how many a second; nothing where it is too early to say."""
+        now = time.monotonic()
+        began, before = self.begun.setdefault(progress.phase, (now, progress.done))
+        passed = now - began
+        return f"{(progress.done - before) / passed:,.0f}/s" if passed > 0.5 else ""
 
 
 @contextmanager
@@ -123,17 +139,16 @@ def _rich_bar() -> Iterator["Callable[[Progress], None]"]:
     ]
     with rich.progress.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
-        started = time.monotonic()
+        rates = _Rates()
 
         def show(progress: "Progress") -> None:
             if progress.phase not in tasks:
                 tasks[progress.phase] = bars.add_task(progress.phase, rate="", failed="")
-            rate = progress.done / max(time.monotonic() - started, 1e-9)
             bars.update(
                 tasks[progress.phase],
                 completed=progress.done,
                 total=progress.total,
-                rate=f"{rate:,.0f}/s",
+                rate=rates.of(progress),
                 failed=f"{progress.failed} unscored" if progress.failed else "",
             )
 

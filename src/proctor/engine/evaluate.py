@@ -38,6 +38,8 @@ from proctor.spooled import Keyed
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
+LARGE_FILE = 16 * 2**20
+"""Bytes of a suite from which on a person is told that it is being read."""
 Placed = Callable[[], Iterator[tuple[int, CaseResult]]]
 
 
@@ -95,6 +97,9 @@ async def evaluate_all(
     ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
     """
     models = Models(store, settings.calls, notice)
+    size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
+    if size >= LARGE_FILE:
+        notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
     with offline(settings.calls.offline):
         try:
             prepared = [
