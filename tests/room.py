@@ -1,18 +1,20 @@
-"""Sandboxes that stay open from test to test, as they do in a run; a module closes them at its end.
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed() -> Iterator[None]:
-    yield
-    ROOM.close()
-"""
+"""Sandboxes for tests: those that stay open from test to test, as in a run, and one that is cold."""
 
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from proctor.core.program import Sandbox
+from proctor.core.program import Program, Ran, Sandbox
+from proctor.sandboxes.bubblewrap import Bubblewrap
 
 Made = TypeVar("Made")
+
+
+class Cold(Bubblewrap):
+    """Start an interpreter for every program."""
+
+    async def run_python(self, program: Program) -> Ran | None:
+        return None
 
 
 class Room:

@@ -8,10 +8,10 @@ import pytest
 from full import FULL
 from proctor.bounded import each
 from proctor.core.contracts import ScoreContext
-from proctor.core.program import Program, Ran
 from proctor.core.score import Score
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.unit_tests import UnitTest, UnitTests
+from room import Cold
 
 pytestmark = pytest.mark.skipif(
     bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
@@ -72,13 +72,6 @@ ATTACKS = {
     "connects": "import socket\nsocket.create_connection(('1.1.1.1', 80), 1)",
 }
 TEST = UnitTest(content="assert twice(2) == 4\nassert twice(3) == 6", timeout=3)
-
-
-class Cold(Bubblewrap):
-    """Start an interpreter for every program."""
-
-    async def run_python(self, program: Program) -> Ran | None:
-        return None
 
 
 async def _score(sandbox: Bubblewrap, answer: str) -> Score:

@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +18,12 @@ from proctor.core.suite import Case, CaseFile, Message
 from proctor.errors import PluginError, SandboxError
 from proctor.registry import build
 from proctor.sandboxes.bubblewrap import Bubblewrap, trial
-from room import ROOM
+from room import ROOM, Cold
 
 sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "taskweaver" / "rounds.json"
 REAL = json.loads(GOLDEN.read_text(encoding="utf-8"))
 NEW = REAL["new_HEAD_d44ddef2"]["rounds"]
-
-
-@dataclass
-class Cold(Bubblewrap):
-    """A sandbox without a warm interpreter."""
-
-    async def run_python(self, program: Program) -> Ran | None:
-        return None
 
 
 def attempt_of(rounds: Sequence[Any], **notes: Any) -> Attempt:
@@ -69,12 +61,6 @@ def scores(
         return made
 
     return ROOM.run(run())
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed() -> Iterator[None]:
-    yield
-    ROOM.close()
 
 
 RUN: list[tuple[dict[str, Any], float, str]] = [

@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,24 +13,16 @@ import pytest
 from full import FULL
 from proctor import ScoreContext, Spec
 from proctor.core.judging import judge, judge_async
-from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox
+from proctor.core.program import SECRET, Limits, Sandbox
 from proctor.core.score import Score
 from proctor.dialects.infibench import InfiBench
 from proctor.registry import build
 from proctor.sandboxes.bubblewrap import Bubblewrap, trial
 from proctor.sandboxes.process import PlainProcess
 from proctor.scorers import python_check
-from room import ROOM
+from room import ROOM, Cold
 
 sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
-
-
-@dataclass
-class Cold(Bubblewrap):
-    """A sandbox without a warm interpreter."""
-
-    async def run_python(self, program: Program) -> Ran | None:
-        return None
 
 
 def judged(
@@ -49,12 +41,6 @@ async def _judged(spec: Spec, answers: list[str], kind: type[Sandbox]) -> list[S
     scorer = build("scorer", spec)
     contexts = [replace(ScoreContext.of(answer), sandbox=ROOM.sandbox(kind)) for answer in answers]
     return [await judge_async(scorer, ctx) for ctx in contexts]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _closed() -> Iterator[None]:
-    yield
-    ROOM.close()
 
 
 RETURNS = [

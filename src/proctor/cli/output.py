@@ -113,7 +113,10 @@ class _Rates:
         now = time.monotonic()
         began, before = self.begun.setdefault(progress.phase, (now, progress.done))
         passed = now - began
-        return f"{(progress.done - before) / passed:,.0f}/s" if passed > 0.5 else ""
+        if passed <= 0.5:
+            return ""
+        rate = (progress.done - before) / passed
+        return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 
 @contextmanager

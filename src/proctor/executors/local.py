@@ -39,21 +39,20 @@ class LocalExecutor(Executor):
         self._booting: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
-        self._room = asyncio.Semaphore(1)
+        self._size = self.workers or bounded.available_cores()
+        self._room = asyncio.Semaphore(self._size)
 
     async def warm(self, cases: int) -> None:
         """Start as many workers as have a job in any case, without waiting for them."""
         sure = -(-cases // JOB_SIZE)
-        while len(self._all) < min(sure, self.workers or bounded.available_cores()):
+        while len(self._all) < min(sure, self._size):
             worker = await _Worker.spawn()
             self._all.add(worker)
             self._booting.append(worker)
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks in jobs of a few dozen attempts."""
-        workers = self.workers or bounded.available_cores()
-        self._room = asyncio.Semaphore(workers)
-        limit = workers + READY
+        limit = self._size + READY
         async with aclosing(bounded.each(jobs(tasks), self._run, limit=limit)) as done:
             async for scores in done:
                 for key, score in scores:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, create_model
@@ -224,6 +225,7 @@ def _lettered(choices: Sequence[str]) -> Iterable[str]:
         yield f"{chr(ord('A') + number)}) {choice}" if number < 26 else choice
 
 
+@cache
 def _rated(low: int, high: int) -> Any:
     return create_model(
         "Rated", reason=(str, ""), rating=(int, Field(ge=low, le=high)), __base__=BaseModel

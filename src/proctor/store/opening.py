@@ -166,7 +166,7 @@ def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
 def _on_begin(connection: Connection) -> None:
     """Take SQLite's write lock first: a reader that turns writer is refused without waiting."""
     write = connection.get_execution_options().get("write")
-    if write:
+    if write:  # room for the pages of random keys, which readers do not need
         connection.exec_driver_sql("PRAGMA cache_size=-65536")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
