@@ -15,10 +15,8 @@ TESTS = [
     for path in sorted((ROOT / "tests").rglob("*.py"))
     if not any(path.is_relative_to(folder) for folder in GIVEN)
 ]
-LONG = {
-    "tests/scorers/test_languages.py": "programs in every language, right and wrong",
-    "tests/dialects/test_native_read.py": "one table of everything a native suite may say",
-}
+# Files above 600 lines, each with the reason why it is still one thought.
+LONG: dict[str, str] = {}
 # Files that run inside a sandbox, where running a text is their very purpose.
 INSIDE = {"zygote.py", "launch.py", "launch_sql.py", "function_call.py"}
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
@@ -43,7 +41,7 @@ def test_every_file_opens_with_one_line_that_says_what_it_is_for(path: Path) -> 
 
 
 def test_long_files_say_why() -> None:
-    found = {str(p.relative_to(ROOT)) for p in SOURCES + TESTS if lines(p) > 400}
+    found = {str(p.relative_to(ROOT)) for p in SOURCES + TESTS if lines(p) > 600}
     assert found <= LONG.keys()
     assert all((ROOT / name).exists() for name in LONG)
 
