@@ -25,6 +25,7 @@ from sqlalchemy.exc import ArgumentError
 from proctor.errors import StoreError
 from proctor.store.database import translated
 from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
+from proctor.store.secret import draw_secret
 
 VARIABLE = "PROCTOR_STORE"
 DEFAULT = Path(".proctor", "proctor.db")
@@ -215,6 +216,7 @@ def _create(connection: Connection) -> None:
     """Make a new store at today's schema; importing alembic would take longer than this does."""
     metadata.create_all(connection)
     _version_table.create(connection)
+    draw_secret(connection)
     connection.execute(_version_table.insert().values(version_num=VERSIONS[-1]))
 
 

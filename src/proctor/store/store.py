@@ -13,11 +13,22 @@ from proctor.store.numbered import Numbered
 from proctor.store.opening import open_engine
 from proctor.store.paired_listing import PairedListing
 from proctor.store.results import Results
+from proctor.store.secret import Secret
 from proctor.store.suites import Suites
 
 
 class Store(
-    Suites, Attempts, Numbered, Results, Calls, Comparisons, Files, Holding, PairedListing, Marks
+    Suites,
+    Attempts,
+    Numbered,
+    Results,
+    Calls,
+    Comparisons,
+    Files,
+    Holding,
+    PairedListing,
+    Marks,
+    Secret,
 ):
     """Hold one open store, for one thread at a time.
 
