@@ -1,0 +1,90 @@
+"""A store that an earlier version wrote shows the same numbers, and nothing is paid for twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+COMPARED = ("rate", "score", "full", "cases", "attempts", "unanswered", "unscored", "errors")
+
+
+def same_numbers(report: Any, written: Any) -> None:
+    for name in COMPARED:
+        assert report["totals"][name] == pytest.approx(written["totals"][name]), name
+    for name, measure in written["measures"].items():
+        assert report["measures"][name]["value"] == pytest.approx(measure["value"]), name
+    values = [(case["id"], case["value"]) for case in report["cases"]]
+    assert values == [(case["id"], case["value"]) for case in written["cases"]]
+
+
+def reports_of(version: str) -> dict[str, Any]:
+    text = (HERE / version / "reports.json").read_text(encoding="utf-8")
+    reports: dict[str, Any] = json.loads(text)
+    return reports
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> str:
+    address: str = request.getfixturevalue(f"{request.param}_store")
+    return address
+
+
+def test_it_shows_the_same_numbers(version: str, store: str, command: Any) -> None:
+    for name, old in reports_of(version).items():
+        done = command("report", name, "--format", "json", "--cases", store=store)
+        assert done.returncode == 0, done.stderr
+        same_numbers(json.loads(done.stdout), old)
+    runs = json.loads(command("list", "runs", "--json", store=store).stdout)
+    assert {run["name"] for run in runs["runs"]} == {*reports_of(version), "bench_run"}
+
+
+# What reads its verdicts in vain is asked for them again.
+WITHOUT_VERDICTS = {"unreadable"}
+
+
+def test_no_call_is_to_be_bought_again(
+    version: str, store: str, command: Any, written: Any
+) -> None:
+    for name, options in written.RUNS.items():
+        if name in WITHOUT_VERDICTS:
+            continue
+        done = command("plan", *options, "--json", store=store)
+        assert done.returncode == 0, (name, done.stderr)
+        plan = json.loads(done.stdout)
+        assert plan["usage"]["calls"] == 0, name
+        assert plan["attempts_stored"] == plan["attempts"] - plan["unanswered"], name
+
+
+def test_its_runs_end_again_without_any_server(
+    version: str, sqlite_store: str, command: Any, written: Any
+) -> None:
+    for name, options in written.RUNS.items():
+        if name in WITHOUT_VERDICTS:
+            continue
+        done = command(
+            "run", *options, "--name", name, "--json", "--cases", "--offline", store=sqlite_store
+        )
+        assert done.returncode == 0, (name, done.stderr)
+        same_numbers(json.loads(done.stdout), reports_of(version)[name])
+
+
+def test_its_battle_is_told_again_without_any_server(
+    sqlite_store: str, command: Any, written: Any
+) -> None:
+    done = command(*written.BATTLE, "--json", store=sqlite_store)
+    assert done.returncode == 0, done.stderr
+    battle = json.loads(done.stdout)
+    assert battle["battle"]["status"] == "complete"
+    assert [(pair["tie"], pair["missing"]) for pair in battle["pairs"]] == [(3, 0)]
+
+
+def test_labels_are_still_there(sqlite_store: str) -> None:
+    from proctor.store.store import Store
+
+    with Store.open(sqlite_store) as store:
+        labels = store.labels(store.run("alpha").id)
+    assert [(label.case_id, label.points, label.note) for label in labels] == [
+        ("greeting", 0.0, "too short")
+    ]
