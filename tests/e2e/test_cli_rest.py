@@ -166,7 +166,9 @@ def test_demo(cli: Any) -> None:
     runs = cli.json("demo", "--recorded")["runs"]
     careful, hasty = (run["totals"] for run in runs)
     assert careful["rate"] > hasty["rate"]
-    assert "why a mark is what it is" in cli("demo", "--recorded").stdout
+    printed = cli("demo", "--recorded").stdout
+    assert "why a mark is what it is" in printed
+    assert "proctor view " in printed
     assert "keywords" in cli("show", "demo-hasty", "en-python-aliasing").stdout
 
 

@@ -1,5 +1,8 @@
 """``proctor demo``: a real local model, or recorded answers, on the starter suite."""
 
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,12 +18,14 @@ if TYPE_CHECKING:
 
 MODEL = "local:smollm2"
 MAX_TOKENS = 128
+CASE = "en-python-aliasing"
 CANDIDATES = ("careful", "hasty")
 NEXT = (
-    ("proctor show {run} {case}", "why a mark is what it is"),
-    ("proctor report {run} --by lang --cases", "every case"),
-    ("proctor plan SUITE --model openai:NAME", "what examining your model would cost"),
-    ("proctor init my-suite", "a suite of your own"),
+    ("view", "all of it in a browser"),
+    ("show {run} {case}", "why a mark is what it is"),
+    ("report {run} --by lang --cases", "every case"),
+    ("plan SUITE --model openai:NAME", "what examining your model would cost"),
+    ("init my-suite", "a suite of your own"),
 )
 
 
@@ -116,7 +121,16 @@ def _say_next(last: "Outcome") -> None:
         click.echo("as a demonstration: what it said as a judge is shown and not counted. Next:")
     else:
         click.echo("The answers were recorded; grading them was real. Next:")
-    width = max(len(command.format(run=run.name, case="en-python-aliasing")) for command, _ in NEXT)
-    for command, what in NEXT:
-        shown = command.format(run=run.name, case="en-python-aliasing")
-        click.echo(f"  {shown:{width}}  {what}")
+    program = _program()
+    commands = [f"{program} {words.format(run=run.name, case=CASE)}" for words, _ in NEXT]
+    width = max(map(len, commands))
+    for command, (_, purpose) in zip(commands, NEXT, strict=True):
+        click.echo(f"  {command:{width}}  {purpose}")
+
+
+def _program() -> str:
+    """Return how this program is called here: by its name, or by its path where that is needed."""
+    started = os.path.abspath(sys.argv[0])
+    if os.path.basename(started) != "proctor" or shutil.which("proctor") == started:
+        return "proctor"
+    return os.path.relpath(started)

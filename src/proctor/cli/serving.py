@@ -59,17 +59,11 @@ def _options(port: int) -> list[Callable[[Callable[..., Any]], Callable[..., Any
 
 def serve(store: str | None, where: Serving) -> None:
     """Serve the pages of a store until they are stopped; the address is printed."""
-    from proctor.errors import MissingResource, UsageError
+    import uvicorn
 
-    try:
-        import uvicorn
-
-        from proctor.web.app import make_app
-        from proctor.web.safety import LOOPBACK
-    except ImportError as error:
-        raise MissingResource(
-            f"the pages need {error.name} (fix: pip install 'proctor[web]')"
-        ) from None
+    from proctor.errors import UsageError
+    from proctor.web.app import make_app
+    from proctor.web.safety import LOOPBACK
 
     host, token = where.host, where.token
     private = host in LOOPBACK
