@@ -206,14 +206,27 @@ class Broken(Sandbox):
     "outcome",
     [
         SandboxError("there is no room"),
-        Ran(code=127, step=0, finished=False, stderr="python3: not found"),
-        Ran(code=None, step=0, finished=False, stderr="the warm interpreter was lost"),
-        Ran(code=0, step=0, finished=True),
+        Ran(code=127, step=0, finished=False, not_started="python3: No such file or directory"),
+        Ran(code=None, step=0, finished=False, not_started="the sandbox did not start"),
     ],
 )
 def test_a_broken_sandbox_is_nobodys_miss(outcome: Ran | Exception) -> None:
     score = scores([{"code": "return True"}], sandbox=Broken(outcome))[0]
     assert (score.status, score.points, score.out_of) == ("failed", None, 1)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Ran(code=127, step=0, finished=False, stderr="python3: No such file or directory"),
+        Ran(code=96, step=0, finished=False, stderr="the sandbox failed"),
+        Ran(code=None, step=0, finished=False, stderr="lost with its supervisor"),
+        Ran(code=0, step=0, finished=True),
+    ],
+)
+def test_what_a_program_says_does_not_make_it_one_that_was_not_run(outcome: Ran) -> None:
+    score = scores([{"code": "return True"}], sandbox=Broken(outcome))[0]
+    assert (score.status, score.points, score.out_of) == ("scored", 0.0, 1)
 
 
 def test_no_sandbox_is_a_failed_score() -> None:

@@ -118,11 +118,8 @@ def test_how_a_test_ended(ran: Ran, passed: bool, text: str) -> None:
     ("sandbox", "reason"),
     [
         (None, "--sandbox"),
-        (Scripted([Ran(code=None, step=0, finished=False, stderr="no bwrap")]), "no bwrap"),
-        (
-            Scripted([Ran(code=127, step=0, finished=False, stderr="python3: No such file or d")]),
-            "python3 is not there",
-        ),
+        (Scripted([Ran(code=None, step=0, finished=False, not_started="no bwrap")]), "no bwrap"),
+        (Scripted([Ran(code=127, step=0, finished=False, not_started="no cc")]), "no cc"),
     ],
 )
 def test_a_sandbox_that_fails_costs_no_points(sandbox: Sandbox | None, reason: str) -> None:
@@ -131,8 +128,18 @@ def test_a_sandbox_that_fails_costs_no_points(sandbox: Sandbox | None, reason: s
     assert reason in made.reason
 
 
-def test_a_program_that_calls_a_missing_command_fails_by_itself() -> None:
-    ran = Ran(code=127, step=0, finished=False, stderr="main.sh: line 1: foo: command not found")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (127, "main.sh: line 1: foo: command not found"),
+        (127, "bash: No such file or directory"),
+        (126, "bash: Permission denied"),
+        (96, "the sandbox failed"),
+        (None, "lost with its supervisor"),
+    ],
+)
+def test_a_program_that_ran_fails_by_itself_whatever_it_says(code: int | None, said: str) -> None:
+    ran = Ran(code=code, step=0, finished=False, stderr=said)
     made = judge(UnitTests(tests=(UnitTest(content="foo"),), lang="bash"), Scripted([ran]))
     assert (made.status, made.points) == (ScoreStatus.SCORED, 0.0)
 

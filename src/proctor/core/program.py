@@ -94,6 +94,8 @@ class Ran:
     stopped: Stopped | None = None
     seconds: float = 0.0
     files: Mapping[str, bytes] = field(default_factory=dict)
+    not_started: str = ""
+    """Why the program could not be started, told by the sandbox alone; empty once it was."""
     retried: bool = False
     """Whether this is the second try of a program that was stopped for time."""
 

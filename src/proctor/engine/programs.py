@@ -104,10 +104,12 @@ class SharedSandbox(Sandbox):
 
     def _known(self, key: str) -> Ran | None:
         row = self.store.call(key) if self.store is not None else None
-        return _ran_from(row.response) if row is not None and row.status == "ok" else None
+        if row is None or row.status != "ok" or _ambiguous(row.response):
+            return None
+        return _ran_from(row.response)
 
     def _remember(self, key: str, ran: Ran) -> None:
-        if self.store is None or (ran.code is None and ran.stopped is None):
+        if self.store is None or ran.not_started or (ran.code is None and ran.stopped is None):
             return
         self.store.put_call(
             CallRow(
@@ -146,8 +148,14 @@ def _ran_json(ran: Ran) -> dict[str, Json]:
         "stopped": ran.stopped,
         "seconds": ran.seconds,
         "retried": ran.retried,
+        "not_started": ran.not_started,
         "files": {name: _b64(data) for name, data in ran.files.items()},
     }
+
+
+def _ambiguous(data: Json) -> bool:
+    """Tell whether a row of an earlier version leaves open whether the program was started."""
+    return "not_started" not in data and data["code"] == 127
 
 
 def _ran_from(data: Json) -> Ran:

@@ -1,7 +1,6 @@
 """The sandbox of choice: namespaces by bubblewrap, a system-call filter, and limits."""
 
 import asyncio
-import json
 import os
 import shutil
 import subprocess
@@ -18,9 +17,11 @@ from proctor.sandboxes.aids import Aids
 from proctor.sandboxes.groups import Group, make_group
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
+    ENVIRONMENT,
     OWN_MEMORY,
     POLICING,
     SUPERVISOR,
+    WORK,
     compiled,
     job_of,
     police_of,
@@ -29,7 +30,7 @@ from proctor.sandboxes.processes import (
     tasks_of,
 )
 from proctor.sandboxes.seccomp import filter_code
-from proctor.sandboxes.warm_python import ZYGOTE, WarmPython
+from proctor.sandboxes.warm_python import WARM_SUPERVISOR, ZYGOTE, Interpreter, WarmPython
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
@@ -37,17 +38,10 @@ ETC = (
     "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime", "mono", "perl", "php",
     "python3", "python3.11", "R", "ruby", "timezone",
 )  # fmt: skip
-WORK, INSIDE_ZYGOTE = "/sandbox", "/proctor/zygote.py"
 HOST = "/proctor/host"
 """Where a warm interpreter finds again what lies under the folders that programs get anew."""
 READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "pressure", "acpi", "scsi", "mtrr")
 SECRET_FILES = ("kcore", "kmsg", "keys", "timer_list", "kpagecount", "kpageflags", "kpagecgroup")
-ENVIRONMENT = {
-    "HOME": WORK,
-    "LANG": "C.UTF-8",
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "TMPDIR": "/tmp",  # nosec B108  # a place inside the sandbox
-}
 PASSWD = b"user:x:1000:1000:user:/sandbox:/bin/sh\n"
 
 
@@ -58,7 +52,7 @@ class Bubblewrap(Sandbox):
     tier: ClassVar[str] = "bubblewrap"
 
     def __post_init__(self) -> None:
-        self._warm = WarmPython(command=self._zygote_command)
+        self._warm = WarmPython(command=self._interpreter)
         self._aids = Aids(run=self.run)
 
     async def run_python(self, program: Program) -> Ran | None:
@@ -70,9 +64,8 @@ class Bubblewrap(Sandbox):
         await self._warm.close()
         self._aids.close()
 
-    def _zygote_command(
-        self,
-    ) -> tuple[list[str], Callable[[], None] | None, Callable[[], None]]:
+    def _interpreter(self) -> Interpreter:
+        """Return how a warm interpreter is started."""
         group = make_group(tasks_of(Limits()) + 16) if os.geteuid() == 0 else None
         needs = (sys.prefix,)
         covered = [path for path in visible(needs) if _within(path, "/tmp")]  # nosec B108
@@ -81,14 +74,18 @@ class Bubblewrap(Sandbox):
             *self.command(needs, Limits().disk, None),
             *("--cap-add", "CAP_SYS_ADMIN"),
             *(part for place, path in again for part in ("--ro-bind", path, place)),
-            *_tools(SUPERVISOR, POLICING, ZYGOTE),
+            *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
             *(part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)),
             *("--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "OMP_NUM_THREADS", "1"),
             *("--remount-ro", "/", "--chdir", WORK, "--"),
-            *(sys.executable, "-I", INSIDE_ZYGOTE, json.dumps(again)),
+            *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
         ]
-        release = group.remove if group is not None else _nothing
-        return argv, _preparation(group, hidden(needs)), release
+        return Interpreter(
+            argv=argv,
+            settings={"again": again, "disk": Limits().disk},
+            prepare=_preparation(group, hidden(needs)),
+            release=group.remove if group is not None else _nothing,
+        )
 
     async def run(self, program: Program) -> Ran:
         """Run a program in namespaces of its own."""
@@ -214,7 +211,10 @@ def hidden(needs: Sequence[str]) -> Covers | None:
     bwrap = Path(find_bwrap() or "bwrap")
     # The wheel keeps the libraries of its program in a folder beside the package.
     libraries = [str(path) for up in bwrap.parents[2:3] for path in up.glob("*bubblewrap*.libs")]
-    own = (SUPERVISOR, POLICING, ZYGOTE, compiled(SUPERVISOR), compiled(POLICING))
+    own = (
+        *(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
+        *(compiled(SUPERVISOR), compiled(POLICING)),
+    )
     tools = (*map(str, own), str(bwrap), interpreter())
     return hiding([*visible(needs), *tools, *libraries])
 

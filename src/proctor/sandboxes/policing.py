@@ -10,6 +10,7 @@ import time
 TYPE_CHECKING = False  # the library's own takes milliseconds to import
 if TYPE_CHECKING:
     import signal
+    from collections.abc import Sequence
     from typing import Any
 else:
     import _signal as signal
@@ -57,17 +58,21 @@ class Police:
 
     PERIOD = 0.02
 
-    def __init__(self, memory: float, processes: float, cpu: float) -> None:
+    def __init__(
+        self,
+        memory: float,
+        processes: float,
+        cpu: float,
+        reaper: int | None = None,
+        places: Sequence[str | int] = PLACES,
+    ) -> None:
         self.memory, self.processes, self.cpu = memory, processes, cpu
+        self.reaper, self.places = reaper, places
         self.next = time.monotonic() + self.PERIOD
         self.page = resource.getpagesize()
         self.tick = os.sysconf("SC_CLK_TCK")
+        self.own = {"1", str(os.getpid()), str(reaper)}
         self.before = self.reaped()
-        self.shown = ""
-        # The processes listed may be those of a namespace around ours, where our number is another;
-        # counted along, a warm interpreter would answer for all programs that it ever ran.
-        with Quietly():
-            self.shown = os.readlink("/proc/self")
 
     def offence(self) -> str | None:
         """Return the limit that is passed, if it is time to look."""
@@ -75,8 +80,7 @@ class Police:
         if now < self.next:
             return None
         self.next = now + self.PERIOD
-        own = {"1", str(os.getpid()), self.shown}
-        pids = [name for name in os.listdir("/proc") if name.isdigit() and name not in own]
+        pids = [name for name in os.listdir("/proc") if name.isdigit() and name not in self.own]
         if len(pids) > self.processes:
             return "processes"
         stats = {name: stat for name in pids if (stat := self.stat(name)) is not None}
@@ -101,7 +105,10 @@ class Police:
         return "disk" if code == -signal.SIGXFSZ or self.full() else None
 
     def reaped(self) -> float:
-        """Return the processor time of all that were waited for."""
+        """Return the processor time of all that were waited for, by this process or its reaper."""
+        if self.reaper is not None:
+            stat = self.stat(str(self.reaper))
+            return sum(map(int, stat[13:15])) / self.tick if stat is not None else 0.0
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
 
@@ -111,14 +118,12 @@ class Police:
 
     def full(self) -> bool:
         """Tell whether no room is left where programs may write, or too many files are there."""
-        for place in PLACES:
+        for place in self.places:
             try:
                 found = os.statvfs(place)
             except OSError:
                 continue
-            if os.getpid() == 1 and not found.f_bavail:
-                return True
-            if os.getpid() == 1 and found.f_files - found.f_ffree > MAX_NODES:
+            if not found.f_bavail or found.f_files - found.f_ffree > MAX_NODES:
                 return True
         return False
 
@@ -196,6 +201,7 @@ def written(report: dict[str, Any]) -> str:
         "stopped": "null" if stopped is None else f'"{stopped}"',
         "out": f'"{b64(report["out"].encode(errors="replace"))}"',
         "err": f'"{b64(report["err"].encode(errors="replace"))}"',
+        "not_started": f'"{b64(report["not_started"].encode(errors="replace"))}"',
         "files": f"{{{files}}}",
     }
     return "{" + ", ".join(f'"{name}": {text}' for name, text in parts.items()) + "}"

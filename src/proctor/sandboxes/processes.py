@@ -7,6 +7,7 @@ import os
 import py_compile
 import secrets
 import signal
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,10 +20,21 @@ from proctor.core.suite import Json
 
 SUPERVISOR = Path(__file__).with_name("supervise.py")
 POLICING = Path(__file__).with_name("policing.py")
+WORK = "/sandbox"
+"""The working folder of programs inside a sandbox."""
+ENVIRONMENT = {
+    "HOME": WORK,
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "TMPDIR": "/tmp",  # nosec B108  # a place inside the sandbox
+}
 GRACE = 10.0
 """Seconds beyond a program's own limit for starting the sandbox and reporting back."""
 OWN_MEMORY = 64 * 1024 * 1024
 """What the sandbox itself may use besides the program."""
+STARTED = b"+"
+"""What the supervisor writes before its report, once nothing but the program is left to start."""
+LOST = "the program was lost together with its supervisor"
 THREADS = 4
 """Threads for each process that a program may have; virtual machines start many."""
 
@@ -94,27 +106,43 @@ async def supervised(
     env: Mapping[str, str] | None = None,
 ) -> Ran:
     """Run a command that ends in the supervisor, hand it the job, and read its report."""
-    started = asyncio.get_running_loop().time()
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        pass_fds=tuple(pass_fds),
-        env=env if env is not None else {"PATH": os.environ.get("PATH", os.defpath)},
-        preexec_fn=prepare,
-        start_new_session=True,
-    )
+    clock = asyncio.get_running_loop().time
+    begun = clock()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=tuple(pass_fds),
+            env=env if env is not None else {"PATH": os.environ.get("PATH", os.defpath)},
+            preexec_fn=prepare,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Ran(code=None, step=0, finished=False, not_started=f"{argv[0]}: {error}")
+    out = bytearray()
     try:
         sent = {name: value for name, value in job.items() if name != "secret"}
-        out, err = await asyncio.wait_for(process.communicate(marshal.dumps(sent)), wall + GRACE)
-    except TimeoutError:
-        out, err = b"", b""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wall + GRACE):
+                await _exchange(process, marshal.dumps(sent), out)
     finally:
         await end(process)
-    seconds = asyncio.get_running_loop().time() - started
-    ran = _read(out, err, process.returncode, seconds, timed_out=not out and seconds >= wall)
+    assert process.stderr is not None
+    err = await process.stderr.read()
+    ran = _read(bytes(out), err, process.returncode, clock() - begun, late=clock() - begun >= wall)
     return proven(ran, str(job["secret"]))
+
+
+async def _exchange(process: asyncio.subprocess.Process, data: bytes, out: bytearray) -> None:
+    """Write the input, and collect the output as it comes: some of it is better than none."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(data)
+    process.stdin.close()
+    while piece := await process.stdout.read(65536):
+        out += piece
 
 
 def proven(ran: Ran, secret: str) -> Ran:
@@ -135,22 +163,31 @@ async def end(process: asyncio.subprocess.Process) -> None:
     process._transport.close()  # type: ignore[attr-defined]
 
 
-def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, timed_out: bool) -> Ran:
+def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, late: bool) -> Ran:
+    """Read what the supervisor wrote; only that tells whether the program was started at all."""
     text = err.decode("utf-8", "replace")
+    started = out.startswith(STARTED)
     try:
-        report = wire.loads(out)
+        report = wire.loads(out.removeprefix(STARTED))
     except ValueError:
-        if timed_out:
+        if started and late:
             return Ran(code=None, step=0, finished=False, stopped=Stopped.TIME, seconds=seconds)
-        note = f"the program ended its supervisor, or the sandbox did not start (status {code})"
-        shown = f"{text}\n{note}".strip()
-        return Ran(code=None, step=0, finished=False, stderr=shown, seconds=seconds)
+        said = (text.strip().splitlines() or [f"status {code}"])[-1]
+        return Ran(
+            code=None,
+            step=0,
+            finished=False,
+            stderr=LOST if started else text,
+            not_started="" if started else f"the sandbox did not start: {said}",
+            seconds=seconds,
+        )
     return Ran(
         code=report["code"],
         step=report["step"],
         finished=report["finished"],
         stdout=_text(report["out"]),
         stderr=_text(report["err"]) or text,
+        not_started=_text(report["not_started"]),
         stopped=Stopped(report["stopped"]) if report["stopped"] else None,
         seconds=report["seconds"],
         files={_text(name): base64.b64decode(data) for name, data in report["files"].items()},

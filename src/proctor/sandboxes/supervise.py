@@ -1,9 +1,10 @@
 """Run the steps of one program and report; this file runs by itself, inside the sandbox.
 
-It reads one job from standard input and writes one JSON object to standard output. The program gets
-pipes of its own, so that it cannot write the report, and this process cannot be traced or opened
-by it. In a sandbox it is the first process, which nothing inside can kill or stop; it reaps the
-others. It uses the standard library alone and imports nothing of the product.
+It reads one job from standard input and writes to standard output: one byte once nothing but the
+program is left to start, then a report as JSON. The program gets pipes of its own, so that it
+cannot write the report, and this process cannot be traced or opened by it. In a sandbox it is the
+first process, which nothing inside can kill or stop; it reaps the others. It uses the standard
+library alone and imports nothing of the product.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ else:
     )
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+STARTED = b"+"
+"""Written before the report: whatever is lost from then on, the program took with it."""
+NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENOEXEC)
 LIBC = ctypes.CDLL(None, use_errno=True)
 MAX_KEPT_FILE = 64 * 1024 * 1024
 
@@ -86,8 +90,31 @@ def apply_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(which, wanted)
 
 
+class Spawned:
+    """A step's first process, a child of this one."""
+
+    ends: Sequence[int] = ()
+    """Files that can be read when it has ended, where there are such."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def ended(self) -> int | None:
+        """Return the exit code once it has ended."""
+        return ended(self.pid)
+
+    def kill(self) -> None:
+        """Kill it and its group."""
+        kill(self.pid)
+
+    def clear(self) -> None:
+        """Leave nothing of what it has started."""
+        kill_group(self.pid)
+        kill_all()
+
+
 def watch(  # noqa: PLR0913
-    pid: int,
+    process: Any,
     pipes: Sequence[int],
     wall: float,
     most: int,
@@ -95,33 +122,32 @@ def watch(  # noqa: PLR0913
     stdin_fd: int | None = None,
     police: Police | None = None,
 ) -> tuple[int | None, str | None, list[Kept]]:
-    """Wait for a process, reading its pipes; kill its group at a limit.
+    """Wait for a process, reading its pipes; kill it at a limit.
 
     Return exit code (negative for a signal), the limit that stopped it or None, and the outputs.
     """
-    seen = Watched(pid, pipes, wall, most)
+    seen = Watched(process, pipes, wall, most)
     for fd in [*pipes, *([] if stdin_fd is None else [stdin_fd])]:
         os.set_blocking(fd, False)
     while not seen.over():
         seen.judge(police)
         writing = [stdin_fd] if stdin_fd is not None else []
-        ready, ready_to_write, _ = select.select(list(seen.open), writing, [], seen.pause())
+        ready, ready_to_write, _ = select.select(seen.readable(), writing, [], seen.pause())
         for fd in ready:
             seen.read(fd)
         if ready_to_write and stdin_fd is not None:
             stdin, stdin_fd = feed(stdin_fd, stdin)
-    kill_group(pid)
-    kill_all()
+    process.clear()
     for fd in [*pipes, *([] if stdin_fd is None else [stdin_fd])]:
         os.close(fd)
     return seen.code, seen.stopped, [seen.kept[fd] for fd in pipes]
 
 
 class Watched:
-    """Hold what is known of a process while it runs."""
+    """What is known of a process while it runs."""
 
-    def __init__(self, pid: int, pipes: Sequence[int], wall: float, most: int) -> None:
-        self.pid, self.most = pid, most
+    def __init__(self, process: Any, pipes: Sequence[int], wall: float, most: int) -> None:
+        self.process, self.most = process, most
         self.kept = {fd: Kept() for fd in pipes}
         self.open = set(pipes)
         self.deadline = time.monotonic() + wall
@@ -130,10 +156,14 @@ class Watched:
         self.code: int | None = None
         self.stopped: str | None = None
 
+    def readable(self) -> list[int]:
+        """Return the files to wait for."""
+        return [*self.open, *(self.process.ends if self.code is None else ())]
+
     def over(self) -> bool:
         """Tell whether the process has ended and its pipes are read."""
         if self.code is None:
-            self.code = ended(self.pid)
+            self.code = self.process.ended()
             # What the program left in its pipes is read; what its orphans still say is not.
             self.grace = time.monotonic() + 0.05
         return self.code is not None and (not self.open or time.monotonic() > self.grace)
@@ -150,7 +180,7 @@ class Watched:
     def stop(self, limit: str) -> None:
         """Kill the process for passing a limit."""
         self.stopped = limit
-        kill(self.pid)
+        self.process.kill()
 
     def pause(self) -> float:
         """Return how long to wait for output: briefly when the pipes say that the end is near."""
@@ -158,6 +188,8 @@ class Watched:
 
     def read(self, fd: int) -> None:
         """Take in what the process has written."""
+        if fd not in self.open:
+            return
         data = read_some(fd)
         if data is None:
             return
@@ -237,6 +269,8 @@ def spawn(
             os.execvpe(argv[0], argv, env)
         except OSError as error:
             os.write(fail_write, str(error.errno).encode())
+        except ValueError:
+            os.write(fail_write, str(errno.EINVAL).encode())
         finally:
             os._exit(127)
     for fd in (in_read, out_write, err_write, fail_write):
@@ -255,7 +289,7 @@ def spawn(
 def offer_to_killer() -> None:
     """Let the kernel choose the program rather than the supervisor when memory runs out."""
     with Quietly(), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("500")
+        file.write("1000")
 
 
 def leaves(name: str) -> bool:
@@ -329,6 +363,7 @@ def run_steps(job: Job) -> Job:
         "step": 0,
         "finished": False,
         "stopped": None,
+        "not_started": "",
         "out": "",
         "err": "",
     }
@@ -340,6 +375,10 @@ def run_steps(job: Job) -> Job:
         try:
             hide(step.get("hide", ()))
             run_step(step, job, report, left, police)
+        except NotStarted as error:
+            report["not_started"] = missing(error, number, job["cwd"])
+            report["err"] += f"{error}\n"
+            report["code"] = 127
         except OSError as error:
             report["err"] += f"{error.filename}: {error.strerror}\n"
             report["code"] = 127
@@ -352,12 +391,38 @@ def run_steps(job: Job) -> Job:
     return report
 
 
+class NotStarted(Exception):
+    """Why a command could not be started, told by the kernel before it ran."""
+
+    def __init__(self, command: str, number: int) -> None:
+        super().__init__(f"{command}: {os.strerror(number)}")
+        self.command, self.number = command, number
+
+
+def missing(error: NotStarted, step: int, cwd: str) -> str:
+    """Return why a step could not be started, unless the program is to blame for it.
+
+    What lies in the working folder, the steps before should have made; and once they have run,
+    they may have left too little of everything for the next.
+    """
+    inside = error.command.startswith(cwd + "/") or (
+        "/" in error.command and not os.path.isabs(error.command)
+    )
+    if inside or (step and error.number not in NOT_THERE):
+        return ""
+    return f"{error} in the sandbox"
+
+
 def run_step(step: Job, job: Job, report: Job, left: float, police: Police | None) -> None:
     """Run one step to its end, and note in the report what became of it."""
     stdin = binascii.a2b_base64(job["stdin"])
     wall = min(left, step.get("wall") or left)
-    pid, out, err, inp = spawn(step["argv"], dict(job["env"]), job["limits"])
-    code, stopped, outputs = watch(pid, (out, err), wall, job["output"], stdin, inp, police)
+    try:
+        pid, out, err, inp = spawn(step["argv"], dict(job["env"]), job["limits"])
+    except OSError as error:
+        raise NotStarted(step["argv"][0], error.errno or errno.EINVAL) from None
+    process = Spawned(pid)
+    code, stopped, outputs = watch(process, (out, err), wall, job["output"], stdin, inp, police)
     if police is not None:
         stopped = stopped or police.verdict(code)
     elif code in (-signal.SIGXCPU, -signal.SIGXFSZ):
@@ -380,13 +445,16 @@ def main() -> None:
     os.chdir(job["cwd"])
     try:
         write_files(job["files"])
-        report = run_steps(job)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         report = {
             "code": None, "step": 0, "finished": False, "seconds": 0.0, "files": {},
-            "stopped": "disk" if full else None, "out": "", "err": f"the sandbox failed: {error}",
+            "stopped": "disk" if full else None, "out": "", "err": str(error),
+            "not_started": "" if full else f"its files cannot be written: {error}",
         }  # fmt: skip
+    else:
+        send(channel, STARTED)
+        report = run_steps(job)
     send(channel, written(report).encode())
 
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import base64
+import marshal
 import os
 import re
 import secrets
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from proctor import wire
 from proctor.core.program import Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
-from proctor.sandboxes.processes import GRACE, end, police_of, rlimits
+from proctor.sandboxes.processes import ENVIRONMENT, GRACE, end, police_of, rlimits
 from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
+WARM_SUPERVISOR = Path(__file__).with_name("warm_supervisor.py")
 HEAVY = (
     "numpy", "numpy.random", "pandas", "scipy", "sklearn", "torch", "matplotlib", "requests",
     "openpyxl",
@@ -31,24 +33,40 @@ _HEADER = struct.Struct("<I")
 _HEAVY = re.compile(rf"\b(?:{'|'.join(sorted({name.partition('.')[0] for name in HEAVY}))})\b")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Interpreter:
+    """How a warm interpreter is started in a sandbox."""
+
+    argv: Sequence[str]
+    settings: Mapping[str, Json]
+    """What its supervisor is told before there is a program."""
+    prepare: Callable[[], None]
+    """What its process does before anything else."""
+    release: Callable[[], None]
+    """What is done when it has ended."""
+
+
 @dataclass(eq=False)
 class _Zygote:
-    """Hold one interpreter in its sandbox; it runs one program at a time."""
+    """One interpreter in its sandbox, with its supervisor; it runs one program at a time."""
 
     process: asyncio.subprocess.Process
     imports: tuple[str, ...]
     release: Callable[[], None]
 
-    async def ask(self, message: Json, limit: float) -> Json:
-        """Send a message and wait for the answer."""
+    async def send(self, message: Mapping[str, Json]) -> None:
+        """Send one message."""
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        data = wire.dumps(message)
+        data = marshal.dumps(dict(message))
         self.process.stdin.write(_HEADER.pack(len(data)) + data)
         await self.process.stdin.drain()
-        async with asyncio.timeout(limit):
-            header = await self.process.stdout.readexactly(_HEADER.size)
-            return wire.loads(await self.process.stdout.readexactly(_HEADER.unpack(header)[0]))
+
+    async def hear(self) -> Json:
+        """Wait for one message."""
+        assert self.process.stdout is not None
+        header = await self.process.stdout.readexactly(_HEADER.size)
+        data = await self.process.stdout.readexactly(_HEADER.unpack(header)[0])
+        return wire.loads(data)
 
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
@@ -56,35 +74,45 @@ class _Zygote:
         self.release()
 
 
+class _NotStarted(Exception):
+    """A program that has not begun, and why."""
+
+
+class _Lost(Exception):
+    """A supervisor that ended with the program."""
+
+
 @dataclass
 class WarmPython:
-    """Hold the interpreters of one sandbox."""
+    """The interpreters of one sandbox."""
 
-    command: Callable[[], tuple[list[str], Callable[[], None] | None, Callable[[], None]]]
-    """Makes a command line for an interpreter, what its child does first, and what ends it."""
-    broken: str = ""
-    """Why there is no warm interpreter on this machine, once that is known."""
+    command: Callable[[], Interpreter]
+    broken: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Why there is no warm interpreter with some packages on this machine, once that is known."""
     _idle: list[_Zygote] = field(default_factory=list)
     _all: set[_Zygote] = field(default_factory=set)
 
     async def run(self, program: Program) -> Ran | None:
-        """Run the program's text; none where warm interpreters do not work here."""
+        """Run the program's text; none where that must be done in a sandbox of its own.
+
+        So it is where warm interpreters do not work, and where one was lost with the program.
+        """
         code = filter_code()
-        if self.broken or code is None:
-            return None
-        text = program.files[SOURCE].decode("utf-8", "surrogatepass")
         try:
-            zygote = await self._zygote(_heavy(text), code)
-            report = await self._ask(zygote, _job(program, text), program.limits.wall + GRACE)
-        except SandboxError as error:
-            self.broken = str(error)
+            text = program.files[SOURCE].decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
             return None
-        if report is None:
-            note = "the warm interpreter was lost with the program"
-            return Ran(code=None, step=0, finished=False, stderr=note)
-        if report["setup_failed"]:
-            self.broken = report["err"]
-            await self.close()
+        imports = _heavy(text)
+        if imports in self.broken or code is None:
+            return None
+        try:
+            zygote = await self._zygote(imports, code)
+        except SandboxError as error:
+            self.broken[imports] = str(error)
+            return None
+        try:
+            report = await self._serve(zygote, program, text)
+        except (_NotStarted, _Lost):
             return None
         return Ran(
             code=report["code"],
@@ -103,15 +131,22 @@ class WarmPython:
             await self._all.pop().kill()
         self._idle.clear()
 
-    async def _ask(self, zygote: _Zygote, job: Json, limit: float) -> Json:
+    async def _serve(self, zygote: _Zygote, program: Program, text: str) -> Json:
+        """Let an interpreter run a program; it is kept only if it reports."""
         try:
-            report = await zygote.ask(job, limit)
+            async with asyncio.timeout(program.limits.wall + GRACE):
+                await zygote.send(_job(program, text))
+                begun = await zygote.hear()
+                report = await zygote.hear() if begun.get("started") else None
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             await self._discard(zygote)
-            return None
+            raise _Lost from None
         except BaseException:
             await self._discard(zygote)
             raise
+        if report is None:
+            await self._discard(zygote)
+            raise _NotStarted(begun["not_started"])
         self._idle.append(zygote)
         return report
 
@@ -126,27 +161,30 @@ class WarmPython:
         return await self._start(imports, code)
 
     async def _start(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
-        argv, prepare, release = self.command()
+        interpreter = self.command()
         process = await asyncio.create_subprocess_exec(
-            *argv,
+            *interpreter.argv,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             env={"PATH": os.environ.get("PATH", os.defpath)},
-            preexec_fn=prepare,
+            preexec_fn=interpreter.prepare,
             start_new_session=True,
         )
-        zygote = _Zygote(process, imports, release)
+        zygote = _Zygote(process, imports, interpreter.release)
         self._all.add(zygote)
         try:
-            hello = {"imports": list(imports), "filter": base64.b64encode(code).decode("ascii")}
-            await zygote.ask(hello, START_LIMIT)
+            async with asyncio.timeout(START_LIMIT):
+                await zygote.send({**interpreter.settings, "imports": imports, "filter": code})
+                problem = (await zygote.hear())["not_started"]
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
-            await self._discard(zygote)
-            raise SandboxError("a warm interpreter does not start in the sandbox") from None
+            problem = "it ended before it was ready"
         except BaseException:
             await self._discard(zygote)
             raise
+        if problem:
+            await self._discard(zygote)
+            raise SandboxError(f"a warm interpreter does not start in the sandbox: {problem}")
         return zygote
 
     async def _discard(self, zygote: _Zygote) -> None:
@@ -163,18 +201,24 @@ def _heavy(text: str) -> tuple[str, ...]:
 
 
 def _job(program: Program, text: str) -> dict[str, Json]:
-    limits = rlimits(program, address_space=False, processes=True)
+    """Write down what the supervisor must know, and what the program alone may read."""
+    secret = secrets.token_hex(16).encode()
+    files = {name: data for name, data in program.files.items() if name != SOURCE}
     return {
-        "text": text,
-        "files": {
-            name: base64.b64encode(data).decode("ascii")
-            for name, data in program.files.items()
-            if name != SOURCE
-        },
         "wall": program.limits.wall,
         "output": program.limits.output,
-        "disk": program.limits.disk,
-        "limits": limits,
         "police": police_of(program),
-        "secret": secrets.token_hex(16),
+        "secret": secret,
+        "program": marshal.dumps(
+            {
+                "text": text,
+                "files": {
+                    name: base64.b64encode(data).decode("ascii") for name, data in files.items()
+                },
+                "disk": program.limits.disk,
+                "limits": rlimits(program, address_space=False, processes=True),
+                "env": {**ENVIRONMENT, **program.env},
+                "secret": secret,
+            }
+        ),
     }

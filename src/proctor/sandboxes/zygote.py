@@ -1,23 +1,23 @@
-"""A warm Python interpreter that forks a program at a time; runs by itself, inside the sandbox.
+"""A warm Python interpreter that forks a child for each program; runs inside the sandbox.
 
-Every program gets process, mount and IPC namespaces of its own, a fresh working folder, its limits
-and the system-call filter, and none of the rights that are needed to make these. The secret of its
-run lies masked where neither its frames nor the garbage collector lead. Messages are JSON with
-their length before them.
+The interpreter itself is told nothing: it forks, reaps and says with which status a child ended.
+A child makes namespaces of its own and fresh folders, and only then reads its job, from a socket
+that nobody else has. It keeps none of the rights that were needed for this, and the socket is
+closed before the program's first line. The secret of its run lies masked where neither its frames
+nor the garbage collector lead.
 """
 
-import base64
 import contextlib
 import ctypes
 import gc
 import importlib
-import json
 import linecache
+import marshal
 import os
 import signal
+import socket
 import struct
 import sys
-import time
 import traceback
 import types
 from collections import deque
@@ -26,26 +26,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import supervise
 
 HEADER = struct.Struct("<I")
+PLACES = ("/sandbox", "/tmp", "/dev/shm")  # nosec B108  # places inside the sandbox
 NEW_PROCESSES, NEW_MOUNTS, NEW_IPC = 0x20000000, 0x20000, 0x8000000
 NOSUID_NODEV, NOSUID_NODEV_NOEXEC, BIND = 2 | 4, 2 | 4 | 8, 4096 | 16384
 SETUP_FAILED = 96
+REMOUNT = 32
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
-
-
-def receive(stream):
-    """Read one message; None at the end."""
-    header = stream.read(HEADER.size)
-    if len(header) < HEADER.size:
-        return None
-    return json.loads(stream.read(HEADER.unpack(header)[0]))
-
-
-def send(fd, message):
-    """Write one message whole."""
-    data = json.dumps(message).encode()
-    data = HEADER.pack(len(data)) + data
-    while data:
-        data = data[os.write(fd, data) :]
 
 
 def import_all(names):
@@ -82,14 +68,15 @@ def drop_capabilities():
     supervise.libc_call("capset", header, bytes(24))
 
 
-def own_mounts(disk, again):
-    """Give this process folders that nobody else sees."""
+def prepare(own):
+    """Give this process namespaces and folders that nobody else sees."""
+    os.setsid()
     supervise.libc_call("unshare", NEW_MOUNTS | NEW_IPC)
-    size = "size=%d,nr_inodes=20000,mode=0700" % (disk // 2)
+    size = "size=%d,nr_inodes=20000,mode=0700" % (own.disk // 2)
     mount("tmpfs", "/sandbox", "tmpfs", NOSUID_NODEV, size)
     mount("tmpfs", "/tmp", "tmpfs", NOSUID_NODEV, size)  # nosec B108  # a place inside the sandbox
     mount("tmpfs", "/dev/shm", "tmpfs", NOSUID_NODEV, "size=16m,mode=0700")  # nosec B108
-    for place, path in again:
+    for place, path in own.again:
         os.makedirs(path, exist_ok=True)
         mount(place, path, "none", BIND, None)
     # Where bubblewrap covers parts of /proc (for the superuser) the kernel refuses a new one. The
@@ -98,39 +85,62 @@ def own_mounts(disk, again):
         mount("proc", "/proc", "proc", NOSUID_NODEV_NOEXEC, None)
 
 
-def run_program(job, pipes, own):
-    """Run the program's text in this very interpreter."""
-    os.setsid()
-    own_mounts(job["disk"], own.again)
+def take_job(line):
+    """Read the job, and the pipes that come with it."""
+    header, pipes, _, _ = socket.recv_fds(line, HEADER.size, 3)
+    data = b""
+    while len(data) < HEADER.unpack(header)[0]:
+        piece = line.recv(HEADER.unpack(header)[0] - len(data))
+        if not piece:
+            raise EOFError
+        data += piece
+    return marshal.loads(data), pipes  # noqa: S302 - it comes from the grader  # nosec B302
+
+
+def run_program(line, own):
+    """Take in a job, and run the program's text in this very interpreter."""
+    job, pipes = take_job(line)
+    if job["disk"] != own.disk:
+        for place in PLACES[:2]:
+            mount("tmpfs", place, "tmpfs", NOSUID_NODEV | REMOUNT, "size=%d" % (job["disk"] // 2))
     null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(pipes["out"], 1)
-    os.dup2(pipes["err"], 2)
+    for number, fd in enumerate((null, pipes[0], pipes[1])):
+        os.dup2(fd, number)
     # A number that nothing else uses, so that a program which closes or writes to what it finds by
     # habit does not hit it.
-    proof = os.dup2(pipes["proof"], 300 + os.urandom(1)[0], inheritable=False)
-    os.closerange(3, proof)
-    os.closerange(proof + 1, 4096)
+    proof = os.dup2(pipes[2], 300 + os.urandom(1)[0], inheritable=False)
     os.chdir("/sandbox")
     supervise.write_files(job["files"])
     supervise.apply_limits(job["limits"])
+    supervise.offer_to_killer()
     drop_capabilities()
     supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 1, 0, 0, 0)
     own.filter.apply()
     sys.argv = ["main.py"]
     sys.path[0] = "/sandbox"
-    for name in ("policing", "supervise", "__main__"):
+    os.environ.clear()
+    os.environ.update(job["env"])
+    for name in ("policing", "supervise", "zygote", "__main__"):
         del sys.modules[name]
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
-    text, last = job["text"], finisher(proof, job.pop("secret").encode(), os.write, os._exit)
+    text, last = job["text"], finisher(proof, job.pop("secret"), os.write, os._exit)
     job.clear()
+    line.sendall(supervise.STARTED)
+    line.detach()
+    close_all_but(proof)
     # What comes after the program waits in the machinery of map, which no frame shows, and is
     # frozen, so that the collector does not list it either.
     plan = iter(((outcome, text), (last, None)))
-    del last, proof, text, pipes, own
+    del last, proof, text, pipes, own, line
     gc.freeze()
     deque(map(call, plan), maxlen=0)
+
+
+def close_all_but(kept):
+    """Close every file but the standard ones and this one."""
+    os.closerange(3, kept)
+    os.closerange(kept + 1, 4096)
 
 
 def finisher(proof, secret, write, leave):
@@ -189,90 +199,61 @@ def show_error():
     traceback.print_exception(kind, error, trace)
 
 
-class Server:
-    """Run programs one after the other, each in namespaces of its own."""
+class Own:
+    """What every child needs and none changes."""
 
-    def __init__(self, channel, code):
-        self.channel = channel
-        self.filter = Filter(code)
-        self.again = json.loads(sys.argv[1])
+    def __init__(self, settings):
+        self.filter = Filter(settings["filter"])
+        self.again, self.disk = settings["again"], settings["disk"]
         # Looked up before there is a program, for all of them.
-        for name in ("capset", "mount", "prctl", "setns", "unshare"):
+        for name in ("capset", "mount", "prctl", "unshare"):
             getattr(supervise.LIBC, name)
-        # A namespace of processes that is ours to leave and come back to.
-        self.own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-
-    def serve(self, job):
-        """Run one program and report."""
-        started = time.monotonic()
-        ends = {name: os.pipe() for name in ("out", "err", "proof")}
-        secret = job["secret"]
-        police = supervise.Police(*job["police"])
-        supervise.libc_call("setns", self.own, NEW_PROCESSES)
-        supervise.libc_call("unshare", NEW_PROCESSES)
-        pid = os.fork()
-        if pid == 0:
-            del secret
-            self.become(job, ends)
-        for _, write in ends.values():
-            os.close(write)
-        pipes = [ends[name][0] for name in ("out", "err", "proof")]
-        code, stopped, (out, err, proof) = supervise.watch(
-            pid, pipes, job["wall"], job["output"], police=police
-        )
-        if code == -signal.SIGXCPU:
-            stopped = "cpu"
-        finished = code == 0 and not stopped
-        return {
-            "code": None if stopped else code,
-            "setup_failed": code == SETUP_FAILED and "the sandbox failed" in err.text(),
-            "stopped": stopped,
-            "finished": finished,
-            "proved": finished and proof.head.decode("ascii", "replace") == secret,
-            "out": out.text(),
-            "err": err.text(),
-            "seconds": time.monotonic() - started,
-        }
-
-    def become(self, job, ends):
-        """Turn this process into the program; it does not return."""
-        try:
-            for read, _ in ends.values():
-                os.close(read)
-            os.close(self.channel)
-            pipes = {name: write for name, (_, write) in ends.items()}
-            run_program(job, pipes, self)
-        except BaseException as error:  # noqa: BLE001 - nothing may return into the loop
-            os.write(ends["err"][1], ("the sandbox failed: %s" % error).encode())
-        finally:
-            os._exit(SETUP_FAILED)
 
 
-def main():
-    """Serve until the input ends."""
-    supervise.guard_self()
-    stream = os.fdopen(os.dup(0), "rb")
-    channel = os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
-    settings = receive(stream)
-    import_all(settings["imports"])
-    supervise.libc_call("unshare", NEW_PROCESSES)
-    child = os.fork()
-    if child:
-        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 127)
+def breed(control, settings):
+    """Fork a child, wait for its end and say how it ended, again and again.
+
+    This is the first process of a namespace, where no program can signal it; all that a program
+    leaves behind comes to it, and is killed before the next child is there.
+    """
     supervise.libc_call("prctl", supervise.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    server = Server(channel, base64.b64decode(settings["filter"]))
+    import_all(settings["imports"])
+    own = Own(settings)
     gc.collect()
     gc.freeze()
-    send(channel, {"ready": True})
     while True:
-        job = receive(stream)
-        if job is None:
-            return
-        send(channel, server.serve(job))
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            control.detach()
+            ours.detach()
+            close_all_but(theirs.fileno())
+            become(theirs, own)
+        theirs.close()
+        pidfd = os.pidfd_open(pid)
+        socket.send_fds(control, [b"child"], [pidfd, ours.fileno()])
+        os.close(pidfd)
+        ours.close()
+        control.send(b"%d" % reap(pid))
 
 
-if __name__ == "__main__":
-    main()
+def reap(pid):
+    """Wait for a child, and for all that come to us; leave nothing, and return its exit code."""
+    done, status = 0, 0
+    while done != pid:
+        done, status = os.waitpid(-1, 0)
+    supervise.kill_all()
+    return os.waitstatus_to_exitcode(status)
+
+
+def become(line, own):
+    """Turn this process into a program; it does not return."""
+    try:
+        prepare(own)
+        places = [os.open(place, os.O_PATH | os.O_CLOEXEC) for place in PLACES]
+        socket.send_fds(line, [supervise.STARTED], places)
+        run_program(line, own)
+    except BaseException as error:  # noqa: BLE001 - nothing may return into the loop
+        line.sendall(("-%s" % error).encode()[:4096])
+    finally:
+        os._exit(SETUP_FAILED)

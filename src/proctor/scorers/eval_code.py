@@ -94,21 +94,21 @@ class EvalCode(Scorer):
         """Make a score of what became of the snippet; whatever it did wrong is a miss."""
         printed = ran.stderr.strip()[-2000:]
         detail = {"stderr": printed} if printed else None
-        begun, _, rest = ran.stdout.partition("\n")
-        if begun != function_call.BEGUN:
-            last = printed.splitlines()[-1:] or [f"exit status {ran.code}"]
-            problem = f"the sandbox did not run the code: {last[0]}"
+        if ran.not_started:
+            problem = f"the sandbox did not run the code: {ran.not_started}"
             return Score.failed(problem, out_of=1.0, detail=detail)
-        hit, reason = self._outcome(ran, rest)
+        hit, reason = self._outcome(ran)
         return Score(points=float(hit), out_of=1.0, reason=reason, detail=detail)
 
-    def _outcome(self, ran: Ran, rest: str) -> tuple[bool, str]:
+    def _outcome(self, ran: Ran) -> tuple[bool, str]:
         if ran.stopped is not None:
             return False, f"the code {_STOPPED[ran.stopped].format(wall=self.timeout)}"
         if not ran.proved:
             return False, "the code broke the process that reports on it"
         try:
-            report = wire.loads(rest.partition("\n")[0])
+            report = wire.loads(
+                ran.stdout.removeprefix(f"{function_call.BEGUN}\n").partition("\n")[0]
+            )
         except ValueError:
             report = None
         if not isinstance(report, dict):
@@ -190,10 +190,8 @@ def laid(ctx: ScoreContext) -> tuple[dict[str, bytes], str]:
 
 
 async def _run(sandbox: Sandbox, program: Program) -> Ran:
-    """Run a snippet in a warm interpreter, or where that is lost or missing in one of its own."""
-    ran = await sandbox.run_python(program)
-    lost = ran is None or (ran.code is None and ran.stopped is None)
-    return await sandbox.run(program) if lost or ran is None else ran
+    """Run a snippet in a warm interpreter, or where there is none in one of its own."""
+    return await sandbox.run_python(program) or await sandbox.run(program)
 
 
 def _worded(error: str) -> str:

@@ -229,6 +229,8 @@ def _driver() -> str:
 def _read(ran: Ran) -> Returned:
     """Read the report of a call; the first line of a program that ran to its end."""
     stderr = ran.stderr.strip()[-2000:]
+    if ran.not_started:
+        return Returned(problem=f"was not run: {ran.not_started}", stderr=stderr)
     if ran.stopped is not None:
         return Returned(problem=_STOPPED[ran.stopped], stderr=stderr)
     if not ran.proved:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from proctor.core.contracts import ScoreContext, Scorer
-from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step
+from proctor.core.program import SECRET, Limits, Program, Sandbox, Step
 from proctor.core.score import Score
 from proctor.scorers.extraction import Composed, compose, extract
 from proctor.scorers.languages import named, suggestion
@@ -161,7 +161,8 @@ class UnitTests(Scorer):
             ran = await sandbox.run_python(program)
         if ran is None:
             ran = await sandbox.run(program)
-        _check(ran, program)
+        if ran.not_started:
+            raise _NotRun(ran.not_started)
         builds = len(_builds(language, compat))
         return outcome_of(ran, language, composed, builds=builds, timeout=timeout)
 
@@ -271,12 +272,3 @@ def _with_cleanup(program: Program, text: str) -> Program:
 def _tools_missing(language: Language, tools: Toolchain) -> Iterator[str]:
     for tool in tools.missing:
         yield f"{language.name}: {tool} is not installed (fix: {language.install})"
-
-
-def _check(ran: Ran, program: Program) -> None:
-    """Tell a sandbox that did not work from a program that did not."""
-    if ran.code is None and ran.stopped is None:
-        raise _NotRun(ran.stderr.strip()[-300:] or "the sandbox did not say why")
-    command = program.steps[min(ran.step, len(program.steps) - 1)].argv[0]
-    if ran.code == 127 and ran.stderr.startswith(f"{command}: No such file"):
-        raise _NotRun(f"{command} is not there in the sandbox")
