@@ -7,7 +7,8 @@ import pytest
 from proctor.core.model import ModelChoice, Sampling
 from proctor.dialects.askbench_ini import Values, merged, read_ini
 from proctor.dialects.askbench_roles import RoleReader
-from proctor.errors import Problem
+from proctor.engine.model_access import FLAGS, credentials_for
+from proctor.errors import Problem, UsageError
 
 URL = "http://127.0.0.1:9/v1"
 
@@ -24,7 +25,7 @@ def roles(
     settings = {"compat": "", "several_turns": False, **how}
     warnings: list[Problem] = []
     reader = RoleReader(values=values, **settings)  # type: ignore[arg-type]
-    return reader.roles(warnings), values.problems, warnings
+    return reader.roles(), values.problems, warnings
 
 
 @pytest.mark.parametrize(
@@ -89,17 +90,19 @@ def test_all_settings_of_a_role(tmp_path: Path) -> None:
     assert found["candidate"] == ModelChoice(
         spec=f"openai:qwen@{URL}",
         sampling=Sampling(temperature=0.7, max_tokens=16000, top_p=0.8, top_k=20, extra=off),
-        key="key-1",
+        access=found["candidate"].access,
         concurrency=7,
         timeout=30.0,
-        headers={"x-team": "a"},
         system="Be brief.",
         suffix="Think.",
     )
     assert "key-1" not in repr(found)
+    sent = credentials_for(found["candidate"])
+    assert (sent.key, dict(sent.headers), sent.environment) == ("key-1", {"x-team": "a"}, False)
     assert found["judge"] == ModelChoice(
         spec=f"openai:judge@{URL}",
         sampling=Sampling(temperature=0.0, max_tokens=100, top_p=1.0, top_k=5),
+        access=found["judge"].access,
         concurrency=3,
         timeout=60.0,
         system="You judge.",
@@ -152,13 +155,60 @@ def test_settings_that_cannot_be(tmp_path: Path, text: str, message: str) -> Non
     assert "pw-1" not in str(problem)
 
 
-def test_a_key_never_goes_where_another_file_says(tmp_path: Path) -> None:
+ELSEWHERE = "https://elsewhere.example/v1"
+
+
+@pytest.mark.parametrize("section", ["model", "evaluatorconfig", "simulatorconfig"])
+@pytest.mark.parametrize("held", ["sk_token = key-1", 'headers = {"authorization": "key-1"}'])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_what_is_sent_keeps_its_own_file(
+    tmp_path: Path, section: str, held: str, swapped: bool
+) -> None:
+    """Neither file may send what it holds to an address of the other."""
+    files = [f"[{section}]\n{held}\n", f"[{section}]\napi_type = x\napi_url = {ELSEWHERE}\n"]
+    found, problems, warnings = roles(tmp_path, *(reversed(files) if swapped else files))
+    assert problems == warnings == []
+    (choice,) = found.values()
+    role = next(iter(found))
+    assert "key-1" not in repr(choice)
+    with pytest.raises(UsageError) as caught:
+        credentials_for(choice, role)
+    message = str(caught.value)
+    assert f"{tmp_path / 'base.ini'}:" in message
+    assert f"{tmp_path / 'task.ini'}:" in message
+    assert FLAGS[role] in message
+    assert held.partition(" ")[0] in message
+    assert "key-1" not in message
+
+
+def test_one_file_that_holds_both_is_taken_at_its_word(tmp_path: Path) -> None:
     base = f"[model]\napi_url = {URL}\nsk_token = key-1\n"
-    found, _, warnings = roles(tmp_path, base, "[model]\napi_url = https://elsewhere.example/v1\n")
-    assert found["candidate"].key == ""
-    (warning,) = warnings
-    assert "is not sent" in warning.message
-    assert "key-1" not in str(warning)
-    both = "[model]\napi_url = https://elsewhere.example/v1\nsk_token = key-2\n"
-    found, _, warnings = roles(tmp_path, base, both)
-    assert (found["candidate"].key, warnings) == ("key-2", [])
+    both = f"[model]\napi_url = {ELSEWHERE}\nsk_token = key-2\n"
+    sent = credentials_for(roles(tmp_path, base, both)[0]["candidate"])
+    assert (sent.key, sent.environment) == ("key-2", False)
+    none = f"[model]\napi_url = {ELSEWHERE}\nsk_token = none\n"
+    assert credentials_for(roles(tmp_path, base, none)[0]["candidate"]).key == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "more"),
+    [("model_name", ""), ("model_name", f"api_url = {URL}"), ("api_type", f"api_url = {URL}")],
+)
+def test_a_name_does_not_smuggle_an_address_in(tmp_path: Path, key: str, more: str) -> None:
+    base = f"[model]\nsk_token = key-1\n{more}\n"
+    found, problems, _ = roles(tmp_path, base, f"[model]\n{key} = gpt@{ELSEWHERE}\n")
+    assert "candidate" not in found
+    (problem,) = problems
+    assert "holds an address" in problem.message
+    assert problem.field == key
+
+
+def test_a_key_without_an_address_stays_with_the_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    choice = roles(tmp_path, "[model]\nmodel_name = gpt-x\nsk_token = key-1\n")[0]["candidate"]
+    assert credentials_for(choice).key == "key-1"
+    monkeypatch.setenv("OPENAI_BASE_URL", ELSEWHERE)
+    with pytest.raises(UsageError, match="the environment variable OPENAI_BASE_URL names"):
+        credentials_for(choice)

@@ -11,6 +11,7 @@ from proctor.core.agent import judged_part
 from proctor.core.suite import Case
 from proctor.dialects.taskweaver import TaskWeaver
 from proctor.dialects.taskweaver_config import read_config
+from proctor.engine.model_access import credentials_for
 from proctor.errors import DialectError, SuiteError, UsageError
 
 OLD = """\
@@ -271,7 +272,7 @@ def test_the_evaluators_own_settings(tmp_path: Path, given: dict[str, str], spec
         "judge": spec,
         "simulator": spec,
     }
-    assert found.roles["judge"].key == "secret"
+    assert credentials_for(found.roles["judge"], "judge").key == "secret"
     assert "secret" not in repr(found)
     assert found.max_rounds == 9
 
@@ -280,7 +281,36 @@ def test_an_environment_variable_of_the_same_name_wins(tmp_path: Path) -> None:
     path = tmp_path / "evaluator_config.json"
     path.write_text('{"llm.model": "file", "llm.api_base": ""}')
     found = read_config(path, {"llm.model": "mine", "llm.api_key": "k"})
-    assert (found.roles["judge"].spec, found.roles["judge"].key) == ("openai:mine", "k")
+    judge = found.roles["judge"]
+    assert (judge.spec, credentials_for(judge, "judge").key) == ("openai:mine", "k")
+
+
+@pytest.mark.parametrize("kind", ["openai", "azure", "azure_ml", "google_ai"])
+@pytest.mark.parametrize("key_in", ["file", "environment"])
+def test_a_key_does_not_go_to_an_address_of_another_source(
+    tmp_path: Path, kind: str, key_in: str
+) -> None:
+    path = tmp_path / "evaluator_config.json"
+    shared = {"llm.api_type": kind, "llm.model": "m", "llm.api_version": "1"}
+    key, address = {"llm.api_key": "the-key"}, {"llm.api_base": "https://elsewhere.example/v1"}
+    written, given = (key, address) if key_in == "file" else (address, key)
+    path.write_text(json.dumps({**shared, **written}))
+    judge = read_config(path, given).roles["judge"]
+    with pytest.raises(UsageError) as caught:
+        credentials_for(judge, "judge")
+    for word in (str(path), f"the environment variable {next(iter(given))}", "--judge"):
+        assert word in str(caught.value)
+    assert "the-key" not in str(caught.value)
+    path.write_text(json.dumps(shared))
+    both = read_config(path, {**key, **address}).roles["judge"]
+    assert credentials_for(both, "judge").key == "the-key"
+
+
+def test_google_s_own_address_is_nobody_s_choice(tmp_path: Path) -> None:
+    path = tmp_path / "evaluator_config.json"
+    path.write_text('{"llm.api_type": "google_ai", "llm.model": "g"}')
+    judge = read_config(path, {"llm.api_key": "k"}).roles["judge"]
+    assert credentials_for(judge, "judge").key == "k"
 
 
 @pytest.mark.parametrize(
@@ -290,6 +320,7 @@ def test_an_environment_variable_of_the_same_name_wins(tmp_path: Path) -> None:
         ('{"llm.modle": "x"}', "unknown key 'llm.modle'"),
         ('{"llm.api_type": "azure", "llm.model": "d"}', "needs llm.api_base, llm.api_version"),
         ('{"llm.model": "m", "llm.api_base": "ftp://x"}', "no address of a server"),
+        ('{"llm.model": "m@https://elsewhere.example/v1"}', "holds an address"),
         ('{"llm.model": "m", "llm.api_base": "https://u:pw@x"}', "no address of a server"),
         ("[]", "a JSON object"),
         ('{"virtual_user.max_rounds": 0}', "1 or more is wanted"),

@@ -8,12 +8,19 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
-from proctor.core.model import Upstream
+from proctor.core.access import Destination
+from proctor.core.model import Upstream as Behind
 from proctor.engine.proxy import Proxy
 from proctor.engine.proxy_calls import heard_in, heard_in_stream
 from proctor.testing import Answer, FakeServer
 
 KEY = {"Authorization": "Bearer the-real-key"}
+
+
+def Upstream(base: str, headers: dict[str, str] | None = None, **more: Any) -> Behind:
+    return Behind(destination=Destination(base=base, headers=headers or {}), **more)
+
+
 ASK = {"model": "whatever", "messages": [{"role": "user", "content": "2+3?"}]}
 
 

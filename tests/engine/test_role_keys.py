@@ -7,22 +7,30 @@ from typing import Any
 
 import pytest
 
+from proctor.core.access import Access, Credential, Source
 from proctor.core.contracts import Reading
 from proctor.core.model import ModelChoice, Request
 from proctor.core.suite import Suite
+from proctor.engine.model_access import from_file
 from proctor.engine.roles import Models, build_model, resolved
 from proctor.engine.settings import CallSettings, RunSettings, SuiteSettings
 from proctor.errors import PluginError, UsageError
 from proctor.store.store import Store
 
 Ask = Callable[..., Request]
+FILE = Access(source=Source(kind="file", place="suite.ini:1", file="suite.ini"))
+
+
+def access(key: str = "", headers: dict[str, str] | None = None) -> Access:
+    """Return what the command line names."""
+    return Access(credentials=(Credential(name="--key", key=key, headers=headers or {}),))
 
 
 @pytest.mark.parametrize(
     ("provider", "variable"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")]
 )
 @pytest.mark.parametrize(
-    ("own_key", "key", "sent"),
+    ("in_file", "key", "sent"),
     [
         (False, "", "key-of-the-environment"),
         (False, "key-by-hand", "key-by-hand"),
@@ -36,14 +44,16 @@ def test_who_gets_which_key(
     ask: Ask,
     provider: str,
     variable: str,
-    own_key: bool,
+    in_file: bool,
     key: str,
     sent: str | None,
 ) -> None:
     monkeypatch.setenv(variable, "key-of-the-environment")
 
     async def work(url: str) -> None:
-        choice = ModelChoice(spec=f"{provider}:m@{url}", own_key=own_key, key=key)
+        choice = ModelChoice(spec=f"{provider}:m@{url}", access=access(key))
+        if in_file:
+            choice = from_file(choice, "suite.ini")
         model = build_model(choice, CallSettings())
         assert not sent or sent not in f"{model!r} {choice!r} {model.identity}"
         try:
@@ -70,7 +80,8 @@ def test_a_host_that_only_a_file_names_gets_no_key(
     assert given.model is not None
     by_file = Models(store, CallSettings()).open(given.model).inner
     by_hand = build_model(named, CallSettings())
-    auth = [model._headers_for("https://file.example/v1") for model in (by_file, by_hand)]  # type: ignore[attr-defined]
+    url = "https://file.example/v1"
+    auth = [model._destination(url).headers for model in (by_file, by_hand)]  # type: ignore[attr-defined]
     assert "Authorization" not in auth[0]
     assert auth[1]["Authorization"] == "Bearer key-of-the-environment"
 
@@ -78,13 +89,13 @@ def test_a_host_that_only_a_file_names_gets_no_key(
 def test_two_keys_are_two_clients(store: Store) -> None:
     models = Models(store, CallSettings())
     url = "openai:m@http://127.0.0.1:1/v1"
-    one, same = (models.open(ModelChoice(spec=url, key="a")) for _ in range(2))
+    one, same = (models.open(ModelChoice(spec=url, access=access("a"))) for _ in range(2))
     assert one is same
     others = [
         models.open(ModelChoice(spec=url, **changes))
         for changes in (
-            {"key": "b"}, {}, {"own_key": True}, {"headers": {"X": "1"}}, {"concurrency": 3},
-            {"timeout": 1.0},
+            {"access": access("b")}, {}, {"access": FILE}, {"access": access(headers={"X": "1"})},
+            {"concurrency": 3}, {"timeout": 1.0},
         )
     ]  # fmt: skip
     assert len({id(model) for model in (one, *others)}) == 7
@@ -103,7 +114,7 @@ def test_two_keys_are_two_clients(store: Store) -> None:
             {"requests_per_minute": 3, "tokens_per_minute": 4},
             {"requests_per_minute": 3, "tokens_per_minute": 4},
         ),
-        ({"headers": {"X-A": "b"}}, {}, {"headers": {"X-A": "b"}}),
+        ({"access": access(headers={"X-A": "b"})}, {}, {"headers": {"X-A": "b"}}),
         ({}, {"prices": {"m": (1.0, 2.0)}}, {"price": (1.0, 2.0)}),
         ({}, {"prices": {"openai:m": (3.0, 4.0), "m": (1.0, 2.0)}}, {"price": (3.0, 4.0)}),
         ({}, {"prices": {"m": (0.0, 0.0)}}, {"price": (0.0, 0.0)}),

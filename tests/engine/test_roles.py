@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from proctor.core.access import Access, Credential, Source
 from proctor.core.contracts import Reading
 from proctor.core.model import ModelChoice, Request, Sampling
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.model_access import from_file
 from proctor.engine.prepare import prepare
 from proctor.engine.roles import Dressed, Models, dressed, judge_of, resolved
 from proctor.engine.settings import CallSettings, Panel, RunSettings, SuiteSettings
@@ -22,12 +24,16 @@ Ask = Callable[..., Request]
 FILE = ModelChoice(
     spec="openai:file@https://file.example/v1",
     sampling=Sampling(temperature=0.6, max_tokens=100, stop=("END",), extra={"x": 1}),
-    key="key of the file",
+    access=Access(
+        credentials=(
+            Credential(name="key", key="key of the file"),
+            Credential(name="headers", headers={"X-File": "1"}),
+        )
+    ),
     concurrency=7,
     timeout=30.0,
     system="be brief",
     suffix="in French",
-    headers={"X-File": "1"},
 )
 
 
@@ -61,7 +67,9 @@ HAND = ModelChoice(spec="openai:hand")
 
 def test_the_file_alone() -> None:
     found = resolved(settings(), reading(EXACT, candidate=FILE, judge=FILE, simulator=FILE))
-    own = replace(FILE, own_key=True)
+    own = from_file(FILE, "suite")
+    assert own.access.source == Source(kind="file", place="suite", file="suite")
+    assert {one.source for one in own.access.credentials} == {own.access.source}
     assert (found.model, found.simulator) == (own, own)
     assert found.panel.judges == (own,)
 
@@ -93,7 +101,7 @@ def test_a_model_named_by_hand_is_asked_as_the_file_says(
         assert (choice.concurrency, choice.timeout) == (7, 30.0)
         assert (choice.system, choice.suffix) == ("be brief", "in French")
         # what the file has for its own server does not go to another
-        assert (choice.key, choice.own_key, choice.headers) == ("", False, {})
+        assert choice.access == Access()
     assert len(found.panel.judges) == 2
 
 
@@ -108,7 +116,7 @@ def test_the_hand_goes_before_the_file() -> None:
 def test_answers_on_file_are_examined_and_not_the_file_s_candidate() -> None:
     found = resolved(settings(answers=Path("a.jsonl")), reading(EXACT, candidate=FILE, judge=FILE))
     assert found.model is None
-    assert found.panel.judges == (replace(FILE, own_key=True),)
+    assert found.panel.judges == (from_file(FILE, "suite"),)
 
 
 @pytest.mark.parametrize(

@@ -313,9 +313,13 @@ def test_which_key_goes_where(model: Callable[..., Any], monkeypatch: pytest.Mon
         asyncio.run(model("openai", model="m", key_env="MY_KEY").check())
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     plain = model("openai", model="m", urls=["http://lan.example:8000"])
-    assert plain._headers_for("http://lan.example:8000/v1") == {"Content-Type": "application/json"}
-    assert far._headers_for("https://far.example/v1")["Authorization"] == f"Bearer {KEY}"
+    assert plain._destination("http://lan.example:8000/v1").headers == {
+        "Content-Type": "application/json"
+    }
+    assert far._destination("https://far.example/v1").headers["Authorization"] == f"Bearer {KEY}"
     plain.use_key("mine")
-    assert plain._headers_for("http://lan.example:8000/v1")["Authorization"] == "Bearer mine"
+    assert (
+        plain._destination("http://lan.example:8000/v1").headers["Authorization"] == "Bearer mine"
+    )
     own = model("openai", model="m", urls=["https://far.example"], headers={"authorization": "x"})
-    assert own._headers_for("https://far.example/v1")["authorization"] == "x"
+    assert own._destination("https://far.example/v1").headers["authorization"] == "x"

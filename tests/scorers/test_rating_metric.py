@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from proctor.core.access import Access, Credential
 from proctor.core.contracts import ScoreContext
 from proctor.core.model import ModelChoice, Reply, Request, Sampling
 from proctor.core.score import Score, ScoreStatus
@@ -269,4 +270,5 @@ def test_our_words_are_the_same_in_both_languages(name: str) -> None:
 
 
 def test_a_key_is_never_part_of_a_choice_that_is_shown() -> None:
-    assert "secret" not in repr(ModelChoice(spec="openai:x", key="secret"))
+    held = Credential(name="--openai_key", key="secret")
+    assert "secret" not in repr(ModelChoice(spec="openai:x", access=Access(credentials=(held,))))

@@ -16,6 +16,7 @@ from proctor.cli.options import (
     run_settings,
     store_option,
 )
+from proctor.core.access import Access, Credential
 from proctor.core.model import ModelChoice
 from proctor.core.model_name import parse_model
 
@@ -174,11 +175,7 @@ class _Asked:
             named.append(model if ":" in model else f"openai:{model}")
         if not named and (key or os.environ.get("OPENAI_API_KEY")):
             named = [default]
-        made = []
-        for spec in named:
-            own = key if parse_model(spec).name == "openai" else ""
-            made.append(ModelChoice(spec=spec, key=own))
-        return tuple(made)
+        return tuple(_with_key(spec, key) for spec in named)
 
     @property
     def evaluation(self) -> dict[str, str]:
@@ -191,6 +188,14 @@ class _Asked:
             "with_reference": "1" if options["gpt_with_reference"] else "",
             "logprobs": "" if logprobs is None else str(int(logprobs)),
         }
+
+
+def _with_key(spec: str, key: str) -> ModelChoice:
+    """Return a model with the key of the command line, where it is one of OpenAI's kind."""
+    if not key or parse_model(spec).name != "openai":
+        return ModelChoice(spec=spec)
+    held = Credential(name="--openai_key", key=key)
+    return ModelChoice(spec=spec, access=Access(credentials=(held,)))
 
 
 def _evaluate(asked: _Asked) -> int:
@@ -375,8 +380,7 @@ def _fill(options: dict[str, Any]) -> int:
     if target.resolve() == source.resolve():
         raise click.UsageError("--out is the target file itself; the filled one is a new file")
     spec = options["fill_targets"]
-    own = options["openai_key"] or "" if parse_model(spec).name == "openai" else ""
-    choice = ModelChoice(spec=spec, key=own)
+    choice = _with_key(spec, options["openai_key"] or "")
     dialect = build("dialect", Spec(name="colossal"))
     missing = dialect.unfilled(source)
     calls = call_settings(options)

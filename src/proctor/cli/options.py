@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from proctor.cli.agent_options import agent_options, agent_settings
+from proctor.core.access import Access, Credential
 from proctor.core.model import ModelChoice, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Spec
@@ -327,7 +328,9 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
     sampling = Sampling(**{name: options.pop(name, None) for name in names})
     headers = [_pair(text, "--header") for text in options.pop("headers", ())]
-    return {"sampling": sampling, "system": options.pop("system", ""), "headers": dict(headers)}
+    sent = Credential(name="--header", headers=dict(headers))
+    access = Access(credentials=(sent,) if headers else ())
+    return {"sampling": sampling, "system": options.pop("system", ""), "access": access}
 
 
 def _choice(text: str, asked: dict[str, Any]) -> ModelChoice:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
+from proctor.core.access import Access, Destination
 from proctor.core.suite import Json, Message
 from proctor.errors import UsageError
 
@@ -110,10 +111,9 @@ class Reply:
 class Upstream:
     """Say where the calls of a model go, for what passes them on as they are."""
 
-    base: str
+    destination: Destination
+    """The base URL, with the headers that carry the key."""
     model: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """With the key."""
     price: tuple[float, float] | None = None
 
 
@@ -160,13 +160,10 @@ class ModelChoice:
     spec: str
     """``provider:model[@base_url[,base_url…]]``."""
     sampling: Sampling = field(default_factory=Sampling)
-    key: str = field(default="", repr=False)
-    """A key that the person wrote into their own settings; it is never stored or shown."""
-    own_key: bool = False
-    """Whether no key but that one may be sent: a file, not the person, named the address."""
+    access: Access = field(default_factory=Access)
+    """Who named the model and its address, with the keys and headers that are meant for it."""
     concurrency: int | None = None
     timeout: float | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
     system: str = ""
     """A system prompt put before the messages of every case."""
     suffix: str = ""

@@ -1,6 +1,7 @@
 """How a model is named on the command line: ``provider:model[@base_url[,base_url…]]``."""
 
 import re
+from collections.abc import Sequence
 
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
@@ -30,3 +31,15 @@ def parse_model(text: str) -> Spec:
     if len(parts) > 1:
         params["urls"] = [url.strip() for url in parts[-1].split(",") if url.strip()]
     return Spec(name=provider, params=params)
+
+
+def write_model(provider: str, model: str, urls: Sequence[str] = ()) -> str:
+    """Write the name of a model as ``parse_model`` reads it, or say why that cannot be.
+
+    A name that itself holds an address would be read as another server than was meant.
+    """
+    text = f"{provider}:{model}" + (f"@{','.join(urls)}" if urls else "")
+    wanted: dict[str, Json] = {"model": model, **({"urls": list(urls)} if urls else {})}
+    if _ADDRESS.search(model) or parse_model(text).params != wanted:
+        raise UsageError("the name of a model holds an address, or blanks at its ends")
+    return text

@@ -134,7 +134,7 @@ class _Reader:
             compat=self.compat,
             several_turns=turns,
             simulator_is_judge=task.shape is Shape.IN3,
-        ).roles(warnings)
+        ).roles()
         self.found.note([*values.problems, *sections.problems, *reader.findings.problems])
         suite = Suite(
             name=source.name,

@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
+from proctor.core.access import Source
 from proctor.errors import Problem, SuiteError
 from proctor.source import read_text
 from proctor.validation import suggest
@@ -50,6 +51,11 @@ class Entry:
     line: int
     shown: str = field(default="", repr=False)
     """The line as it may be printed: nothing that could be a secret."""
+
+    @property
+    def source(self) -> Source:
+        """Return the file as the source of what it names."""
+        return Source(kind="file", place=f"{self.path}:{self.line}", file=str(self.path.resolve()))
 
     def problem(self, message: str, *, hint: str = "", severity: str = "error") -> Problem:
         """Make a problem at this value."""

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from proctor.core.access import Access, Credential
 from proctor.core.model import ModelChoice, Sampling
+from proctor.core.model_name import write_model
 from proctor.dialects.askbench_ini import Values
-from proctor.errors import Problem
+from proctor.errors import UsageError
 
 CANDIDATE, JUDGE, SIMULATOR = "candidate", "judge", "simulator"
 
@@ -64,17 +66,21 @@ class RoleReader:
     simulator_is_judge: bool = False
     """Whether the original asks the judge in this task, whatever [simulatorconfig] says."""
 
-    def roles(self, warnings: list[Problem]) -> dict[str, ModelChoice]:
-        """Return the models that the files name; what they do not name is left out."""
+    def roles(self) -> dict[str, ModelChoice]:
+        """Return the models that the files name; what they do not name is left out.
+
+        The base INI and a task's INI are two sources: whether a key of the one may go to an
+        address of the other is settled where the model is used, so that an option may settle it.
+        """
         found = {}
         for name, role in _ROLES.items():
             if name == SIMULATOR and self.compat and self.simulator_is_judge:
                 continue
-            if (choice := self._choice(name, role, warnings)) is not None:
+            if (choice := self._choice(name, role)) is not None:
                 found[name] = choice
         return found
 
-    def _choice(self, name: str, role: _Role, warnings: list[Problem]) -> ModelChoice | None:
+    def _choice(self, name: str, role: _Role) -> ModelChoice | None:
         values, section = self.values, role.section
         self._check_type(section)
         urls = self._urls(section)
@@ -83,14 +89,18 @@ class RoleReader:
             return None
         if not urls and model.lower() in (*_NOBODY, "default"):
             return None
+        try:
+            spec = write_model("openai", model or "none", urls)
+        except UsageError as error:
+            self._wrong_name(section, str(error))
+            return None
         dressed = not self.compat or (name == CANDIDATE and not self.several_turns)
         return ModelChoice(
-            spec=f"openai:{model or 'none'}" + (f"@{','.join(urls)}" if urls else ""),
+            spec=spec,
             sampling=self._sampling(role),
-            key=self._key(section, warnings),
+            access=self._access(section),
             concurrency=values.whole(role.sampling, "max_concurrent", role.concurrency, least=1),
             timeout=values.seconds(section, _TIMEOUT),
-            headers=self._headers(section),
             system=values.text(section, "system_prompt") if dressed else "",
             suffix=values.text(section, "extra_prompt") if dressed else "",
         )
@@ -121,20 +131,27 @@ class RoleReader:
                 return []
         return urls
 
-    def _key(self, section: str, warnings: list[Problem]) -> str:
-        """Return the key, unless another file than the one with the key says where it would go."""
-        key, url = self.values.entry(section, "sk_token"), self.values.entry(section, "api_url")
-        if key is None or key.text.strip().lower() in _NOBODY:
-            return ""
-        if url is None or url.path == key.path:
-            return key.text.strip()
-        message = (
-            f"the key of [{section}] is not sent: {key.path.name} holds it, and another file,"
-            f" {url.path.name}, says where it would go"
-        )
-        hint = "write sk_token into the file that has the api_url"
-        warnings.append(url.problem(message, hint=hint, severity="warning"))
-        return ""
+    def _wrong_name(self, section: str, message: str) -> None:
+        entry = self.values.entry(section, "model_name", "api_type")
+        assert entry is not None
+        hint = "write the address as api_url"
+        self.values.problems.append(entry.problem(message, hint=hint))
+
+    def _access(self, section: str) -> Access:
+        """Return what is written for the server, each with the file that holds it."""
+        values, held = self.values, []
+        key, headers = values.entry(section, "sk_token"), values.entry(section, "headers")
+        if key is not None and key.text.strip().lower() not in _NOBODY:
+            name = f"[{section}] sk_token"
+            held.append(Credential(name=name, key=key.text.strip(), source=key.source))
+        if headers is not None and (sent := self._headers(section)):
+            name = f"[{section}] headers"
+            held.append(Credential(name=name, headers=sent, source=headers.source))
+        named = values.entry(section, "api_url", "model_name", "api_type")
+        credentials = tuple(held)
+        if named is None:
+            return Access(credentials=credentials)
+        return Access(source=named.source, credentials=credentials)
 
     def _headers(self, section: str) -> dict[str, str]:
         entry = self.values.entry(section, "headers")

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from proctor.core.access import Access, Credential, Source
 from proctor.core.model import ModelChoice, Sampling
+from proctor.core.model_name import write_model
 from proctor.dialects.taskweaver_format import EvaluatorConfig
-from proctor.errors import SuiteError
+from proctor.errors import SuiteError, UsageError
 from proctor.source import Document, read_json
 from proctor.validation import validate
 
@@ -38,12 +40,14 @@ def read_config(path: Path, environ: Mapping[str, str] = os.environ) -> Evaluato
         if value not in ("", None) or name not in _KEYS
     }
     config = validate(EvaluatorConfig, document, data)
-    choice = _choice(config, document)
+    choice = _choice(config, document, given)
     roles = {} if choice is None else {"judge": choice, "simulator": choice}
     return Evaluator(roles=roles, max_rounds=config.max_rounds)
 
 
-def _choice(config: EvaluatorConfig, document: Document) -> ModelChoice | None:
+def _choice(
+    config: EvaluatorConfig, document: Document, given: Mapping[str, str]
+) -> ModelChoice | None:
     """Return the model; none where the file leaves that open, for --judge to say."""
     kind = config.api_type or "openai"
     needed = {
@@ -61,9 +65,31 @@ def _choice(config: EvaluatorConfig, document: Document) -> ModelChoice | None:
         raise SuiteError([document.problem((), message)])
     return ModelChoice(
         spec=_spec(kind, config, document),
-        key=config.api_key or "",
+        access=_access(config, document, given),
         sampling=Sampling(temperature=0.0),
     )
+
+
+def _access(config: EvaluatorConfig, document: Document, given: Mapping[str, str]) -> Access:
+    """Return who named the address, and the key with who named that: file or environment."""
+
+    def source(name: str) -> Source:
+        if name in given:
+            return Source(kind="environment", place=f"the environment variable {name}")
+        place = document.place((name,))
+        line = f":{place.line}" if place is not None else ""
+        return Source(
+            kind="file", place=f"{document.path}{line}", file=str(document.path.resolve())
+        )
+
+    named = "llm.api_base" if (config.api_base or "").strip() else "llm.model"
+    if not config.api_key:
+        return Access(source=source(named))
+    key = source("llm.api_key")
+    held = Credential(name="llm.api_key", key=config.api_key, source=key)
+    # Google's own address is no more of the file's choosing than OpenAI's.
+    address = key if config.api_type == "google_ai" and named == "llm.model" else source(named)
+    return Access(source=address, credentials=(held,))
 
 
 def _spec(kind: str, config: EvaluatorConfig, document: Document) -> str:
@@ -75,8 +101,12 @@ def _spec(kind: str, config: EvaluatorConfig, document: Document) -> str:
             hint = "write it as http://HOST:PORT/v1, without a password"
             raise SuiteError([document.problem(("llm.api_base",), message, hint=hint)])
     if kind == "azure":
-        return f"azure:{config.model}@{base}?api-version={quote(config.api_version or '')}"
-    if kind == "google_ai":
-        return f"openai:{config.model}@{base or GOOGLE}"
-    model = config.model or "none"
-    return f"openai:{model}@{base}" if base else f"openai:{model}"
+        base = f"{base}?api-version={quote(config.api_version or '')}"
+    elif kind == "google_ai":
+        base = base or GOOGLE
+    provider = "azure" if kind == "azure" else "openai"
+    try:
+        return write_model(provider, (config.model or "none").strip(), (base,) if base else ())
+    except UsageError as error:
+        hint = "write the address as llm.api_base"
+        raise SuiteError([document.problem(("llm.model",), str(error), hint=hint)]) from None

@@ -9,6 +9,7 @@ from proctor.core.program import Sandbox
 from proctor.core.suite import Spec, Suite
 from proctor.engine import load
 from proctor.engine.interview import Dialogues, Interviewer, Roster
+from proctor.engine.model_access import permitted
 from proctor.engine.roles import Cast, Models, cast_for, lacking, resolved
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import RunSettings
@@ -115,6 +116,7 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
             raise SuiteError(problems)
         needs |= dialogues.needs(suite)
     lacking(settings, needs)
+    settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
     cast = cast_for(settings, suite, models)
     scorers.judge = None if cast.judge is None else cast.judge.identity
     return Ready(

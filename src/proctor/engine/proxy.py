@@ -97,7 +97,7 @@ class Proxy:
             return await self._ask(request, rest, body, _Asked(session, rest, asked, own))
         except (ClientError, TimeoutError, OSError) as error:
             self._note(_Asked(session, rest, asked, own), 502, Heard(), 0.0)
-            said = f"{self.upstream.base} cannot be reached: {type(error).__name__}"
+            said = f"{self.upstream.destination.base} cannot be reached: {type(error).__name__}"
             return _refused(web, 502, said)
 
     async def _ask(
@@ -109,9 +109,9 @@ class Proxy:
         headers = {n: v for n, v in request.headers.items() if n.lower() not in _HOP}
         async with self._client.request(
             request.method,
-            f"{self.upstream.base}/{rest}",
+            self.upstream.destination.url(f"/{rest}"),
             data=body or None,
-            headers={**headers, **self.upstream.headers},
+            headers={**headers, **self.upstream.destination.headers},
             allow_redirects=False,
         ) as answer:
             passed = {n: v for n, v in answer.headers.items() if n.lower() not in _HOP}

@@ -16,6 +16,7 @@ from proctor.core.model_name import parse_model
 from proctor.core.suite import Case, Json, Message, Spec, Suite
 from proctor.engine.agents import Seats
 from proctor.engine.calls import Budget, CallLog, StoredModel, Wrapped
+from proctor.engine.model_access import credentials_for, from_file
 from proctor.engine.proxy import Proxy
 from proctor.engine.settings import CallSettings, Panel, RunSettings
 from proctor.engine.turns import TurnGrader
@@ -47,8 +48,9 @@ class Models:
 
     def open(self, choice: ModelChoice) -> StoredModel:
         """Return the model of a choice."""
-        asked = [choice.spec, dict(choice.headers), choice.concurrency, choice.timeout]
-        key = (digest(*asked, choice.own_key), choice.key)
+        sent = credentials_for(choice)
+        asked = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
+        key = (digest(*asked, not sent.environment), sent.key)
         if (found := self._open.get(key)) is None:
             inner = build_model(choice, self.settings)
             self._refuse_unpriced(inner)
@@ -287,7 +289,8 @@ def judge_of(panel: Panel, models: Sequence[Model]) -> Judge | None:
 
 def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
     """Fill in what the suite's own settings file names, where the person named nothing else."""
-    roles = {name: replace(choice, own_key=True) for name, choice in reading.roles.items()}
+    path = str(settings.suite.path)
+    roles = {name: from_file(choice, path) for name, choice in reading.roles.items()}
     judges = tuple(_merged(judge, roles.get("judge")) for judge in settings.panel.judges)
     if not judges and "judge" in roles:
         judges = (roles["judge"],)
@@ -329,8 +332,9 @@ def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
     """Make the client of a model, with its limits, its price and its key."""
     spec = parse_model(choice.spec)
     known = {f.name for f in fields(registry.find("model", spec.name))}
+    sent = credentials_for(choice)
     wanted: dict[str, Json] = {
-        "headers": dict(choice.headers),
+        "headers": dict(sent.headers),
         "concurrency": min(choice.concurrency or calls.concurrency, calls.concurrency),
         "timeout": choice.timeout or calls.timeout,
         "requests_per_minute": calls.requests_per_minute,
@@ -338,11 +342,11 @@ def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
         "price_given": _price(choice.spec, calls),
     }
     params = {k: v for k, v in wanted.items() if k in known and v not in (None, {})}
-    if choice.own_key and "key_env" in known:
+    if not sent.environment and "key_env" in known:
         params["key_env"] = ""
     model: Model = registry.build("model", Spec(name=spec.name, params={**spec.params, **params}))
-    if choice.key and hasattr(model, "use_key"):
-        model.use_key(choice.key)
+    if sent.key and hasattr(model, "use_key"):
+        model.use_key(sent.key)
     return model
 
 

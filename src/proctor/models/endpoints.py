@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from proctor.core.access import Destination
 from proctor.errors import ModelError
 from proctor.models.addresses import proxy_of
 from proctor.models.retrying import TryFailed
@@ -36,8 +37,8 @@ class Answer:
 class Endpoint:
     """Keep connections to one base URL open, and remember what was learned about its server."""
 
-    def __init__(self, base: str, headers: Mapping[str, str], connections: int) -> None:
-        self.base = base
+    def __init__(self, destination: Destination, connections: int) -> None:
+        self.base = destination.base
         self.learned: dict[str, str] = {}
         """How this server wants to be asked, where its refusals told."""
         self.in_flight = 0
@@ -45,11 +46,11 @@ class Endpoint:
         """How often in a row it could not be reached."""
         self.rests_until = 0.0
         self.down_since = 0.0
-        self._headers = dict(headers)
+        self._destination = destination
         self._connections = connections
         self._session: ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._proxy = proxy_of(base)
+        self._proxy = proxy_of(destination.base)
 
     async def post(self, path: str, body: bytes, limit: float) -> Answer:
         """Send a body and return the answer, or raise TryFailed."""
@@ -86,7 +87,7 @@ class Endpoint:
         try:
             async with self._open().request(
                 method,
-                self.base + path,
+                self._destination.url(path),
                 data=body,
                 timeout=ClientTimeout(total=limit, sock_connect=CONNECT_LIMIT),
                 allow_redirects=False,
@@ -114,7 +115,9 @@ class Endpoint:
         connector = TCPConnector(limit=self._connections, keepalive_timeout=30, ttl_dns_cache=60)
         self._loop = loop
         self._session = ClientSession(
-            connector=connector, headers=self._headers, cookie_jar=DummyCookieJar()
+            connector=connector,
+            headers=self._destination.headers,
+            cookie_jar=DummyCookieJar(),
         )
         return self._session
 

@@ -35,9 +35,8 @@ class OpenAI(Served):
 
     async def upstream(self) -> Upstream:
         """Return the first of its servers."""
-        base = self._bases[0]
-        headers = self._headers_for(base)
-        return Upstream(base=base, model=self.model, headers=headers, price=self.price)
+        destination = self._destination(self._bases[0])
+        return Upstream(destination=destination, model=self.model, price=self.price)
 
     def _body(self, request: Request, learned: Mapping[str, str]) -> dict[str, Json]:
         sampling = request.sampling

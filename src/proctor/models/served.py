@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from proctor import bounded, wire
+from proctor.core.access import Destination
 from proctor.core.model import Model, Reply, Request, Sampling, Shape, Usage, cost_of
 from proctor.core.suite import Json, Message
 from proctor.errors import ModelError, UsageError
@@ -30,6 +31,7 @@ HELLO = Request(
     sampling=Sampling(max_tokens=10, temperature=1),
 )
 _REFUSES_WISHES = (400, 422, 501)
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(eq=False)
@@ -289,15 +291,20 @@ class Served(Model):
     def _servers(self) -> Endpoints:
         if self._endpoints is None:
             self._endpoints = Endpoints(
-                [Endpoint(base, self._headers_for(base), self.concurrency) for base in self._bases]
+                [Endpoint(self._destination(base), self.concurrency) for base in self._bases]
             )
         return self._endpoints
 
-    def _headers_for(self, base: str) -> dict[str, str]:
+    def _destination(self, base: str) -> Destination:
+        """Bind the key and the headers to one of the base URLs that were named with them."""
         key = self._key_for(base)
         if not key.isascii() or not key.isprintable():
             raise ModelError(f"{self.label}: the key contains characters that no key has")
-        return {"Content-Type": "application/json", **self._auth(key), **self.headers}
+        for name, value in self.headers.items():
+            if not _is_header(name, value):
+                raise ModelError(f"{self.label}: the header {name!r} cannot be sent as it is")
+        headers = {"Content-Type": "application/json", **self._auth(key), **self.headers}
+        return Destination(base=base, headers=headers)
 
     def _key_for(self, base: str) -> str:
         if self._secret:
@@ -321,6 +328,11 @@ class Served(Model):
         if self.key_env:
             known.append(os.environ.get(self.key_env, "").strip())
         return sorted(known, key=len, reverse=True)
+
+
+def _is_header(name: str, value: str) -> bool:
+    """Tell whether a header can be sent: no control characters, and a name that is one."""
+    return _TOKEN.fullmatch(name) is not None and value.isprintable()
 
 
 def _rung(request: Request, body: Mapping[str, Json]) -> str:
