@@ -55,6 +55,24 @@ def test_folds(
 
 
 @pytest.mark.parametrize(
+    ("mode", "points", "chosen"),
+    [
+        ("max", [3.0, 2.0], ((0,),)),
+        ("max", [2.0, 3.0, 3.0, 2.0], ((2,),)),
+        ("min", [2.0, 3.0], ((0,),)),
+        ("avg_max_2", [3.0, 2.0, 2.0, 3.0], ((0,), (3,))),
+    ],
+)
+def test_of_attempts_that_a_limit_makes_equal_the_one_with_more_points_is_chosen(
+    mode: str, points: list[float], chosen: tuple[tuple[int, ...], ...]
+) -> None:
+    values = [
+        Value(status=ValueStatus.SCORED, value=1.0, low=1.0, high=1.0, points=p) for p in points
+    ]
+    assert fold(parse_fold(mode), values).chosen == chosen
+
+
+@pytest.mark.parametrize(
     ("mode", "values", "low", "high"),
     [
         ("avg", [1.0, U], 0.5, 1.0),

@@ -62,8 +62,8 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
     lows, highs = [], []
     for start in range(0, len(values), size):
         places = range(start, min(start + size, len(values)))
-        known = [(v, i) for i in places if (v := values[i].value) is not None]
-        buckets.append(_pick(how.pick, [v for v, _ in known]) if known else None)
+        known = [(v, values[i].points, i) for i in places if (v := values[i].value) is not None]
+        buckets.append(_pick(how.pick, [v for v, _, _ in known]) if known else None)
         chosen.append(_chosen(how.pick, known))
         reached = [values[i] for i in places if values[i].status is not ValueStatus.ERROR]
         if reached:
@@ -94,15 +94,19 @@ def _pick(pick: str, values: Sequence[float]) -> float:
     return median(values) if pick == "median" else fmean(values)
 
 
-def _chosen(pick: str, known: Sequence[tuple[float, int]]) -> tuple[int, ...]:
-    """Return the attempt a bucket's value came from (the later of equals), or all of them."""
+def _chosen(pick: str, known: Sequence[tuple[float, float, int]]) -> tuple[int, ...]:
+    """Return the attempt a bucket's value came from, or all of them.
+
+    Limits make attempts equal in value that are not equal in points; of these the one with more
+    points stands for the bucket (with fewer where the least value counts), and of equals the later.
+    """
     if not known:
         return ()
     if pick == "max":
-        return (max(known)[1],)
+        return (max(known)[2],)
     if pick == "min":
-        return (min(known, key=lambda pair: (pair[0], -pair[1]))[1],)
-    return tuple(index for _, index in known)
+        return (min(known, key=lambda row: (row[0], row[1], -row[2]))[2],)
+    return tuple(index for _, _, index in known)
 
 
 def _status(values: Sequence[Value]) -> ValueStatus:
