@@ -89,6 +89,57 @@ def test_the_repaired_rules(
     assert extract(answer, language(lang), **options) == expected  # type: ignore[arg-type]
 
 
+CUT = f"```python\n{DEF}\n```\nOr, shorter:\n```python\nf = lambda x:"
+OUTPUT = f"```python\n{DEF}\n```\nIt prints:\n```\nThe result is: 3\n```"
+
+
+@pytest.mark.parametrize(
+    ("lang", "answer", "expected"),
+    [
+        ("python", CUT, DEF),
+        ("python", CUT.replace("shorter:\n```python", "shorter:\n```"), DEF),
+        ("python", CUT.replace("```python", "```"), DEF),
+        ("python", CUT.replace("```python\ndef", "```\ndef"), DEF),
+        ("python", f"```\na = 1\n```\n{CUT}", f"a = 1\n\n{DEF}"),
+        ("python", CUT.replace("```python\ndef", "```py\ndef"), DEF),
+        ("javascript", "```js\nlet a = 1;\n```\n```js\nlet b =", "let a = 1;"),
+        ("java", "```\nclass A {}\n```\n```\nclass B {", "class A {}"),
+        # Nothing before it is the program: what there is of it counts.
+        ("python", f"```bash\npip install x\n```\n```python\n{DEF}", DEF),
+        ("python", f"```\n42\n```\nThis gives it:\n```python\n{DEF}", DEF),
+        ("python", f"\\begin{{code}}\n{DEF}", DEF),
+    ],
+)
+def test_an_answer_that_is_cut_off_inside_a_fence_keeps_the_program_before_it(
+    lang: str, answer: str, expected: str
+) -> None:
+    assert extract(answer, language(lang)) == expected
+
+
+@pytest.mark.parametrize(
+    ("lang", "answer", "expected"),
+    [
+        ("python", "```python\nimport math\n```\nthen\n```\nr = math.pi\n```",
+         "import math\n\nr = math.pi"),
+        ("python", "```\nimport math\n```\nthen\n```python\nr = math.pi\n```",
+         "import math\n\nr = math.pi"),
+        ("python", "```python\na = 1\n```\n```\nprint(a)\n```", "a = 1\n\nprint(a)"),
+        ("javascript", "```js\nlet a = 1;\n```\n```\nf(a)\n```", "let a = 1;\n\nf(a)"),
+        # What a program prints is no program.
+        ("python", OUTPUT, DEF),
+        ("python", OUTPUT.replace("The result is: 3", "[1, 2]"), DEF),
+        ("java", "```java\nclass A {}\n```\n```\nHello\n```", "class A {}"),
+        # Who tags other languages tags this one, too.
+        ("python", "```python\na = 1\n```\n```sh\nls\n```\n```\nb = 2\n```", "a = 1"),
+        ("python", "```sh\nls\n```\n```\nb = 2\n```", "b = 2"),
+    ],
+)  # fmt: skip
+def test_a_block_without_a_tag_belongs_to_the_program(
+    lang: str, answer: str, expected: str
+) -> None:
+    assert extract(answer, language(lang)) == expected
+
+
 def test_the_parts_stand_in_the_order_in_which_they_run() -> None:
     made = compose("code", language("ruby"), before="before", test="test")
     assert (made.text, made.test_line) == ("before\ncode\ntest", 3)

@@ -22,6 +22,7 @@ _CODE = re.compile(
     r"|^\s*[\w.$\[\]\"']+\s*[-+*/:]?=[^=]|^\s*\w+(::|\s*->)|^\s*(def|class|if|for|while)\b.*:\s*$",
     re.I,
 )
+_CALL = re.compile(r"[\w.]\(.*\)\s*[;,]?\s*$")
 _START = re.compile(r"(def|class|import|from|async\s+def|@)\b|@|\w+\s*=[^=]")
 
 
@@ -40,6 +41,7 @@ class Block:
 
     tag: str
     text: str
+    closed: bool = True
 
     @property
     def lines(self) -> int:
@@ -62,11 +64,10 @@ def extract(
     if not blocks:
         code = _python_of(answer, prefix) if language.name == "python" else _code_of(answer)
     else:
-        named = [block for block in blocks if block.tag in language.tags]
-        kept = named or blocks
+        kept = _of_the_answer(blocks, language)
         if only_longest:
             kept = [max(kept, key=lambda block: block.lines)]
-        code = "\n\n".join(block.text for block in kept)
+        code = _joined(kept)
     if not prefix.strip() or prefix.strip() in code:
         return code
     return f"{prefix}\n{code}"
@@ -138,8 +139,55 @@ def _blocks(answer: str) -> list[Block]:
         else:
             lines.append(line)
     if closes is not None and any(line.strip() for line in lines):
-        blocks.append(Block(tag=tag, text="\n".join(lines)))
+        blocks.append(Block(tag=tag, text="\n".join(lines), closed=False))
     return blocks
+
+
+def _of_the_answer(blocks: list[Block], language: Language) -> list[Block]:
+    """Return the blocks that are the program: by their tags, and whole ones where there are any.
+
+    A block without a tag is code of the test's language, unless the answer tags blocks of others;
+    then it may be what a program prints. An answer that was cut off within a block had its program
+    before, if any block before is code.
+    """
+    tagged = [block for block in blocks if block.tag in language.tags]
+    bare = [block for block in blocks if not block.tag and _is_code(block.text, language)]
+    others = any(block.tag and block.tag not in language.tags for block in blocks)
+    if tagged and (others or not bare):
+        kept = tagged
+    elif tagged:
+        kept = [block for block in blocks if block in tagged or block in bare]
+        if language.name == "python" and _breaks(kept, tagged):
+            kept = tagged
+    else:
+        kept = bare if others and bare else blocks
+    whole = [block for block in kept if block.closed]
+    return whole if any(block in tagged or block in bare for block in whole) else kept
+
+
+def _joined(blocks: Iterable[Block]) -> str:
+    return "\n\n".join(block.text for block in blocks)
+
+
+def _breaks(blocks: list[Block], fewer: list[Block]) -> bool:
+    """Tell whether some of the blocks are Python, and all of them are not."""
+    texts = [_joined(block for block in some if block.closed) for some in (blocks, fewer)]
+    return not _parses(texts[0]) and _parses(texts[1])
+
+
+def _is_code(text: str, language: Language) -> bool:
+    """Tell code from what a program prints, as far as one can see it."""
+    if language.name == "python" and (found := _tree(text)) is not None:
+        return any(not _is_value(node) for node in found.body)
+    return any(_CODE.search(line) or _CALL.search(line) for line in text.split("\n"))
+
+
+def _is_value(node: ast.stmt) -> bool:
+    """Tell whether a statement only names a value, as a line of output may do."""
+    if not isinstance(node, ast.Expr):
+        return False
+    calls = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    return not any(isinstance(part, calls) for part in ast.walk(node))
 
 
 def _opening(line: str) -> tuple[str, Callable[[str], bool]] | None:
@@ -177,11 +225,14 @@ def _python_of(answer: str, prefix: str) -> str:
 
 
 def _parses(text: str) -> bool:
+    return _tree(text) is not None
+
+
+def _tree(text: str) -> ast.Module | None:
     try:
-        ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None
 
 
 def _code_of(answer: str) -> str:

@@ -60,7 +60,7 @@ class UnitTests(Scorer):
     sandbox, each test by itself. A test passes when the program runs to its very end.
     """
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
 
     tests: tuple[UnitTest, ...]
     lang: str = "python"
