@@ -31,16 +31,40 @@ TABLE = (
 )
 
 
+TESTS = [{"content": "assert a\n"}, {"content": "assert a == 1"}, {"content": "pass"}]
+OUTCOMES = [
+    {
+        "passed": True,
+        "result": "passed",
+        "stopped": None,
+        "program": "import re\na = 1\nassert a\n",
+    },
+    {
+        "passed": False,
+        "result": "AssertionError",
+        "stopped": None,
+        "program": "import re\na = 2\nassert a == 1",
+    },
+    {
+        "passed": False,
+        "result": "timed out after 1 s",
+        "stopped": "time",
+        "program": "import re\npass",
+    },
+]
+
+
 def written(view: Any, folder: Path) -> Mapping[str, Any]:
     """Write the files and read the YAML back."""
-    detail, _ = build("layout", Spec(name="infibench")).write(view, folder)
+    detail, *_ = build("layout", Spec(name="infibench")).write(view, folder)
     found: Mapping[str, Any] = YAML(typ="safe").load(detail)
     return found
 
 
 def test_files(make_view: Any, tmp_path: Path) -> None:
     paths = InfiBenchLayout().write(make_view(), tmp_path / "deep" / "results")
-    names = ["suite_x_gpt-4_0.2.yaml", "suite_x_gpt-4_0.2.txt"]
+    stem = "suite_x_gpt-4_0.2"
+    names = [f"{stem}.yaml", f"{stem}.txt", f"{stem}_stats_table.txt"]
     assert [path.name for path in paths] == names
     assert sorted(p.name for p in (tmp_path / "deep" / "results").iterdir()) == sorted(names)
     text = paths[0].read_text(encoding="utf-8")
@@ -60,7 +84,7 @@ def test_scored_cases(make_view: Any, tmp_path: Path) -> None:
         "null_score": 0.0,
         "full_score": 1.0,
         "now_score": 0.75,
-        "now_std": pytest.approx(0.5**0.5 / 2),
+        "now_std": 0.0,
         "all_scores": [0.5, 1.0],
         "detail": [
             {
@@ -96,7 +120,11 @@ def test_scored_cases(make_view: Any, tmp_path: Path) -> None:
     [
         (
             "cases/eval_0-0-3.yaml",
-            {"full_score": 1.0, "now_score": 0.0, "detail": [{"info": "no answer"}] * 2},
+            {
+                "full_score": 1.0,
+                "now_score": 0.0,
+                "detail": [{"info": "no answer", "max_score": 1.0}] * 2,
+            },
         ),
         (
             "cases/eval_0-0-4.yaml",
@@ -106,7 +134,7 @@ def test_scored_cases(make_view: Any, tmp_path: Path) -> None:
                 "info": "unscored",
                 "error_obj": "unit_test: no sandbox",
                 "all_scores": [None, None],
-                "detail": [{"unit_test_error": "no sandbox"}] * 2,
+                "detail": [{"unit_test_error": "no sandbox", "max_score": 1.0}] * 2,
             },
         ),
         (
@@ -116,7 +144,14 @@ def test_scored_cases(make_view: Any, tmp_path: Path) -> None:
                 "now_score": 0.0,
                 "info": "error",
                 "error_obj": "connection refused",
-                "detail": [{"info": "error encountered", "error_obj": "connection refused"}] * 2,
+                "detail": [
+                    {
+                        "info": "error encountered",
+                        "error_obj": "connection refused",
+                        "max_score": 1.0,
+                    }
+                ]
+                * 2,
             },
         ),
     ],
@@ -140,7 +175,7 @@ def test_every_kind_of_criterion(make_view: Any, make_case: Any, tmp_path: Path)
     rouge = {"rouge1": 0.5, "rougeLsum": 0.25, "normalized_score": 0.4, "best_reference": 1}
     criteria = (
         Criterion(id="keywords", scorer=Spec(name="keywords")),
-        Criterion(id="unit_test", scorer=Spec(name="unit_tests")),
+        Criterion(id="unit_test", scorer=Spec(name="unit_tests", params={"tests": TESTS})),
         Criterion(id="similarity", scorer=Spec(name="rouge"), weight=2.0),
         Criterion(id="similarity-2", scorer=Spec(name="rouge")),
         Criterion(id="customized", scorer=Spec(name="python_check")),
@@ -148,7 +183,7 @@ def test_every_kind_of_criterion(make_view: Any, make_case: Any, tmp_path: Path)
     )
     scores = {
         "keywords": Score(points=1.0, out_of=1.0, detail={"scoring_detail": "handled"}),
-        "unit_test": Score(points=1.0, out_of=2.0, detail={"tests": [{"passed": True}]}),
+        "unit_test": Score(points=1.0, out_of=2.0, detail={"tests": OUTCOMES}),
         "similarity": Score(points=0.4, out_of=1.0, detail=rouge),
         "similarity-2": Score(points=0.5, out_of=1.0, detail=rouge),
         "customized": Score(points=3.0, out_of=4.0, detail="as the function said"),
@@ -166,7 +201,32 @@ def test_every_kind_of_criterion(make_view: Any, make_case: Any, tmp_path: Path)
             "post_handler_detail": "handled",
             "unit_test_score": 1.0,
             "unit_test_totscore": 2.0,
-            "unit_test_detail": [{"passed": True}],
+            "unit_test_detail": [
+                {
+                    "task_id": 0,
+                    "completion_id": 0,
+                    "passed": True,
+                    "result": ["passed"],
+                    "code": "import re\na = 1",
+                    "stopped": None,
+                },
+                {
+                    "task_id": 0,
+                    "completion_id": 0,
+                    "passed": False,
+                    "result": ["failed: AssertionError"],
+                    "code": "import re\na = 2",
+                    "stopped": None,
+                },
+                {
+                    "task_id": 0,
+                    "completion_id": 0,
+                    "passed": False,
+                    "result": ["time out"],
+                    "code": "import re",
+                    "stopped": "time",
+                },
+            ],
             "similarity_score": pytest.approx(1.3),
             "similarity_totscore": 3.0,
             "similarity_detail": [kept, kept],
@@ -206,7 +266,7 @@ def test_texts_and_numbers_survive_both_kinds_of_reader(
     detail = {"texts": ODD_TEXTS, "numbers": [1e-05, 1e22, 0.1, -0.0, 3, True, None]}
     score = Score(points=1.0, out_of=1.0, detail=detail)
     case = make_case("no", ["c=custom"], [{"c": score}], source="cases/é.yaml")
-    path, _ = InfiBenchLayout().write(make_view([case]), tmp_path)
+    path, *_ = InfiBenchLayout().write(make_view([case]), tmp_path)
     reader = YAML(typ="safe", pure=True)
     reader.version = version
     entry = reader.load(path.read_text(encoding="utf-8"))["cases/é.yaml"]
@@ -234,7 +294,7 @@ def test_no_cases_at_all(make_view: Any, tmp_path: Path) -> None:
 
 
 def test_table(make_view: Any, tmp_path: Path) -> None:
-    _, table = InfiBenchLayout().write(make_view(), tmp_path)
+    _, _, table = InfiBenchLayout().write(make_view(), tmp_path)
     assert table.read_text(encoding="utf-8") == "\n".join(TABLE)
 
 
@@ -242,7 +302,7 @@ def test_table_of_a_run_without_breakdowns(make_view: Any, tmp_path: Path) -> No
     view = make_view()
     totals = replace(view.summary.totals, full=0.0, rate=None)
     view = replace(view, summary=Summary(totals=totals))
-    _, table = InfiBenchLayout(model_name="This Model").write(view, tmp_path)
+    _, _, table = InfiBenchLayout(model_name="This Model").write(view, tmp_path)
     lines = table.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 5
     assert lines[1].split() == ["|", "This", "Model", "|", "|", "Full", "Score", "|", "Allocation"]
@@ -263,13 +323,15 @@ def test_names_stay_in_the_folder(
     view = make_view()
     run = replace(view.run, candidate=Spec(name="recorded", params={"path": path}))
     view = replace(view, run=run, suite=replace(view.suite, name=suite))
-    (detail, _) = InfiBenchLayout().write(view, tmp_path)
+    detail, *_ = InfiBenchLayout().write(view, tmp_path)
     assert detail.parent == tmp_path
     assert detail.stem.lstrip("._") == stem.lstrip("._")
 
 
 def test_files_go_where_they_are_told(make_view: Any, tmp_path: Path) -> None:
-    detail, table = tmp_path / "d" / "x.yaml", tmp_path / "t" / "y.txt"
-    InfiBenchLayout().write_files(make_view(), detail, table)
+    detail, summary = tmp_path / "d" / "x.yaml", tmp_path / "t" / "y.txt"
+    InfiBenchLayout().write_files(make_view(), detail, summary)
     assert detail.is_file()
-    assert table.is_file()
+    assert summary.read_text(encoding="utf-8") == (
+        "Total score: 1.25 ± 0.0 / 3.0\nTotal cases: 5\nTotal cases with response: 4\n    "
+    )

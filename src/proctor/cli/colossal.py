@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.listed_options import ListedOptions
 from proctor.cli.options import (
     call_options,
     call_settings,
@@ -27,30 +28,11 @@ if TYPE_CHECKING:
 
 RATER, REFEREE = "openai:gpt-3.5-turbo", "openai:gpt-4"
 """Who judges in the original where nobody is named: ratings, and battles."""
-_SEVERAL = ("--answer_file_list", "--model_name_list")
 _GONE = "text-davinci-003"
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-class _SeveralValues(click.Command):
-    """Let some options take all values that follow them, as the original's do."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write the option before each of its values."""
-        made: list[str] = []
-        open_option = ""
-        for arg in args:
-            if arg in _SEVERAL:
-                open_option = arg
-            elif open_option and not arg.startswith("--"):
-                made += [open_option, arg]
-            else:
-                open_option = ""
-                made.append(arg)
-        return super().parse_args(ctx, made)
-
-
-@click.command(cls=_SeveralValues)
+@click.command(cls=ListedOptions)
 @click.option("--config_file", type=_FILE, help="The config: language, categories, metrics.")
 @click.option(
     "--battle_prompt_file", type=_FILE, help="The prompt of a battle [default: Proctor's own]."

@@ -59,6 +59,7 @@ def run(**options: Any) -> int:
         find("layout", layout)
     as_json, url = options.pop("as_json"), options.pop("store")
     several = run_settings(options)
+    suite_path = several[0].suite.path
     with Store.open(url) as store:
         outcomes = examine(several, store, quiet=as_json)
         if outcomes is None:
@@ -73,7 +74,7 @@ def run(**options: Any) -> int:
             print_json({"runs": [to_object(found.view, by, cases) for found in outcomes]})
         if layout is not None:
             for outcome in outcomes:
-                write_layout(outcome.view, layout, out, quiet=as_json)
+                write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
         gates = several[0].gates
         codes = [
             exit_code(found.view.summary, missed_gates(gates, found.view.summary), found.view.run)
@@ -121,12 +122,17 @@ def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> N
         click.echo(report.render(view, by=by, cases=cases).rstrip("\n"))
 
 
-def write_layout(view: Any, name: str, out: Path, *, quiet: bool) -> None:
+def write_layout(
+    view: Any, name: str, out: Path, *, quiet: bool, suite: Path | None = None
+) -> None:
     """Write the result files of an origin, and say where they lie."""
     from proctor.core.suite import Spec
     from proctor.registry import build
 
-    for path in build("layout", Spec(name=name)).write(view, out):
+    layout = build("layout", Spec(name=name))
+    if suite is not None:
+        layout = layout.beside(suite)
+    for path in layout.write(view, out):
         if not quiet:
             click.echo(f"wrote {path}", err=True)
 

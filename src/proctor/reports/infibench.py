@@ -1,10 +1,10 @@
-"""A run as the result files of InfiBench's own tools: details in YAML, and the table as text."""
+"""A run as the result files of InfiBench's own tools: details, summary and table."""
 
 import io
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,22 +12,16 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 
-from proctor.core.fingerprint import plain
-from proctor.core.run import AttemptResult, CaseResult, Group
-from proctor.core.score import Score, ScoreStatus, ValueStatus
-from proctor.core.suite import Case, Criterion, Json
-from proctor.reports.reasons import unscored_reasons
-from proctor.reports.structured import clean, tag_object
+from proctor.core.fold import parse_fold
+from proctor.core.run import Group
+from proctor.core.suite import Case, Json
+from proctor.errors import SuiteError
+from proctor.reports.infibench_entry import Sums, entry_of
+from proctor.reports.structured import clean
 from proctor.reports.view import Layout, RunView
+from proctor.source import inside, unusable_name
+from proctor.yaml_source import read_yaml
 
-_FIELDS: Mapping[str, str] = {
-    "keywords": "keywords",
-    "blanks": "blank_filling",
-    "unit_tests": "unit_test",
-    "rouge": "similarity",
-    "python_check": "custom",
-}
-_ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum", "normalized_score")
 _METRICS: Mapping[str, str] = {"customized": "custom"}
 _SECTIONS: Mapping[str, str] = {"lang": "Lang", "type": "Type", "metric": "Metric"}
 _ROW_FILES = (".csv", ".jsonl", ".parquet")
@@ -60,36 +54,46 @@ class _Order:
 
 @dataclass(frozen=True)
 class InfiBenchLayout(Layout):
-    """Write the result YAML and the table of the original InfiBench evaluator.
+    """Write the result files of the original InfiBench evaluator.
 
-    A case without a value is written as the original writes one that broke: 0 of 0, with the
-    reason in ``info`` and ``error_obj``, so that sums over the file equal the run's own.
+    Its grader writes details as YAML and a summary of three lines; its statistics program makes
+    the table of the YAML, and comes to the same one here. A case without a value is written as
+    the original writes one that broke: 0 of 0, with the reason in ``info`` and ``error_obj``, so
+    that sums over the file equal the run's own.
     """
 
     model_name: str = ""
     """The heading of the table; the candidate's name if empty."""
+    home: str = ""
+    """The folder that the paths of cases start from; what a case's file says of it is copied."""
+
+    def beside(self, suite: Path) -> "InfiBenchLayout":
+        """Return the layout that copies what the files of the cases say."""
+        return replace(self, home=str(suite if suite.is_dir() else suite.parent))
 
     def write(self, view: RunView, folder: Path) -> list[Path]:
-        """Write ``{suite}_{candidate}.yaml`` and ``.txt`` into a folder."""
+        """Write ``{suite}_{candidate}.yaml``, ``.txt`` and ``_stats_table.txt`` into a folder."""
         stem = f"{_file_name(view.suite.name)}_{_file_name(_answers_name(view.candidate))}"
-        detail, table = folder / f"{stem}.yaml", folder / f"{stem}.txt"
-        self.write_files(view, detail, table)
-        return [detail, table]
+        detail, summary = folder / f"{stem}.yaml", folder / f"{stem}.txt"
+        table = folder / f"{stem}_stats_table.txt"
+        self.write_files(view, detail, summary, table)
+        return [detail, summary, table]
 
-    def write_files(self, view: RunView, detail: Path | None, table: Path | None) -> None:
-        """Write the files, or one of them, wherever the original's flags say."""
-        for path in (detail, table):
+    def write_files(
+        self, view: RunView, detail: Path, summary: Path, table: Path | None = None
+    ) -> Sums:
+        """Write the files wherever the original's flags say, and return the summary's numbers."""
+        for path in (detail, summary, table):
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
-        if detail is None:
-            order = _write_cases(view, io.StringIO())
-        else:
-            partial = detail.with_name(f".{detail.name}.part")
-            with partial.open("w", encoding="utf-8") as file:
-                order = _write_cases(view, file)
-            partial.replace(detail)
+        partial = detail.with_name(f".{detail.name}.part")
+        with partial.open("w", encoding="utf-8") as file:
+            order, sums = self._write_cases(view, file)
+        partial.replace(detail)
+        summary.write_text(sums.text(), encoding="utf-8")
         if table is not None:
             table.write_text(self._table(view, order), encoding="utf-8")
+        return sums
 
     def _table(self, view: RunView, order: _Order) -> str:
         """Return the original's table, character for character."""
@@ -108,6 +112,42 @@ class InfiBenchLayout(Layout):
         rule = "-" * len(splitter)
         return "\n".join([rule, lines[0], splitter, *lines[1:], rule])
 
+    def _write_cases(self, view: RunView, file: IO[str]) -> tuple[_Order, Sums]:
+        """Write all cases sorted by key, which come unsorted, holding only one in memory."""
+        order, sums, how = _Order(), Sums(), parse_fold(view.suite.reduce)
+        places: dict[str, tuple[int, int]] = {}
+        with tempfile.TemporaryFile() as unsorted:
+            for result in view.results():
+                key = result.case.source or result.case.id
+                key = _text(key if key not in places else f"{key}#{result.case.id}")
+                order.see(key, result.case)
+                made = entry_of(result, how, self._written(result.case))
+                sums = sums.plus(made, result)
+                entry = _dumped({key: made}).encode()
+                places[key] = (unsorted.tell(), len(entry))
+                unsorted.write(entry)
+            for key in sorted(places):
+                start, length = places[key]
+                unsorted.seek(start)
+                file.write(unsorted.read(length).decode())
+            if not places:
+                file.write("{}\n")
+        return order, sums
+
+    def _written(self, case: Case) -> Mapping[str, Json]:
+        """Return what the file of a case says, where it lies; else nothing."""
+        if not self.home or not case.source or unusable_name(case.source):
+            return {}
+        home = Path(self.home)
+        path = inside(home, home, case.source)
+        if path is None or not path.is_file():
+            return {}
+        try:
+            data = read_yaml(path).data
+        except SuiteError:
+            return {}
+        return data if isinstance(data, dict) and "grading" in data else {}
+
 
 def _numbers(label: str, group: Group) -> list[str]:
     return [
@@ -124,97 +164,6 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     """Set one line; a number and its spread stand in one column."""
     cells = [f" {cell.ljust(width)} " for cell, width in zip(row, widths, strict=True)]
     return "|".join([cells[0], f"{cells[1]} {cells[2]}", f"{cells[3]} {cells[4]}", *cells[5:]])
-
-
-def _write_cases(view: RunView, file: IO[str]) -> _Order:
-    """Write all cases sorted by key, which come unsorted, holding only one in memory."""
-    order = _Order()
-    places: dict[str, tuple[int, int]] = {}
-    with tempfile.TemporaryFile() as unsorted:
-        for result in view.results():
-            key = result.case.source or result.case.id
-            key = _text(key if key not in places else f"{key}#{result.case.id}")
-            order.see(key, result.case)
-            entry = _dumped({key: _entry(result)}).encode()
-            places[key] = (unsorted.tell(), len(entry))
-            unsorted.write(entry)
-        for key in sorted(places):
-            start, length = places[key]
-            unsorted.seek(start)
-            file.write(unsorted.read(length).decode())
-        if not places:
-            file.write("{}\n")
-    return order
-
-
-def _entry(result: CaseResult) -> dict[str, Json]:
-    """Make what the original keeps of one case."""
-    case, folded = result.case, result.folded
-    entry: dict[str, Json] = {name: tag_object(values) for name, values in case.tags.items()}
-    entry |= {"id": case.id, "null_score": case.null_score}
-    if case.weight != 1:
-        entry["weight"] = case.weight
-    entry["all_scores"] = [attempt.value.value for attempt in result.attempts]
-    entry["detail"] = [_detail(case, attempt) for attempt in result.attempts]
-    if folded.value is None:
-        broken = {"info": folded.status.value, "error_obj": "; ".join(unscored_reasons(result))}
-        return entry | {"full_score": 0.0, "now_score": 0.0, "now_std": 0.0} | broken
-    return entry | {
-        "full_score": case.full_score,
-        "now_score": folded.value,
-        "now_std": folded.spread,
-    }
-
-
-def _detail(case: Case, attempt: AttemptResult) -> dict[str, Json]:
-    """Make what the original keeps of one response."""
-    detail: dict[str, Json] = {}
-    if attempt.value.status is ValueStatus.ERROR:
-        return {"info": "error encountered", "error_obj": attempt.attempt.error}
-    if attempt.value.status is ValueStatus.UNANSWERED:
-        return {"info": "no answer"}
-    for criterion in case.criteria:
-        if (score := attempt.scores.get(criterion.id)) is not None:
-            _add_score(detail, criterion, score)
-    for name, limit in (("max_score", case.max_points), ("min_score", case.min_points)):
-        if limit is not None:
-            detail[name] = limit
-    return detail
-
-
-def _add_score(detail: dict[str, Json], criterion: Criterion, score: Score) -> None:
-    """Add one criterion under the original's keys; several of one kind are added up."""
-    name = _FIELDS.get(criterion.scorer.name, criterion.id)
-    if score.status is ScoreStatus.FAILED:
-        detail[f"{name}_error"] = score.reason
-        return
-    if score.points is None:
-        return
-    weight = criterion.weight
-    got, out_of = weight * score.points, weight * (score.out_of or 0.0)
-    detail[f"{name}_score"] = detail.get(f"{name}_score", 0.0) + got
-    detail[f"{name}_totscore"] = detail.get(f"{name}_totscore", 0.0) + out_of
-    for key, value in _kept(name, plain(score.detail)):
-        several = isinstance(value, list) and isinstance(detail.get(key), list)
-        detail[key] = detail[key] + value if several else value
-
-
-def _kept(name: str, detail: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the original's keys for the detail of one kind of criterion."""
-    known = detail if isinstance(detail, dict) else {}
-    if name == "keywords":
-        yield "keywords", [rule["status"] for rule in known.get("rules", [])]
-    elif name == "blank_filling":
-        yield "blank_filling_detail", [blank["line"] for blank in known.get("blanks", [])]
-    elif name == "similarity":
-        yield "similarity_detail", [{key: known[key] for key in _ROUGE if key in known}]
-    elif name == "unit_test":
-        yield "unit_test_detail", known.get("tests", detail)
-    elif detail is not None:
-        yield f"{name}_detail", detail
-    if "scoring_detail" in known:
-        handler = "post_handler_detail" if name == "keywords" else f"{name}_post_handler_detail"
-        yield handler, known["scoring_detail"]
 
 
 class _Representer(SafeRepresenter):

@@ -46,6 +46,10 @@ class Report(ABC):
 class Layout(ABC):
     """Write a run as the files that the tools of its format's origin expect."""
 
+    def beside(self, suite: Path) -> "Layout":
+        """Return the layout that knows where the suite lies; most do not look there."""
+        return self
+
     @abstractmethod
     def write(self, view: RunView, folder: Path) -> list[Path]:
         """Write the files into a folder, and return them."""
