@@ -60,6 +60,7 @@ def serve(place: str) -> None:
 def answer(caller: socket.socket) -> None:
     """Be the command that a caller wants, in this process, and end it."""
     from proctor.cli import main
+    from proctor.search_paths import forget_working_directory
 
     code = 255
     try:
@@ -83,9 +84,9 @@ def answer(caller: socket.socket) -> None:
         resource.setrlimit(resource.RLIMIT_AS, limit)
         if environment.get("PYTHONWARNINGS") == "error":
             warnings.simplefilter("error")
-        sys.path[:0] = [
-            part for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part
-        ]
+        modules = environment.get("PYTHONPATH", "")
+        sys.path[:0] = [os.path.abspath(part) for part in modules.split(os.pathsep) if modules]
+        forget_working_directory()
         code = main._run(arguments)
         sys.stdout.flush()
         sys.stderr.flush()

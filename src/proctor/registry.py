@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from math import isfinite
 from typing import Annotated, Any, get_args, get_origin
 
 from proctor.core.suite import Json, Spec
 from proctor.errors import PluginError
+from proctor.search_paths import installed_entry_points
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
@@ -228,7 +229,7 @@ def describe(kind: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def _installed(kind: str) -> Mapping[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=f"proctor.{kind}s")}
+    return installed_entry_points(f"proctor.{kind}s")
 
 
 @cache

@@ -1,15 +1,14 @@
 """Agents that are commands: a process for each turn, or one that speaks lines of JSON."""
 
 import shlex
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from proctor import wire
-from proctor.candidates.held import Bounds, Broken, Held, said_by_status, with_words
-from proctor.candidates.sandboxed import SandboxedSession, needed, open_sandbox
+from proctor.candidates.held import Bounds, Broken, Held, program_of, said_by_status, with_words
+from proctor.candidates.sandboxed import SandboxedSession, led_out, needed, open_sandbox
 from proctor.candidates.sessions import LineSession, TimedSession, environment, read_reply, unset
 from proctor.candidates.sources import files_key
 from proctor.core.agent import Agent, Desk, Round, Session
@@ -59,7 +58,7 @@ class Command(Agent):
     @property
     def identity(self) -> Json:
         """Return the command and the hash of the files that it names."""
-        words = [shutil.which(self.argv[0]) or "", *self.argv[1:]] if self.argv else []
+        words = [program_of(self.argv[0]), *self.argv[1:]] if self.argv else []
         # Programs of the system are known by their names: an update is no other agent.
         files = [Path(word) for word in words if Path(word).is_file() and not _of_system(word)]
         scripts = [path for path in files if path.stat().st_size < 16 * 2**20]
@@ -76,12 +75,13 @@ class Command(Agent):
         found = unset(self.env)
         if not self.argv:
             return [*found, f"{self.command!r} is no command: its quotes do not match"]
-        if shutil.which(self.argv[0]) is None:
+        if not program_of(self.argv[0]):
             found.append(f"there is no program {self.argv[0]!r}")
         if self.timeout <= 0:
             found.append("timeout is a number of seconds above 0")
         if self.sandboxed:
             found += open_sandbox().problems()
+            found += led_out([*shlex.split(self.command)[1:], *self.needs])
             if self.lines:
                 found.append("lines and sandboxed exclude each other: each turn has a sandbox")
             if self.env:
@@ -96,7 +96,7 @@ class Command(Agent):
     async def open(self, desk: Desk) -> Session:
         """Begin a session; processes start with messages."""
         if self.sandboxed:
-            argv = [shutil.which(self.argv[0]) or self.argv[0], *self.argv[1:]]
+            argv = [program_of(self.argv[0]) or self.argv[0], *self.argv[1:]]
             return SandboxedSession(
                 desk=desk, timeout=self.timeout, argv=argv, needs=needed(argv, self.needs),
                 output=self.output, processes=min(self.processes, 64),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor import wire
-from proctor.candidates.held import Bounds, Broken, Held, found_program
+from proctor.candidates.held import Bounds, Broken, Held, program_of
 from proctor.candidates.sessions import LineSession, environment, object_of, unset
 from proctor.core.agent import Agent, Desk, Session
 from proctor.core.suite import Case, Json
@@ -39,11 +39,14 @@ class Driven(Agent):
     def problems(self) -> list[str]:
         """Report an interpreter that is not there, and variables that are not set."""
         found = unset(self.env)
-        if self.interpreter and found_program(self.interpreter) is None:
+        if self.interpreter and not program_of(self.interpreter):
             found.append(f"there is no Python {self.interpreter!r}")
         if self.timeout <= 0:
             found.append("timeout is a number of seconds above 0")
         return found
+
+    def _python(self) -> str:
+        return program_of(self.interpreter) if self.interpreter else sys.executable
 
     @abstractmethod
     def begin(self, desk: Desk) -> dict[str, Json]:
@@ -85,7 +88,7 @@ class Driven(Agent):
 
     async def _started(self, desk: Desk, begin: Mapping[str, Json]) -> Held:
         held = await Held.start(
-            [self.interpreter or sys.executable, "-u", str(DRIVER)],
+            [self._python(), "-u", str(DRIVER)],
             folder=desk.folder,
             env={**environment(desk, self.env), "PYTHONDONTWRITEBYTECODE": "1"},
             bounds=Bounds(output=self.output, processes=self.processes),

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from proctor.candidates.steps import round_of
 from proctor.core.agent import Desk, Round, Session
 from proctor.core.suite import Json
 from proctor.errors import ModelError
+from proctor.search_paths import importing_from
 
 
 @dataclass(kw_only=True)
@@ -97,12 +97,11 @@ class Function(Driven):
         return None
 
     def _loaded(self) -> object:
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
-        try:
-            return load(self._absolute)
-        except NotThere as error:
-            raise ModelError(f"{self.label}: {error}") from None
+        with importing_from(os.getcwd()):
+            try:
+                return load(self._absolute)
+            except NotThere as error:
+                raise ModelError(f"{self.label}: {error}") from None
 
     def _caller(self, session: "InProcess") -> Caller:
         given = {

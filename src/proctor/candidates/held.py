@@ -3,7 +3,6 @@
 import asyncio
 import os
 import secrets
-import shutil
 import signal
 import sys
 import time
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from proctor.child_processes import find_program, is_secret
 from proctor.errors import ModelError
 
 KEEPER = Path(__file__).parent / "launchers" / "proctor_keeper.py"
@@ -262,9 +262,7 @@ def with_words(reason: str, err: bytes) -> str:
 def unkeyed(text: str) -> str:
     """Take the values of variables that look like keys out of a text."""
     for name, value in os.environ.items():
-        if len(value) >= 8 and any(
-            part in name.upper() for part in ("KEY", "TOKEN", "SECRET", "PASSW")
-        ):
+        if len(value) >= 8 and is_secret(name):
             text = text.replace(value, f"${name}")
     return text
 
@@ -307,6 +305,9 @@ def _size(count: int) -> str:
     return f"{count // MIB} MiB" if count >= MIB and count % MIB == 0 else f"{count} bytes"
 
 
-def found_program(name: str) -> str | None:
-    """Return where a program lies, or none."""
-    return shutil.which(name)
+def program_of(name: str) -> str:
+    """Return where the program that a person names lies, by its whole path; empty if nowhere."""
+    if os.sep in name:
+        whole = os.path.abspath(name)
+        return whole if os.path.isfile(whole) and os.access(whole, os.X_OK) else ""
+    return find_program(name)

@@ -1,17 +1,17 @@
 """Commands that nobody trusts, as agents: each turn runs in a sandbox, without network."""
 
 import asyncio
+import os
 import shlex
-import shutil
 import signal
 import sys
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from proctor import registry, wire
-from proctor.candidates.held import Broken, restore, said_by_status, with_words
+from proctor.candidates.held import Broken, program_of, restore, said_by_status, with_words
 from proctor.candidates.sessions import TimedSession, read_reply
 from proctor.core.agent import Round
 from proctor.core.program import MIB, Limits, Program, Ran, Sandbox, Step, Stopped
@@ -108,12 +108,24 @@ class SandboxedSession(TimedSession):
         return data
 
 
+def led_out(names: Iterable[str]) -> Iterator[str]:
+    """Say which names follow a link out of the working directory: the sandbox would show it."""
+    here = os.path.realpath(os.curdir)
+    for name in names:
+        real = Path(os.path.realpath(name))
+        followed = str(real) != os.path.normpath(os.path.join(here, name))
+        if not os.path.isabs(name) and followed and real.exists() and not real.is_relative_to(here):
+            yield (
+                f"{name} is a link that leads out of the working directory, and would be shown to"
+                f" the command (fix: name {real} itself)"
+            )
+
+
 def needed(argv: Sequence[str], more: Sequence[str]) -> list[str]:
     """Return what a command must see of this machine: its program, its files, what is named."""
     found = [str(Path(path).resolve()) for path in more]
     found += [word for word in argv[1:] if Path(word).is_absolute() and Path(word).is_file()]
-    program = shutil.which(argv[0])
-    if program is not None:
+    if program := program_of(argv[0]):
         inside = Path(sys.prefix)
         home = Path(program).parent.parent
         venv = (home / "pyvenv.cfg").exists() or Path(program).is_relative_to(inside)

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from proctor import wire
 from proctor.candidates.held import Broken, Held, unkeyed
 from proctor.candidates.steps import round_of
+from proctor.child_processes import own_environment
 from proctor.core.agent import Desk, Round, Session
 from proctor.core.suite import Json
+from proctor.search_paths import MODULES, agent_modules
 
 SHOWN = 200
 GRACE = 3.0
@@ -153,8 +155,15 @@ def read_reply(session: TimedSession, message: str, out: bytes) -> Round:
 
 
 def environment(desk: Desk, more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of an agent that a person named: theirs, and what is added."""
-    return {**os.environ, **resolved(more), **desk.env}
+    """Return the environment of an agent that a person named: theirs, and what is added.
+
+    An agent works in the folder that the files of a case lie in: nothing is looked for there that
+    the person meant to be looked for where Proctor was started.
+    """
+    own = own_environment(keys=True)
+    if modules := agent_modules():
+        own[MODULES] = modules
+    return {**own, **resolved(more), **desk.env}
 
 
 def resolved(values: Mapping[str, str]) -> dict[str, str]:

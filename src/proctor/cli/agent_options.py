@@ -1,7 +1,5 @@
 """Options that say which agent is examined."""
 
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +42,6 @@ def agent_settings(options: dict[str, Any]) -> tuple[Spec | None, tuple[str, ...
         text, given = _described(Path(text))
     given |= {name: _value(value) for name, value in (_pair(item) for item in more)}
     spec = parse_agent(text)
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     if spec is not None:
         return Spec(name=spec.name, params={**spec.params, **given}), ()
     if given:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from proctor.search_paths import forget_working_directory
 from proctor.version import __version__
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -95,6 +96,7 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
+    forget_working_directory()
     given = sys.argv[1:] if args is None else args
     code = _run(given)
     if code == STOPPED and any(thread.name == WORKING for thread in threading.enumerate()):

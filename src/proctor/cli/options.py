@@ -1,7 +1,6 @@
 """Options that several commands share."""
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from proctor.core.model import ModelChoice, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Spec
 from proctor.engine.settings import CallSettings, Panel, RunSettings, SuiteSettings
+from proctor.search_paths import trust_folders
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -243,10 +243,11 @@ def suite_options_of_dialects(command: Command) -> Command:
 
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
-    if options.get("allow_import") and os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    spec = options.pop("spec")
+    if options.get("allow_import"):
+        trust_folders([os.getcwd(), str(spec if spec.is_dir() else spec.parent)])
     return SuiteSettings(
-        path=options.pop("spec"),
+        path=spec,
         dialect=options.pop("dialect", None) or "",
         compat=options.pop("compat", None) or "",
         root=options.pop("root", None),

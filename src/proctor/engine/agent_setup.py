@@ -1,13 +1,12 @@
 """What a case wants done before an agent begins: packages looked for, commands run."""
 
 import asyncio
-import importlib.metadata
-import importlib.util
 import re
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from proctor import search_paths
 from proctor.core.program import Limits, Program, Ran, Sandbox, Step
 from proctor.core.suite import Case, Json
 from proctor.errors import ModelError
@@ -92,15 +91,14 @@ def missing(wanted: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _installed(name: str) -> str | None:
-    """Return the version of a package; empty where only its module is there."""
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        pass
-    try:
-        return "" if importlib.util.find_spec(name.replace("-", "_")) is not None else None
-    except (ImportError, ValueError):
-        return None
+    """Return the version of a package; empty where only its module is there.
+
+    The name is a suite's, so nothing is imported to find out, and no folder of a suite is searched.
+    """
+    version = search_paths.installed_version(name)
+    if version is not None:
+        return version
+    return "" if search_paths.find_installed(name.replace("-", "_")) is not None else None
 
 
 def fits(version: str, bounds: str) -> bool:

@@ -3,14 +3,13 @@
 import asyncio
 import mmap
 import os
-import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
-from proctor import bounded, wire
+from proctor import bounded, child_processes, search_paths, wire
 from proctor.core.contracts import Executor, GradeTask
 from proctor.core.encoding import score_from
 from proctor.core.fingerprint import plain
@@ -209,22 +208,23 @@ class _Worker:
         with tempfile.TemporaryFile() as file:
             file.write(bytes(PROGRESS.size))
             file.flush()
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "proctor.executors.worker",
+            # Plugins that a person installed may want their environment, keys included.
+            own = child_processes.own_environment(keys=True)
+            process = await child_processes.spawn(
+                child_processes.own_module("proctor.executors.worker"),
+                env={**own, "PROCTOR_PROGRESS_FD": str(file.fileno())},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 pass_fds=(file.fileno(),),
-                env={**os.environ, "PROCTOR_PROGRESS_FD": str(file.fileno())},
             )
             return cls(process, mmap.mmap(file.fileno(), PROGRESS.size))
 
     async def get_ready(self, allow_import: bool) -> None:
         """Tell the process what it needs to know, and wait until it has started."""
-        path = [entry or os.getcwd() for entry in sys.path]
+        path = search_paths.path_for_workers(allow_import=allow_import)
+        told = {"path": path, "folder": os.getcwd(), "allow_import": allow_import}
         try:
-            await self._send(wire.dumps({"path": path, "allow_import": allow_import}))
+            await self._send(wire.dumps(told))
             await asyncio.wait_for(self._receive(), START_LIMIT)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             message = "a grading process did not start; see its message above"

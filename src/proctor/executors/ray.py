@@ -4,14 +4,13 @@ import asyncio
 import hashlib
 import os
 import socket
-import sys
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from proctor import bounded
+from proctor import bounded, search_paths
 from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
 from proctor.core.model import Model, Reply, Request
 from proctor.core.program import Program, Ran, Sandbox
@@ -237,7 +236,7 @@ class RayExecutor(Executor):
         return Pool(lambda: spread.remote(self._setting()), size, deep)
 
     def _setting(self) -> Setting:
-        path = tuple(os.path.abspath(entry or os.getcwd()) for entry in sys.path)
+        path = tuple(search_paths.path_for_workers(allow_import=self.allow_import))
         return Setting(path=path, allow_import=self.allow_import, sandbox=self._sandbox)
 
     async def _connect(self) -> None:
@@ -344,6 +343,7 @@ def _init(address: str) -> None:
             socket.create_connection((host, int(port)), CONNECT_LIMIT).close()
         ray.init(
             address=address or None,
+            job_config=_job_config(),
             log_to_driver=False,
             logging_level="ERROR",
             **({} if address else {"include_dashboard": False}),
@@ -353,6 +353,14 @@ def _init(address: str) -> None:
         raise MissingResource(
             f"the Ray cluster {address or ''} cannot be reached: {said}"
         ) from None
+
+
+def _job_config() -> Any:
+    """Return settings by which Ray leaves the working directory off its workers' module path."""
+    from ray.job_config import JobConfig
+
+    # Else it puts that first, where a suite's file may be called like a module that they import.
+    return JobConfig(_client_job=True)
 
 
 def _is_there(value: Any) -> bool:

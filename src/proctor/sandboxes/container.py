@@ -1,16 +1,14 @@
 """Programs in containers, by docker or podman, where bubblewrap is not to be had."""
 
 import asyncio
-import os
 import resource
 import secrets
-import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
+from proctor.child_processes import find_program, probe, tool_environment
 from proctor.core.program import Limits, Program, Ran, Sandbox
 from proctor.sandboxes.processes import (
     OWN_MEMORY,
@@ -27,6 +25,11 @@ WORK, INSIDE = "/sandbox", "/proctor/supervise.py"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 USER_PROCESSES = 4096
 """Processes of nobody in all containers together; each container has a limit of its own."""
+ENGINES = (
+    "CONTAINERS_*", "CONTAINER_*", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_*", "REGISTRY_AUTH_FILE",
+    "XDG_*", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+)  # fmt: skip
+"""Variables by which docker and podman are told where their daemon, settings and images are."""
 TRIAL_TIME = 300
 """Seconds for the first run, which may fetch the image."""
 
@@ -54,7 +57,7 @@ class Container(Sandbox):
         argv = [*command(name, program.limits), self.image, "python3", "-I", "-S", INSIDE]
         done = False
         try:
-            ran = await supervised(argv, job, wall=program.limits.wall, env=dict(os.environ))
+            ran = await supervised(argv, job, wall=program.limits.wall, env=_environment())
             done = ran.code is not None or ran.finished
         finally:
             if not done:
@@ -98,20 +101,15 @@ def _at_most(which: int, wanted: int) -> int:
 
 def remove(name: str) -> None:
     """End a container, if it is still there."""
-    argv = [find_engine() or "docker", "rm", "--force", name]
-    subprocess.run(argv, capture_output=True, timeout=60, check=False)
+    probe([find_engine() or "docker", "rm", "--force", name], env=_environment())
 
 
 @cache
 def find_engine() -> str | None:
     """Return docker's program, or podman's: the first that has something behind it."""
-    found = [path for name in ("docker", "podman") if (path := shutil.which(name))]
+    found = [path for name in ("docker", "podman") if (path := find_program(name))]
     for path in found:
-        try:
-            done = subprocess.run([path, "info"], capture_output=True, timeout=30, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        if done.returncode == 0:
+        if probe([path, "info"], seconds=30, env=_environment()).code == 0:
             return path
     return found[0] if found else None
 
@@ -120,9 +118,12 @@ def find_engine() -> str | None:
 def trial(image: str) -> str:
     """Start Python in the image once; return why that failed, or an empty text."""
     argv = [*command(f"proctor-{secrets.token_hex(8)}", Limits()), image, "python3", "-V"]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=TRIAL_TIME, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"containers cannot be run: {error}"
+    done = probe(argv, seconds=TRIAL_TIME, env=_environment())
+    if done.code is None:
+        return f"containers cannot be run: {done.error}"
     said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return "" if done.returncode == 0 else f"the image {image} cannot be run: {said}"
+    return "" if done.code == 0 else f"the image {image} cannot be run: {said}"
+
+
+def _environment() -> dict[str, str]:
+    return tool_environment(ENGINES)

@@ -7,9 +7,10 @@ A program that runs as the host's superuser, even without a single capability, m
 import ctypes
 import os
 import stat
-import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+
+from proctor.child_processes import probe
 
 NOBODY = 65534
 _NEW_MOUNTS, _PRIVATE, _BIND = 0x20000, 0x40000 | 0x4000, 0x1000 | 0x4000
@@ -69,11 +70,7 @@ def can_drop() -> bool:
     """Tell whether the superuser may become nobody here, with a view of its own."""
     argv = ["/bin/sh", "-c", "test -r /proc"]
     drop = become_nobody({"/root": []} if os.path.isdir("/root") else {})
-    try:
-        done = subprocess.run(argv, preexec_fn=drop, check=False, timeout=20)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0
+    return probe(argv, seconds=20, prepare=drop).code == 0
 
 
 def hiding(paths: Sequence[str]) -> Covers | None:

@@ -1,20 +1,24 @@
 """The toolchains of this machine: what is there, in which version, and what programs see of it."""
 
-import json
 import os
 import platform
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
+from proctor.child_processes import find_program, probe
 from proctor.scorers.languages_row import Language
 from proctor.scorers.languages_table import LANGUAGES, TYPESCRIPT
+from proctor.scorers.npm_folders import (
+    has_typescript,
+    left_out_words,
+    npm_folders,
+    package_version,
+)
+from proctor.search_paths import find_installed
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -37,6 +41,8 @@ class Toolchain:
     """Folders of npm packages."""
     typescript: str = ""
     missing: tuple[str, ...] = ()
+    left_out: str = ""
+    """What is said of npm packages that are there and not shown to programs."""
 
     def command(self, argv: Iterable[str]) -> tuple[str, ...]:
         """Return a command of the table as it is called here."""
@@ -112,7 +118,7 @@ def _find(name: str, path: str, node_path: str, cwd: str) -> Toolchain:
     names, folders, missing = {}, [], []
     needs = [folder for folder in language.needs if os.path.isdir(folder)]
     for choice in language.tools:
-        found = _which(choice, path)
+        found = find_program(*choice, path=path)
         if not found:
             missing.append(choice[0])
             continue
@@ -120,15 +126,17 @@ def _find(name: str, path: str, node_path: str, cwd: str) -> Toolchain:
         if not _of_system(str(tool)):
             tool = Path(os.path.realpath(tool))
             folders.append(str(tool.parent))
-            needs.append(_home_of(tool))
+            needs.append(_home_of(tool, cwd))
         names[choice[0]] = tool.name
     modules: tuple[str, ...] = ()
-    typescript = ""
+    typescript = left_out = ""
     if name in NODE and not missing:
-        modules = tuple(_modules(path, node_path, cwd))
-        typescript = next((f"{m}/typescript" for m in modules if _is_typescript(m)), "")
+        left_out = left_out_words(cwd)
+        node = find_program("node", "nodejs", path=path)
+        modules = tuple(npm_folders(node, path=path, node_path=node_path, cwd=cwd))
+        typescript = next((f"{m}/typescript" for m in modules if has_typescript(m)), "")
         if name == "typescript" and not typescript:
-            missing.append("the npm package typescript")
+            missing.append(f"the npm package typescript{left_out}")
         needs += [folder for folder in modules if not _of_system(folder)]
     return Toolchain(
         names=names,
@@ -137,49 +145,30 @@ def _find(name: str, path: str, node_path: str, cwd: str) -> Toolchain:
         modules=modules,
         typescript=typescript,
         missing=tuple(missing),
+        left_out=left_out,
     )
-
-
-def _which(choice: Iterable[str], path: str) -> str:
-    return next((found for tool in choice if (found := shutil.which(tool, path=path))), "")
 
 
 def _rust(found: str) -> str:
     """Return the compiler itself where what was found only chooses among several."""
-    sysroot = _said([found, "--print", "sysroot"]).strip()
+    sysroot = probe([found, "--print", "sysroot"]).stdout.strip()
     own = f"{sysroot}/bin/rustc"
-    return own if os.access(own, os.X_OK) else found
+    return own if os.path.isabs(sysroot) and os.access(own, os.X_OK) else found
 
 
 def _of_system(path: str) -> bool:
     return any(path == root or path.startswith(root + "/") for root in SYSTEM)
 
 
-def _home_of(tool: Path) -> str:
-    """Return the folder that a tool was installed in, or the tool alone where that is too much."""
+def _home_of(tool: Path, cwd: str) -> str:
+    """Return the folder that a tool was installed in, or the tool alone where that is too much.
+
+    It is too much where a person's own files are in it, or the suite and its answers.
+    """
     prefix = tool.parent.parent
-    private = {Path("/"), Path.home(), Path.home() / ".local"}
-    return str(prefix) if tool.parent.name == "bin" and prefix not in private else str(tool)
-
-
-def _modules(path: str, node_path: str, cwd: str) -> Iterator[str]:
-    """Yield the folders that may hold npm packages, the nearest first."""
-    node = os.path.realpath(_which(("node", "nodejs"), path))
-    folders = [*filter(None, node_path.split(":")), f"{cwd}/node_modules"]
-    if compiler := shutil.which("tsc", path=path):
-        folders.append(str(Path(os.path.realpath(compiler)).parents[2]))
-    folders += [str(Path(node).parent.parent / "lib" / "node_modules")]
-    folders += ["/usr/local/lib/node_modules", "/usr/lib/node_modules", "/usr/share/nodejs"]
-    there = [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
-    if not any(_is_typescript(folder) for folder in there) and (
-        npm := shutil.which("npm", path=path)
-    ):
-        there.append(_said([npm, "root", "-g"]).strip())
-    yield from (folder for folder in dict.fromkeys(there) if os.path.isdir(folder))
-
-
-def _is_typescript(folder: str) -> bool:
-    return os.path.isfile(f"{folder}/typescript/package.json")
+    inside = (Path.home(), Path.home() / ".local", Path(os.path.realpath(cwd)))
+    private = any(place.is_relative_to(prefix) for place in inside)
+    return str(prefix) if tool.parent.name == "bin" and not private else str(tool)
 
 
 @cache
@@ -192,20 +181,10 @@ def _version(name: str, path: str, typescript: str) -> str:
 
         return sqlite3.sqlite_version
     if name == "typescript":
-        with open(f"{typescript}/package.json", encoding="utf-8") as file:
-            return str(json.load(file).get("version", ""))
-    tool = _which(language.tools[0], path)
-    numbers = _NUMBER.findall(_said([tool, *language.version], both=True))
+        return package_version(typescript)
+    told = probe([find_program(*language.tools[0], path=path), *language.version])
+    numbers = _NUMBER.findall(told.stdout + told.stderr)
     return numbers[0] if numbers else ""
-
-
-def _said(argv: list[str], *, both: bool = False) -> str:
-    """Return what a command of this machine's own prints; nothing if it does not work."""
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
-    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
-        return ""
-    return done.stdout + (done.stderr if both else "")
 
 
 def _asked(language: Language, text: str) -> Iterator[str]:
@@ -224,7 +203,8 @@ def _asked(language: Language, text: str) -> Iterator[str]:
 @cache
 def _has(language: str, name: str, modules: tuple[str, ...]) -> bool:
     if language == "python":
-        return name in sys.stdlib_module_names or name == "program" or find_spec(name) is not None
+        known = name in sys.stdlib_module_names or name == "program"
+        return known or find_installed(name) is not None
     if language == "r":
         return name == "assert" or any(os.path.isdir(f"{at}/{name}") for at in R_LIBRARIES)
     package = "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
@@ -235,4 +215,4 @@ def _has(language: str, name: str, modules: tuple[str, ...]) -> bool:
 @cache
 def _node_builtins() -> frozenset[str]:
     script = "console.log(require('module').builtinModules.join(' '))"
-    return frozenset(_said(["node", "-e", script]).split())
+    return frozenset(probe([find_program("node", "nodejs"), "-e", script]).stdout.split())

@@ -1,8 +1,9 @@
 """A process of our own beside this one: started when it is needed, and never left behind."""
 
 import subprocess
-import sys
 from threading import Lock
+
+from proctor import child_processes
 
 
 class OwnProcess:
@@ -21,8 +22,9 @@ class OwnProcess:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             self._end()
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own module
-                [sys.executable, "-P", "-m", self._module],
+            self._process = child_processes.popen(
+                child_processes.own_module(self._module),
+                env=child_processes.own_environment(keys=False),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -128,8 +128,9 @@ class UnitTests(Scorer):
     def _packages_missing(self, language: Language) -> list[str]:
         texts = self._texts()
         how = _INSTALL.get(language.name, "")
+        left_out = toolchain(language).left_out
         return [
-            f"{language.name}: the tests need the package {name}, which is not installed"
+            f"{language.name}: the tests need the package {name}, which is not installed{left_out}"
             f" (fix: {how.format(name=name)})"
             for name in lacking(language, texts)
         ]

@@ -1,0 +1,286 @@
+"""Who may start a process, or import by name: a list with reasons, read off the sources.
+
+A module that is not listed starts nothing and imports nothing by a name that it was given. None of
+those that are listed passes on a name, a path or an environment of a suite.
+"""
+
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[1] / "src" / "proctor"
+
+# What starts a process, or finds a program to start.
+STARTS = (
+    "subprocess.*", "os.exec*", "os.spawn*", "os.posix_spawn*", "os.system", "os.popen", "os.fork*",
+    "os.startfile", "pty.*", "multiprocessing.*", "concurrent.futures.ProcessPoolExecutor",
+    "asyncio.create_subprocess_*", "*.subprocess_exec", "*.subprocess_shell", "webbrowser.*",
+    "shutil.which", "ctypes.util.find_library", "uuid.getnode", "uuid.uuid1", "platform.processor",
+    "platform.architecture", "ray.init", "pydantic_monty.Monty",
+    "proctor.child_processes.*", "proctor.search_paths.find_installed",
+)  # fmt: skip
+# What imports by a name, changes where modules come from, or runs a text or an object.
+IMPORTS = (
+    "importlib.import_module", "importlib.reload", "importlib.util.*", "importlib.machinery.*",
+    "importlib.metadata.*", "importlib.abc.*", "__import__", "runpy.*", "pkgutil.*", "zipimport.*",
+    "imp.*", "site.*", "code.*", "codeop.*", "exec", "eval", "compile", "sys.path", "sys.meta_path",
+    "sys.path_hooks", "pickle.*", "marshal.load*", "shelve.*", "dill.*", "cloudpickle.*", "joblib.*",
+    "torch.load", "*.exec_module", "*.load_module", "ctypes.CDLL", "ctypes.cdll.*", "ctypes.PyDLL",
+    "proctor.search_paths.trust_folders", "proctor.search_paths.importing_from",
+    "proctor.search_paths.installed_entry_points",
+)  # fmt: skip
+# Only types, constants and exceptions.
+HARMLESS = (
+    "subprocess.DEVNULL", "subprocess.PIPE", "subprocess.Popen", "subprocess.SubprocessError",
+    "subprocess.TimeoutExpired", "importlib.metadata.EntryPoint", "asyncio.subprocess.*",
+    "importlib.metadata.PackageNotFoundError", "importlib.machinery.ModuleSpec",
+    "proctor.child_processes.is_secret",
+)  # fmt: skip
+# Called with a name that is written there, these find or import what we chose.
+BY_LITERAL = (
+    "ctypes.CDLL", "importlib.import_module", "importlib.util.find_spec", "importlib.metadata.version",
+    "proctor.search_paths.find_installed",
+)  # fmt: skip
+
+BUILT_IN = ("__import__", "compile", "eval", "exec")
+# Named as a whole, whichever part of it is used.
+WHOLE = ("importlib.machinery.PathFinder.*",)
+
+OURS = "by a table in the sources; no name of a suite gets into it"
+INSIDE = "runs inside the sandbox, where programs are run"
+AGENTS = "in the process of an agent, which the person named"
+
+ALLOWED: dict[str, tuple[set[str], str]] = {
+    "child_processes.py": (
+        {"asyncio.create_subprocess_exec", "shutil.which", "subprocess.Popen()"},
+        "the one place that starts processes: whole paths, outside of suites, cleaned variables",
+    ),
+    "search_paths.py": (
+        {"importlib.machinery.PathFinder", "importlib.metadata.distributions", "sys.meta_path",
+         "sys.path"},
+        "the one place that says where modules come from; looks up the first part of names only",
+    ),
+    "__init__.py": ({"importlib.import_module"}, OURS),
+    "cli/main.py": ({"importlib.import_module"}, OURS),
+    "cli/doctor.py": ({"importlib.metadata.version"}, OURS),
+    "cli/options.py": (
+        {"proctor.search_paths.trust_folders"},
+        "with --allow-import, by which the person lets the suite's own modules be imported",
+    ),
+    "registry.py": (
+        {"importlib.import_module", "proctor.search_paths.installed_entry_points"},
+        "our table, plugins that somebody installed, and module:Class with --allow-import alone",
+    ),
+    "fetched.py": (
+        {"proctor.child_processes.own_module", "proctor.child_processes.probe",
+         "proctor.child_processes.tool_environment"},
+        "pip, for packages that our own tables name; their bytes are checked",
+    ),
+    "bench/own_scorers.py": (
+        {"importlib.import_module"},
+        "a scorer that the notebook passed, or a stored one with allow_import=True",
+    ),
+    "engine/agent_setup.py": (
+        {"proctor.search_paths.find_installed"},
+        "the packages that a case depends on are looked up, by the first part, without importing",
+    ),
+    "executors/local.py": (
+        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
+         "proctor.child_processes.spawn"},
+        "grading processes: this interpreter, our own module",
+    ),
+    "executors/worker.py": ({"sys.path"}, "takes the path of the process that it works for"),
+    "executors/ray.py": ({"ray.init"}, "the cluster that the person named"),
+    "executors/ray_worker.py": ({"sys.path"}, "takes the path of the process that it works for"),
+    "models/local.py": (
+        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
+         "proctor.child_processes.spawn"},
+        "the process that serves weights: this interpreter, our own module",
+    ),
+    "scorers/own_process.py": (
+        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
+         "proctor.child_processes.popen"},
+        "maths and overlap beside the grading process: this interpreter, our own module, no keys",
+    ),
+    "scorers/checkpoints.py": ({"importlib.metadata.version", "importlib.util.find_spec"}, OURS),
+    "scorers/maths.py": ({"importlib.metadata.version"}, OURS),
+    "scorers/conditions.py": (
+        {"pydantic_monty.Monty"},
+        "the interpreter of conditions, which comes with its package",
+    ),
+    "scorers/eval_code.py": ({"compile"}, "reads the text of a suite into a tree; runs nothing"),
+    "scorers/languages_found.py": (
+        {"proctor.child_processes.find_program", "proctor.child_processes.probe",
+         "proctor.search_paths.find_installed"},
+        "toolchains of our own table; packages are looked up by names, without importing",
+    ),
+    "scorers/npm_folders.py": (
+        {"proctor.child_processes.find_program", "proctor.child_processes.probe"},
+        "npm, asked where it installs for everybody",
+    ),
+    "sandboxes/bubblewrap.py": (
+        {"proctor.child_processes.find_program", "proctor.child_processes.probe"},
+        "bubblewrap itself, tried once",
+    ),
+    "sandboxes/container.py": (
+        {"proctor.child_processes.find_program", "proctor.child_processes.probe",
+         "proctor.child_processes.tool_environment"},
+        "docker or podman, with an image that the person named",
+    ),
+    "sandboxes/privileges.py": (
+        {"proctor.child_processes.probe"}, "a shell that does nothing, tried once",
+    ),
+    "sandboxes/processes.py": (
+        {"asyncio.create_subprocess_exec"}, "the sandbox around a program, with no variable but PATH",
+    ),
+    "sandboxes/warm_python.py": (
+        {"asyncio.create_subprocess_exec"}, "the sandbox around an interpreter, the same",
+    ),
+    "sandboxes/supervise.py": ({"marshal.loads", "os.execvpe", "os.fork", "sys.path"}, INSIDE),
+    "sandboxes/zygote.py": (
+        {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,
+    ),
+    "scorers/function_call.py": (
+        {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,
+    ),
+    "scorers/launchers/launch.py": ({"compile", "exec", "sys.path"}, INSIDE),
+    "candidates/function.py": (
+        {"proctor.search_paths.importing_from"},
+        "an agent that the person wants in this very process",
+    ),
+    "candidates/held.py": (
+        {"*.subprocess_exec", "proctor.child_processes.find_program"},
+        "the keeper of an agent's process, in the attempt's own folder; the agent is the person's",
+    ),
+    "candidates/sessions.py": (
+        {"proctor.child_processes.own_environment"},
+        "the environment of the person's own agent, in which no working directory is searched",
+    ),
+    "candidates/sources.py": ({"sys.path"}, "reads the text of the person's agent; imports nothing"),
+    "candidates/launchers/proctor_calling.py": (
+        {"*.exec_module", "importlib.import_module", "importlib.util.module_from_spec",
+         "importlib.util.spec_from_file_location"},
+        AGENTS,
+    ),
+    "candidates/launchers/proctor_driver.py": ({"sys.path"}, AGENTS),
+    "candidates/launchers/proctor_keeper.py": ({"os.execvp", "os.fork"}, AGENTS),
+}  # fmt: skip
+
+
+def chain(node: ast.expr) -> tuple[str, ...]:
+    """Return the parts of a dotted name; none where it begins with something else than a name."""
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if isinstance(node, ast.Attribute):
+        return (*chain(node.value), node.attr) if chain(node.value) else ()
+    return ()
+
+
+def imported(tree: ast.AST) -> dict[str, str]:
+    """Return what the names that a source imports stand for."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                found[alias.asname or top] = alias.name if alias.asname else top
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return found
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def meaning(node: ast.expr, names: dict[str, str]) -> str:
+    """Return what a name means, if that is among what is looked for; else nothing."""
+    if isinstance(node, ast.Attribute):
+        anybody = f"*.{node.attr}"
+        if anybody in STARTS + IMPORTS:
+            return anybody
+    parts = chain(node)
+    if not parts:
+        return ""
+    if len(parts) == 1 and parts[0] in BUILT_IN and parts[0] not in names:
+        return parts[0]
+    if parts[0] not in names:
+        return ""
+    whole = ".".join((names[parts[0]], *parts[1:]))
+    return whole if matches(whole, STARTS + IMPORTS) else ""
+
+
+def used(text: str) -> Iterator[str]:
+    """Yield what a source uses that starts processes or imports by name."""
+    tree = ast.parse(text)
+    names = imported(tree)
+    calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        name = meaning(node, names) if isinstance(node, ast.Name | ast.Attribute) else ""
+        call = calls.get(id(node))
+        first = call.args[0] if call is not None and call.args else None
+        if name == "subprocess.Popen" and call is not None:
+            yield "subprocess.Popen()"
+        elif name in BY_LITERAL and isinstance(first, ast.Constant):
+            continue
+        elif name and not matches(name, HARMLESS):
+            yield next((p.removesuffix(".*") for p in WHOLE if fnmatchcase(name, p)), name)
+
+
+def test_only_those_listed_start_processes_or_import_by_name() -> None:
+    found = {
+        str(path.relative_to(SOURCES)): names
+        for path in sorted(SOURCES.rglob("*.py"))
+        if (names := set(used(path.read_text(encoding="utf-8"))))
+    }
+    assert found == {name: names for name, (names, _) in ALLOWED.items()}
+
+
+def test_each_has_its_reason() -> None:
+    assert all(len(reason.split()) > 3 for _, reason in ALLOWED.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess\nsubprocess.run(['x'])",
+        "import subprocess as s\ns.check_output('x')",
+        "from subprocess import run as go\ngo('x')",
+        "import os\nos.system('x')",
+        "from os import execv\nexecv('x', [])",
+        "import asyncio\nasyncio.create_subprocess_shell('x')",
+        "def f(loop):\n    loop.subprocess_exec(None, 'x')",
+        "import multiprocessing.pool as p\np.Pool()",
+        "from concurrent.futures import ProcessPoolExecutor\nProcessPoolExecutor()",
+        "import importlib\ndef f(name):\n    importlib.import_module(name)",
+        "from importlib.util import find_spec\ndef f(name):\n    find_spec(name)",
+        "from importlib import metadata\nmetadata.entry_points()",
+        "def f(name):\n    __import__(name)",
+        "import sys\nsys.path.insert(0, '')",
+        "import runpy\nrunpy.run_path('x')",
+        "import pickle\npickle.loads(b'')",
+        "def f(spec):\n    spec.loader.exec_module(1)",
+        "import ctypes\nctypes.cdll.LoadLibrary('x')",
+        "def f():\n    import subprocess\n    return subprocess.getoutput('x')",
+        "from proctor import child_processes\nchild_processes.probe(['x'])",
+    ],
+)  # fmt: skip
+def test_the_list_would_miss_none_of_these(text: str) -> None:
+    assert list(used(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from importlib.util import find_spec\nfind_spec('jieba')",
+        "import re\nre.compile('x')",
+        "def f(code):\n    return code.strip()",
+        "import asyncio\ndef f(p: asyncio.subprocess.Process): ...",
+    ],
+)
+def test_what_is_harmless_needs_no_place_in_the_list(text: str) -> None:
+    assert not list(used(text))
