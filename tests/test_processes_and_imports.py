@@ -65,6 +65,10 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "__init__.py": ({"importlib.import_module"}, OURS),
     "cli/main.py": ({"importlib.import_module"}, OURS),
+    "cli/demo.py": (
+        {"proctor.child_processes.find_program"},
+        "looks where Proctor itself lies, to say how it is called; starts nothing",
+    ),
     "cli/doctor.py": ({"importlib.metadata.version"}, OURS),
     "cli/options.py": (
         {"proctor.search_paths.trust_folders"},
@@ -134,14 +138,22 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"proctor.child_processes.probe"}, "a shell that does nothing, tried once",
     ),
     "sandboxes/processes.py": (
-        {"asyncio.create_subprocess_exec"}, "the sandbox around a program, with no variable but PATH",
+        {"proctor.child_processes.spawn"},
+        "the sandbox around a program; what is inside it gets by the supervisor",
+    ),
+    "sandboxes/process.py": (
+        {"proctor.child_processes.tool_environment"},
+        "no boundary, as it says; but its programs do not search the working directory",
     ),
     "sandboxes/warm_python.py": (
-        {"asyncio.create_subprocess_exec"}, "the sandbox around an interpreter, the same",
+        {"asyncio.create_subprocess_exec"},
+        "the sandbox around a warm interpreter; no variable but PATH",
     ),
     "sandboxes/supervise.py": ({"marshal.loads", "os.execvpe", "os.fork", "sys.path"}, INSIDE),
+    "sandboxes/warm_supervisor.py": ({"marshal.loads", "os.fork", "sys.path"}, INSIDE),
     "sandboxes/zygote.py": (
-        {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,
+        {"compile", "exec", "importlib.import_module", "marshal.loads", "os.fork", "sys.path"},
+        INSIDE,
     ),
     "scorers/function_call.py": (
         {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,

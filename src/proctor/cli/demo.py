@@ -1,7 +1,6 @@
 """``proctor demo``: a real local model, or recorded answers, on the starter suite."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,7 +129,9 @@ def _say_next(last: "Outcome") -> None:
 
 def _program() -> str:
     """Return how this program is called here: by its name, or by its path where that is needed."""
+    from proctor.child_processes import find_program
+
     started = os.path.abspath(sys.argv[0])
-    if os.path.basename(started) != "proctor" or shutil.which("proctor") == started:
+    if os.path.basename(started) != "proctor" or find_program("proctor") == started:
         return "proctor"
     return os.path.relpath(started)

@@ -1,12 +1,12 @@
 """No sandbox at all: a plain process with limits, for those who ask for it by name."""
 
-import os
 import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from proctor.child_processes import tool_environment
 from proctor.core.program import Program, Ran, Sandbox
 from proctor.sandboxes.processes import SUPERVISOR, job_of, rlimits, supervised
 
@@ -23,7 +23,7 @@ class PlainProcess(Sandbox):
         with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
             job = job_of(program, folder, rlimits(program, address_space=False, processes=False))
             environment = {"HOME": folder, "LANG": "C.UTF-8", "TMPDIR": folder}
-            path = os.environ.get("PATH", os.defpath)
+            path = tool_environment()["PATH"]
             job["env"] = {**environment, "PATH": path, **program.env}
             argv = [sys.executable, "-I", "-S", str(SUPERVISOR)]
             return await supervised(argv, job, wall=program.limits.wall)

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from proctor import wire
+from proctor.child_processes import spawn
 from proctor.core.program import SECRET, Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
 
@@ -109,13 +110,13 @@ async def supervised(
     clock = asyncio.get_running_loop().time
     begun = clock()
     try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
+        process = await spawn(
+            argv,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             pass_fds=tuple(pass_fds),
-            env=env if env is not None else {"PATH": os.environ.get("PATH", os.defpath)},
+            env=env if env is not None else {"PATH": os.defpath},
             preexec_fn=prepare,
             start_new_session=True,
         )
