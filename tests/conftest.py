@@ -24,6 +24,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(autouse=True)
+def _keys_of_other_tests() -> Iterator[None]:
+    """Let no test's keys be taken out of what another one says."""
+    yield
+    if (known := sys.modules.get("proctor.redaction")) is not None:
+        known.SECRETS.forget()
+
+
 @pytest.fixture(scope="session")
 def proctor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give the path of a program that does what `proctor` does.

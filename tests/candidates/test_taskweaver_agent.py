@@ -1,6 +1,7 @@
 """TaskWeaver as an agent, by a stand-in package that has its interface."""
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ class Session:
             raise RuntimeError("the kernel died")
         state = "failed" if message == "fail" else "finished"
         names = sorted(os.listdir(self.execution_cwd))
+        if message == "keys":
+            return Round(message, json.dumps([os.environ.get("LLM_API_KEY"), os.environ.get("HOME_CITY")]), state)
         told = json.dumps([self.turns, self.app.config, names, os.path.basename(self.app.app_dir)])
         return Round(message, told, state)
 
@@ -111,6 +114,40 @@ def test_a_case_does_not_say_where_keys_are_sent(installed: Path, desk: Desk) ->
     case = with_setup(desk, config_var={"llm.api_base": "http://elsewhere"})
     with pytest.raises(ModelError, match=r"sets llm\.api_base, which says where keys are sent"):
         held(case, ["one"], app_dir="project")
+
+
+ELSEWHERE = {"llm.api_base": "https://elsewhere.example/v1"}
+OWN = {**ELSEWHERE, "llm.api_key": "key of the case"}
+
+
+@pytest.mark.parametrize("named_by", ["case", "project"])
+def test_the_environment_s_key_does_not_go_where_a_case_says(
+    installed: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch, named_by: str
+) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "sk-canary-1234")
+    monkeypatch.setenv("HOME_CITY", "Paris")
+    file = installed / "project" / "taskweaver_config.json"
+
+    def case(settings: dict[str, str]) -> Desk:
+        if named_by == "project":
+            file.write_text(json.dumps(settings))
+            return with_setup(desk, app_dir=str(installed / "project"))
+        return with_setup(desk, app_dir=str(installed / "project"), config_var=settings)
+
+    # Nothing names an address: the key is TaskWeaver's to use.
+    assert held(case({}), ["keys"])[0].reply == '["sk-canary-1234", "Paris"]'
+    with pytest.raises(ModelError, match=r"llm\.api_base.*environment holds the key.*APP_DIR"):
+        held(case(ELSEWHERE), ["keys"])
+    with pytest.raises(ModelError, match="the agent's config holds the key"):
+        held(case(OWN), ["keys"], config={"llm.api_key": "mine"})
+    # Whoever names both gets neither of ours.
+    assert held(case(OWN), ["keys"])[0].reply == '[null, "Paris"]'
+    # The person's own address, or project, is the person's word.
+    mine = {"llm.api_base": "http://127.0.0.1:1/v1"}
+    assert held(case(OWN), ["keys"], config=mine)[0].reply == '["sk-canary-1234", "Paris"]'
+    if named_by == "project":
+        made = held(desk, ["keys"], app_dir="project")
+        assert made[0].reply == '["sk-canary-1234", "Paris"]'
 
 
 def test_a_case_without_a_project_is_told(installed: Path, desk: Desk) -> None:

@@ -52,6 +52,10 @@ class Driven(Agent):
     def begin(self, desk: Desk) -> dict[str, Json]:
         """Return what the driver is told first."""
 
+    def environ(self, desk: Desk) -> dict[str, str]:
+        """Return the environment of the agent's process."""
+        return environment(desk, self.env)
+
     async def open(self, desk: Desk) -> Session:
         """Begin a session; its process starts with the first message."""
         session = LineSession(desk=desk, timeout=self.timeout)
@@ -90,7 +94,7 @@ class Driven(Agent):
         held = await Held.start(
             [self._python(), "-u", str(DRIVER)],
             folder=desk.folder,
-            env={**environment(desk, self.env), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**self.environ(desk), "PYTHONDONTWRITEBYTECODE": "1"},
             bounds=Bounds(output=self.output, processes=self.processes),
         )
         try:

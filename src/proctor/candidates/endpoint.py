@@ -14,9 +14,12 @@ from proctor.candidates.sessions import TimedSession, named, resolved, unset
 from proctor.candidates.steps import round_of, text_of
 from proctor.candidates.streams import EVENTS, LINES, parts
 from proctor.candidates.template import DEFAULT, NAMES, filled, places
+from proctor.core.access import Destination
 from proctor.core.agent import Agent, Desk, Round, Session
 from proctor.core.suite import Json
+from proctor.core.user_info import holds_user_info
 from proctor.errors import ModelError
+from proctor.redaction import SECRETS, redact_body
 
 if TYPE_CHECKING:
     import aiohttp
@@ -108,11 +111,15 @@ class Endpoint(Agent):
         return found
 
     def _wrong_address(self) -> list[str]:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            return [f"{self.url!r} is no address (fix: http://HOST:PORT/PATH)"]
-        if parts.username or parts.password:
+        if holds_user_info(self.url):
             return ["the address holds a name or a password (fix: a header with $NAME)"]
+        try:
+            parts = urlsplit(self.url)
+            there = bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            there = False
+        if not there or parts.scheme not in ("http", "https"):
+            return [f"{self.url!r} is no address (fix: http://HOST:PORT/PATH)"]
         return []
 
     def _query(self) -> dict[str, str]:
@@ -121,10 +128,18 @@ class Endpoint(Agent):
     @property
     def address(self) -> str:
         """Return the address with the values of variables in its query."""
-        parts = urlsplit(self.url)
-        if not any(named(value) for value in self._query().values()):
+        parts, query = urlsplit(self.url), self._query()
+        if not any(named(value) for value in query.values()):
             return self.url
-        return urlunsplit(parts._replace(query=urlencode(resolved(self._query()))))
+        SECRETS.add(*(os.environ.get(value[1:], "") for value in query.values() if named(value)))
+        return urlunsplit(parts._replace(query=urlencode(resolved(query))))
+
+    @property
+    def destination(self) -> Destination:
+        """Return the address with the headers that are sent there, and nowhere else."""
+        kinds = f"application/json, {EVENTS}, {LINES[0]}"
+        usual = {"Content-Type": "application/json", "Accept": kinds}
+        return Destination(base=self.address, headers={**usual, **_headers(self.headers)})
 
     async def check(self) -> None:
         """See whether somebody listens at the address."""
@@ -189,13 +204,13 @@ class EndpointSession(TimedSession):
             values["session"] = self.given
         if self._client is None:
             self._client = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(sock_connect=30))
-        headers = {"Accept": f"application/json, {EVENTS}, {LINES[0]}", **_headers(agent.headers)}
+        destination = agent.destination
         try:
             async with self._client.request(
                 agent.method,
-                agent.address,
+                destination.base,
                 data=wire.dumps(filled(agent.body, values)),
-                headers={"Content-Type": "application/json", **headers},
+                headers=destination.headers,
                 allow_redirects=False,
             ) as response:
                 return await self._read(response)
@@ -285,7 +300,7 @@ def _refuse(agent: Endpoint, status: int, text: str) -> None:
 
 async def _some(response: "aiohttp.ClientResponse") -> str:
     data = await response.content.read(4096)
-    return " ".join(data.decode("utf-8", "replace").split())[:SHOWN]
+    return " ".join(redact_body(data).decode("utf-8", "replace").split())[:SHOWN]
 
 
 async def _body(chunks: AsyncIterator[bytes], reader: _Reader) -> bytes:
@@ -312,10 +327,13 @@ def _whole(data: bytes, kind: str) -> Any:
 
 def _headers(given: Mapping[str, str]) -> dict[str, str]:
     """Put the values of variables into headers: ``$NAME`` alone, or as a word after others."""
-    return {
+    SECRETS.add(*(os.environ.get(w[1:], "") for w in " ".join(given.values()).split() if named(w)))
+    made = {
         name: " ".join(os.environ.get(w[1:], "") if named(w) else w for w in value.split(" "))
         for name, value in given.items()
     }
+    SECRETS.add_headers(made)
+    return made
 
 
 def _secret(name: str) -> bool:

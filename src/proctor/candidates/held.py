@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from proctor.child_processes import find_program, is_secret
+from proctor.child_processes import find_program
 from proctor.errors import ModelError
+from proctor.redaction import redact
 
 KEEPER = Path(__file__).parent / "launchers" / "proctor_keeper.py"
 MARK = "PROCTOR_AGENT_MARK"
@@ -255,16 +256,8 @@ def said_by_status(status: int) -> str:
 def with_words(reason: str, err: bytes) -> str:
     """Add to a reason what was said last on standard error, without the keys of this machine."""
     words = err.decode("utf-8", "replace").strip().splitlines()
-    last = unkeyed(" ".join(words[-3:]).strip())
+    last = redact(" ".join(words[-3:]).strip())
     return f"{reason}: {last[-600:]}" if last else reason
-
-
-def unkeyed(text: str) -> str:
-    """Take the values of variables that look like keys out of a text."""
-    for name, value in os.environ.items():
-        if len(value) >= 8 and is_secret(name):
-            text = text.replace(value, f"${name}")
-    return text
 
 
 def restore(folder: Path) -> None:

@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from proctor import wire
-from proctor.candidates.held import Broken, Held, unkeyed
+from proctor.candidates.held import Broken, Held
 from proctor.candidates.steps import round_of
 from proctor.child_processes import own_environment
 from proctor.core.agent import Desk, Round, Session
 from proctor.core.suite import Json
+from proctor.redaction import SECRETS, redact
 from proctor.search_paths import MODULES, agent_modules
 
 SHOWN = 200
@@ -46,7 +47,7 @@ class TimedSession(Session):
         except Broken as error:
             await self.drop()
             made = Round.failed(message, str(error))
-        made = replace(made, seconds=time.monotonic() - started, error=unkeyed(made.error))
+        made = replace(made, seconds=time.monotonic() - started, error=redact(made.error))
         self.turn += 1
         self.history.append({"role": "user", "content": message})
         if made.reply is not None:
@@ -163,15 +164,19 @@ def environment(desk: Desk, more: Mapping[str, str]) -> dict[str, str]:
     own = own_environment(keys=True)
     if modules := agent_modules():
         own[MODULES] = modules
-    return {**own, **resolved(more), **desk.env}
+    found = {**own, **resolved(more), **desk.env}
+    SECRETS.add_environment(found)
+    return found
 
 
 def resolved(values: Mapping[str, str]) -> dict[str, str]:
     """Put the values of environment variables where ``$NAME`` stands for them."""
-    return {
+    found = {
         name: os.environ.get(value[1:], "") if named(value) else value
         for name, value in values.items()
     }
+    SECRETS.add_environment(found)
+    return found
 
 
 def named(value: str) -> bool:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from proctor import wire
 from proctor.candidates.driven import Driven
 from proctor.candidates.sources import files_key
 from proctor.core.agent import Desk
 from proctor.core.suite import Json
 from proctor.errors import ModelError
+from proctor.redaction import credential_variables
 
 GET_IT = (
     "fix: git clone https://github.com/microsoft/TaskWeaver && pip install -e TaskWeaver, or name"
@@ -72,11 +74,83 @@ class TaskWeaver(Driven):
                 " set it in the project's taskweaver_config.json, or trust the cases with the"
                 " agent taskweaver: alone)"
             )
+        self._refuse_mixed(desk)
         return {
             "kind": "taskweaver",
             "app_dir": os.path.abspath(app_dir) if app_dir else "",
             "config": {**config, **(self.config or {})},
         }
+
+    def environ(self, desk: Desk) -> dict[str, str]:
+        """Return the environment, without its keys where a case says where they would go."""
+        found = super().environ(desk)
+        if not self._strangers(desk):
+            return found
+        own = {**self.env, **desk.env}
+        return {
+            name: value
+            for name, value in found.items()
+            if name in own or name not in credential_variables(found)
+        }
+
+    def _strangers(self, desk: Desk) -> list[tuple[str, Mapping[str, Json]]]:
+        """Return the places of a case that name an address for models, with all that they set.
+
+        What the person set goes before, so that an address of theirs is the one that counts.
+        """
+        case, app_dir = desk.case, desk.case.setup.get("app_dir", "")
+        if self.app_dir or any(_address(name) for name in self.config or {}):
+            return []
+        found = [(f"the config_var of the case {case.id!r}", case.setup.get("config_var") or {})]
+        if app_dir and not any(_address(_dotted(name)) for name in os.environ):
+            file = Path(app_dir) / "taskweaver_config.json"
+            found.append((str(file), _settings(file)))
+        return [(place, held) for place, held in found if any(map(_address, held))]
+
+    def _refuse_mixed(self, desk: Desk) -> None:
+        """Raise where a case names the address, and its key would be the person's."""
+        variables = [_dotted(name) for name in credential_variables(os.environ)]
+        for place, settings in self._strangers(desk):
+            if any(_key(name) for name in self.config or {}):
+                held = "the agent's config holds"
+            elif not any(_key(name) for name in settings) and any(map(_model_key, variables)):
+                held = "the environment holds"
+            else:
+                continue
+            name = next(name for name in settings if _address(name))
+            raise ModelError(
+                f"{place} names the address ({name}), and {held} the key: a key goes only to an"
+                " address that the same source names (fix: name the project yourself, --agent"
+                " taskweaver:APP_DIR)"
+            )
+
+
+def _settings(file: Path) -> Mapping[str, Json]:
+    """Read the settings of a project, as far as they can be read."""
+    try:
+        data = wire.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, Mapping) else {}
+
+
+def _dotted(variable: str) -> str:
+    """Return the setting that an environment variable stands for, as TaskWeaver reads it."""
+    return variable.lower().replace("_", ".", 1)
+
+
+def _address(name: str) -> bool:
+    return name.lower().startswith("llm.") and any(
+        word in name.lower() for word in ("api_base", "endpoint", "base_url", "api_url")
+    )
+
+
+def _model_key(name: str) -> bool:
+    return name.startswith(("llm.", "openai.", "azure."))
+
+
+def _key(name: str) -> bool:
+    return any(word in name.lower() for word in ("api_key", "token", "secret"))
 
 
 def _open(name: str) -> bool:

@@ -62,7 +62,7 @@ def _described(path: Path) -> tuple[str, dict[str, Any]]:
 def _pair(text: str) -> tuple[str, str]:
     name, found, value = text.partition("=")
     if not found or not name.strip():
-        raise click.UsageError(f"--agent-option wants NAME=VALUE, not {text!r}")
+        raise click.UsageError("--agent-option wants NAME=VALUE, as in timeout=120")
     return name.strip(), value
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from proctor.core.user_info import without_user_info
 from proctor.search_paths import forget_working_directory
 from proctor.version import __version__
 
@@ -119,6 +120,7 @@ def _run(args: list[str]) -> int:
         click.echo("stopped", err=True)
         return STOPPED
     except click.ClickException as error:
+        vars(error)["message"] = without_user_info(error.message)
         error.show()
         return error.exit_code
     except BrokenPipeError:
@@ -135,6 +137,7 @@ def _run(args: list[str]) -> int:
 
 def _say(error: Exception, *, as_json: bool) -> None:
     from proctor.errors import SuiteError
+    from proctor.redaction import redact
 
     if as_json:
         import json
@@ -147,9 +150,10 @@ def _say(error: Exception, *, as_json: bool) -> None:
             "message": str(error),
             "problems": [problem_json(problem) for problem in found],
         }
-        click.echo(json.dumps({"error": shown}, ensure_ascii=False, indent=2))
+        text = json.dumps({"error": shown}, ensure_ascii=False, indent=2)
+        click.echo(redact(without_user_info(text)))
         return
-    text = str(error)
+    text = redact(without_user_info(str(error)))
     click.echo(text if isinstance(error, SuiteError) else f"error: {text}", err=True)
 
 

@@ -357,7 +357,8 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
 def _pair(text: str, option: str) -> tuple[str, str]:
     name, found, value = text.partition("=")
     if not found or not name.strip():
-        raise click.UsageError(f"{option} wants NAME=VALUE, not {text!r}")
+        # Not repeated: it may be a key, written as in other programs.
+        raise click.UsageError(f"{option} wants NAME=VALUE, as in {option} X-Team=blue")
     return name.strip(), value.strip()
 
 

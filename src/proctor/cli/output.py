@@ -33,10 +33,12 @@ def say_stopped() -> None:
     import re
     import shlex
 
+    from proctor.redaction import redact
+
     context = click.get_current_context(silent=True)
     words = (context.find_root().obj if context is not None else None) or ()
     again = re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", shlex.join(["proctor", *words]))
-    click.echo(f"\nstopped; what was done is stored. To go on:\n  {again}", err=True)
+    click.echo(f"\nstopped; what was done is stored. To go on:\n  {redact(again)}", err=True)
 
 
 def problem_json(problem: Problem) -> dict[str, Json]:

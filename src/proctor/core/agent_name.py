@@ -1,6 +1,7 @@
 """How an agent is named on the command line: ``python:module:attr``, ``http://…``, ``exec:…``."""
 
 from proctor.core.suite import Spec
+from proctor.core.user_info import holds_user_info, without_user_info
 from proctor.errors import UsageError
 
 _MAIN = {
@@ -16,6 +17,12 @@ LONGEST = 60
 def parse_agent(text: str) -> Spec | None:
     """Read the name of an agent; none where it is a model that is meant."""
     text = text.strip()
+    if text.lower().startswith(("http:", "https:")) and holds_user_info(text):
+        raise UsageError(
+            "the address of the agent holds '@': a user name or a password in it would be stored"
+            " and shown (fix: a header that names an environment variable, --agent-option"
+            ' \'headers={"Authorization": "Bearer $NAME"}\'; an @ in a path is written %40)'
+        )
     if text.startswith(("http://", "https://")):
         return Spec(name="http", params={"url": text})
     kind, colon, rest = text.partition(":")
@@ -34,7 +41,7 @@ def agent_label(spec: Spec) -> str:
     """Return the name of an agent as people know it, without its options."""
     if spec.name == "http":
         return _cut(str(spec.params.get("url", "http")).partition("?")[0])
-    main = spec.params.get(_MAIN.get(spec.name, ""), "")
+    main = without_user_info(str(spec.params.get(_MAIN.get(spec.name, ""), "")))
     return _cut(f"{spec.name}:{main}" if main else spec.name)
 
 

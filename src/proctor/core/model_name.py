@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from proctor.core.suite import Json, Spec
+from proctor.core.user_info import holds_user_info
 from proctor.errors import UsageError
 
 _ADDRESS = re.compile(r"@(?=https?://)")
@@ -13,7 +14,16 @@ _BARE_ADDRESS = re.compile(
 
 
 def parse_model(text: str) -> Spec:
-    """Read the name of a model, or say how one is written."""
+    """Read the name of a model, or say how one is written.
+
+    An address with a user's name or a password in it is refused before it can be kept or shown.
+    """
+    if holds_user_info(text):
+        raise UsageError(
+            "the address of a model holds '@': a user name or a password in it would be stored and"
+            " shown (fix: put the key into an environment variable, such as OPENAI_API_KEY, and"
+            " leave it out of the address; an @ in a path is written %40)"
+        )
     provider, colon, rest = text.strip().partition(":")
     if not colon or not provider or "/" in provider or not rest:
         raise UsageError(

@@ -21,7 +21,8 @@ from proctor.engine.agent_setup import set_up
 from proctor.engine.calls import Budget
 from proctor.engine.proxy import Proxy
 from proctor.engine.proxy_calls import ProxyCall
-from proctor.errors import ModelError
+from proctor.errors import ModelError, ProctorError
+from proctor.redaction import redact, redact_bytes, redact_error, redact_reply
 
 MOST_FILES = 1000
 MOST_BYTES = 32 * 1024 * 1024
@@ -47,18 +48,23 @@ class AgentCandidate(Candidate):
             self._session = await self.agent.open(self.desk)
         text = _opening(messages) if first else messages[-1].content
         started = time.monotonic()
-        made = _with_calls(await self._session.send(text), self.calls())
+        try:
+            made = _with_calls(await self._session.send(text), self.calls())
+        except ProctorError as error:
+            redact_error(error)
+            raise
         seconds = time.monotonic() - started if made.seconds is None else made.seconds
         contents, files = await asyncio.to_thread(left_in, self.desk.folder)
         self.keep(contents)
-        return Reply(
+        reply = Reply(
             text=made.reply,
             finish="stop" if made.state is RoundState.FINISHED else "failed",
             usage=made.usage,
             seconds=seconds,
             round=made.to_json(),
-            files=files,
+            files={redact(name): key for name, key in files.items()},
         )
+        return redact_reply(reply)
 
     async def close(self) -> None:
         """End the session."""
@@ -150,7 +156,7 @@ def left_in(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
         try:
             if size + path.stat().st_size > MOST_BYTES:
                 continue
-            content = path.read_bytes()
+            content = redact_bytes(path.read_bytes())
         except OSError:
             continue
         size += len(content)

@@ -12,7 +12,8 @@ from proctor.core.encoding import reply_from
 from proctor.core.fingerprint import digest, digest_plain, plain
 from proctor.core.model import Model, Reply, Request, Usage
 from proctor.core.suite import Json
-from proctor.errors import BudgetError
+from proctor.errors import BudgetError, ProctorError
+from proctor.redaction import redact_error, redact_reply
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
@@ -216,7 +217,7 @@ class StoredModel(Wrapped):
         row = await self.log.find(key)
         if row is None:
             return None
-        reply = reply_from(row.response)
+        reply = redact_reply(reply_from(row.response))
         self.budget.settle(0.0, reply.usage.cost)
         return reply
 
@@ -225,8 +226,11 @@ class StoredModel(Wrapped):
         cost = None
         try:
             self.bought += 1
-            reply = await self.inner.reply(request)
+            reply = redact_reply(await self.inner.reply(request))
             cost = reply.usage.cost
+        except ProctorError as error:
+            redact_error(error)
+            raise
         finally:
             self.budget.settle(reserved, cost)
         if reply.usage.calls == 0:

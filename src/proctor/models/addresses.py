@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
+from proctor.core.user_info import without_user_info
 from proctor.errors import UsageError
+from proctor.redaction import SECRETS
 
 
 def base_of(url: str, endings: Sequence[str]) -> str:
@@ -16,8 +18,11 @@ def base_of(url: str, endings: Sequence[str]) -> str:
     text = url.strip()
     parts = _parts(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"{text!r} is no base URL (fix: write it like http://127.0.0.1:8000/v1)")
-    if parts.username or parts.password:
+        raise UsageError(
+            f"{without_user_info(text)!r} is no base URL (fix: write it like"
+            " http://127.0.0.1:8000/v1)"
+        )
+    if "@" in parts.netloc:
         raise UsageError(
             f"the base URL of {parts.hostname} contains a user name or a password"
             " (fix: put the key into an environment variable)"
@@ -58,7 +63,10 @@ def proxy_of(url: str) -> str | None:
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return None
-    return getproxies().get(parts.scheme)
+    found = getproxies().get(parts.scheme)
+    if found is not None:
+        SECRETS.add(urlsplit(found).password or "")
+    return found
 
 
 def _parts(text: str) -> SplitResult:
@@ -66,5 +74,7 @@ def _parts(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError as error:
-        raise UsageError(f"{text!r} is no base URL: {error}") from None
+        shown = without_user_info(text)
+        why = "" if shown != text else f": {error}"
+        raise UsageError(f"{shown!r} is no base URL{why}") from None
     return parts

@@ -10,6 +10,7 @@ from proctor.core.access import Destination
 from proctor.errors import ModelError
 from proctor.models.addresses import proxy_of
 from proctor.models.retrying import TryFailed
+from proctor.redaction import redact, redact_body
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -94,7 +95,7 @@ class Endpoint:
                 proxy=self._proxy,
             ) as response:
                 self.failures = 0
-                data = await _whole(response.content)
+                data = redact_body(await _whole(response.content))
                 took = time.monotonic() - started
                 return Answer(response.status, response.headers, data, took)
         except (ClientError, TimeoutError, OSError) as error:
@@ -194,7 +195,7 @@ def _failure(error: Exception, base: str, seconds: float) -> TryFailed:
     from aiohttp import ClientConnectorError, ClientSSLError, ConnectionTimeoutError
 
     if isinstance(error, ClientSSLError):
-        said = f"{base} cannot be trusted: {error}"
+        said = f"{base} cannot be trusted: {redact(str(error))}"
         return TryFailed(said, passing=False, kind="unreachable")
     if isinstance(error, ConnectionTimeoutError):
         said = f"{base} cannot be reached: no connection within {CONNECT_LIMIT:.0f} s"
@@ -204,7 +205,7 @@ def _failure(error: Exception, base: str, seconds: float) -> TryFailed:
         return TryFailed(f"{base} cannot be reached: {cause}", kind="unreachable")
     if isinstance(error, TimeoutError):
         return TryFailed(f"{base} gave no reply within {seconds:.0f} s", kind="timeout")
-    return TryFailed(f"{base} broke off: {type(error).__name__}: {error}")
+    return TryFailed(f"{base} broke off: {type(error).__name__}: {redact(str(error))}")
 
 
 def _abandon(session: "ClientSession", loop: asyncio.AbstractEventLoop | None) -> None:

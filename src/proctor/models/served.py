@@ -21,6 +21,7 @@ from proctor.models.limited import Limiter
 from proctor.models.prices import price_of
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
 from proctor.models.words import blamed_by, code_of, said_by
+from proctor.redaction import SECRETS, redact, redact_reply
 
 CHECK_LIMIT = 10.0
 CHECK_ALL_LIMIT = 15.0
@@ -225,10 +226,10 @@ class Served(Model):
             said = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
             raise TryFailed(said, status=answer.status) from None
         return replace(
-            reply,
+            redact_reply(reply),
             rung=rung,
             seconds=round(answer.seconds, 6),
-            request_id=_request_id(answer) or reply.request_id,
+            request_id=redact(_request_id(answer) or reply.request_id),
             usage=replace(reply.usage, cost=cost_of(self.price, reply.usage)),
         )
 
@@ -304,6 +305,8 @@ class Served(Model):
             if not _is_header(name, value):
                 raise ModelError(f"{self.label}: the header {name!r} cannot be sent as it is")
         headers = {"Content-Type": "application/json", **self._auth(key), **self.headers}
+        SECRETS.add(key)
+        SECRETS.add_headers(headers)
         return Destination(base=base, headers=headers)
 
     def _key_for(self, base: str) -> str:

@@ -23,6 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError
 
 from proctor.errors import StoreError
+from proctor.redaction import SECRETS
 from proctor.store.database import translated
 from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
 from proctor.store.secret import draw_secret
@@ -83,6 +84,7 @@ def _postgresql(address: URL) -> tuple[Engine, str]:
     # A password may also stand among the options behind the question mark, which are not hidden.
     place = address.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
     secrets = {name: value for name, value in address.query.items() if name in _SECRETS}
+    SECRETS.add(address.password or "", *(str(value) for value in secrets.values()))
     address = address.difference_update_query(secrets)
     try:
         engine = create_engine(
