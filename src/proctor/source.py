@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -150,18 +151,32 @@ def read_json(path: Path) -> Document:
     return Document(path=path, data=_parse_json(path, text), text=text)
 
 
-def read_jsonl(path: Path) -> Iterator[Document]:
-    """Read a JSON Lines file, one document a line, never holding more than one."""
+def read_jsonl(
+    path: Path, *, finite: bool = False, seen: Callable[[bytes], None] = lambda _: None
+) -> Iterator[Document]:
+    """Read a JSON Lines file, one document a line, never holding more than one.
+
+    With ``finite``, a number that is none (NaN, Infinity, 1e400) is an error. ``seen`` is given
+    every line as it stands, before its document comes.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        seen(line)
+        if not line.strip():
+            continue
+        text = decode(path, line.rstrip(b"\r\n"), row=number)
+        data = _parse_json(path, text, number, finite=finite)
+        yield Document(path=path, data=data, row=number)
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Read the lines of a file as they stand, never holding more than one."""
     try:
         refuse_pipe(path)
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(MAX_ROW), b""), 1):
                 if len(line) >= MAX_ROW:
                     raise wrong(path, f"a line of more than {MAX_ROW:,} bytes", number, 1)
-                if not line.strip():
-                    continue
-                text = decode(path, line.rstrip(b"\r\n"), row=number)
-                yield Document(path=path, data=_parse_json(path, text, number), row=number)
+                yield line
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -281,9 +296,9 @@ def unusable_name(name: str) -> str:
     return "" if len(name) <= MAX_NAME * 8 else "the path is too long"
 
 
-def _parse_json(path: Path, text: str, row: int | None = None) -> Json:
+def _parse_json(path: Path, text: str, row: int | None = None, *, finite: bool = False) -> Json:
     try:
-        data = json.loads(text)
+        data = parse_json(text, finite=finite)
         if text.count("[") + text.count("{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
             raise wrong(path, f"nested more than {MAX_DEPTH} deep", row or 1, 1)
         return data
@@ -294,8 +309,39 @@ def _parse_json(path: Path, text: str, row: int | None = None) -> Json:
         raise wrong(path, message, line, error.colno, excerpt=excerpt) from None
     except RecursionError:
         raise wrong(path, f"nested more than {MAX_DEPTH} deep", row or 1, 1) from None
-    except ValueError:
-        raise wrong(path, "a number has too many digits", row or 1, 1) from None
+    except ValueError as error:
+        raise wrong(path, str(error), row or 1, 1) from None
+
+
+def parse_json(text: str, *, finite: bool = False) -> Json:
+    """Read JSON text; a whole number of very many digits is a ValueError.
+
+    With ``finite``, so is one that is no number, or none that a computer holds.
+    """
+    if finite:
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_short)
+    return json.loads(text, parse_int=_short) if _LONG.search(text) else json.loads(text)
+
+
+MOST_DIGITS = 400
+_LONG = re.compile(rf"[0-9]{{{MOST_DIGITS}}}")
+
+
+def _no_number(text: str) -> Json:
+    raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
+
+
+def _short(text: str) -> int:
+    if len(text) >= MOST_DIGITS:
+        raise ValueError("a number has too many digits")
+    return int(text)
 
 
 def _depth(data: Json) -> int:

@@ -115,7 +115,14 @@ def test_export_and_import_keep_every_number(small: Any, run_small: Callable[...
     assert small.json("export", "@last", "--out", "run.jsonl")["rows"] == 4
     small("import", "run.jsonl", "--store", "other.db")
     again = small.json("report", "@last", "--cases", "--store", "other.db")
+    told, quoted = made.pop("run"), again.pop("run")
     assert again == made
+    assert quoted.pop("id").startswith("imported-")
+    assert quoted == {
+        **{name: told[name] for name in ("name", "suite", "candidate", "status")},
+        "signature": told["signature"] + "|imported:yes",
+        "imported": True,
+    }
     small("export", "@last", "--out", "run.parquet")
     table = pyarrow.parquet.read_table(small.folder / "run.parquet").to_pylist()
     assert len(table) == 7
@@ -126,7 +133,8 @@ def test_export_and_import_keep_every_number(small: Any, run_small: Callable[...
     small("import", "no-run.jsonl", code=2)
     lines = (small.folder / "run.jsonl").read_text().splitlines()
     small.write("damaged.jsonl", "\n".join([lines[0], '{"case": {}}']))
-    assert "damaged" in small("import", "damaged.jsonl", code=2).stderr
+    said = small("import", "damaged.jsonl", code=2).stderr
+    assert "damaged.jsonl:2:1: error: the key 'id' is missing (at case)" in said
 
 
 def test_a_run_with_a_scorer_nobody_has_can_be_imported(small: Any) -> None:

@@ -1,6 +1,7 @@
 """Runs as files: several at once with their battles, old files, and tables that DuckDB reads."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from proctor.core.fingerprint import case_key, plain, suite_key
 from proctor.core.run import Run
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.battle import battles_of
 from proctor.engine.evaluate import finish, view_of
 from proctor.engine.scoring import Scorers
 from proctor.engine.transfer import read_runs, write_runs
@@ -80,22 +82,38 @@ def test_several_runs_travel_with_their_battles(store: Store, tmp_path: Path) ->
     path = tmp_path / "runs.jsonl"
     assert write_runs(store, ["old", "new"], path) == 2 * CASES + 9
     with Store.open(str(tmp_path / "second.db")) as other:
-        views = read_runs(other, path)
-        assert [view.run.name for view in views] == ["old", "new"]
-        for view in views:
-            before = view_of(store, view.run.id)
+        found = read_runs(other, path)
+        assert [view.run.name for view in found.views] == ["old", "new"]
+        assert found.notices == ["left out 3 comparisons with runs that are not in the file"]
+        for view in found.views:
+            before = view_of(store, view.run.name)
+            assert view.run.imported
+            assert view.run.id.startswith("imported-")
             assert view.summary == before.summary
             assert [plain(one) for one in view.results()] == [
                 plain(one) for one in before.results()
             ]
             assert view.run.suite_key == before.run.suite_key
-        assert sorted(other.comparisons_of(["old", "new"]), key=str) == sorted(
-            store.comparisons_of(["old", "new"]), key=str
+        ids = {view.run.id: view.run.name for view in found.views}
+        quoted = list(other.comparisons_between(list(ids)))
+        assert sorted(map(str, quoted)) == sorted(
+            str(
+                replace(
+                    one,
+                    first=next(id_ for id_, name in ids.items() if name == one.first),
+                    second=next(id_ for id_, name in ids.items() if name == one.second),
+                    asked=quoted[0].asked,
+                    imported=True,
+                )
+            )
+            for one in store.comparisons_between(["old", "new"])
         )
-        again = [plain(one) for one in other.comparisons_between(["old", "new"])]
-        assert len(again) == 6
-        assert read_runs(other, path)[0].summary == views[0].summary
-        assert len(list(other.comparisons_of(["new"]))) == 6
+        assert quoted[0].asked != "how"
+        (battle,) = battles_of(other, list(ids))
+        assert battle.imported
+        assert other.comparisons(f"key {one} {n}" for one in ("old", "new") for n in range(3)) == {}
+        with pytest.raises(SuiteError, match="was imported before, as 'old'"):
+            read_runs(other, path)
 
 
 def test_the_battles_of_one_run_are_those_it_took_part_in(store: Store, tmp_path: Path) -> None:
@@ -110,8 +128,9 @@ def test_a_file_of_the_first_version_is_read(store: Store, tmp_path: Path) -> No
     lines[0]["proctor"] = 1
     path.write_text("".join(json.dumps(line) + "\n" for line in lines if "comparison" not in line))
     with Store.open(str(tmp_path / "second.db")) as other:
-        assert [view.run.name for view in read_runs(other, path)] == ["third"]
-        assert list(other.comparisons_of(["third"])) == []
+        (view,) = read_runs(other, path).views
+        assert view.run.name == "third"
+        assert list(other.comparisons_of([view.run.id])) == []
 
 
 @pytest.mark.parametrize(
@@ -119,8 +138,11 @@ def test_a_file_of_the_first_version_is_read(store: Store, tmp_path: Path) -> No
     [
         ([{"proctor": 3}], "not a run"),
         ([], "not a run"),
-        ([{"proctor": 2, "run": {}, "suite": {}}], "damaged"),
-        (["whole", {"comparison": {}}], "damaged"),
+        (
+            [{"proctor": 2, "run": {}, "suite": {}}],
+            r":1:1: error: the key 'id' is missing \(at run",
+        ),
+        (["whole", {"comparison": {}}], r":9:1: error: the key 'case_id' is missing"),
         (["whole", {"proctor": 9, "run": {}}], "format 9"),
         (["whole", {"stranger": 1}], "damaged"),
     ],

@@ -26,6 +26,7 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
         "candidate": "gpt-4_0.2",
         "status": "incomplete",
         "signature": "keywords:1|n:3",
+        "imported": False,
     }
     assert made["totals"] == {
         "score": 1.25,

@@ -168,7 +168,7 @@ class TestSuite:
         from proctor.engine.evaluate import view_of
 
         with self._open() as store:
-            for run in store.runs(suite_key=self._key, limit=None):
+            for run in sorted(store.runs(suite_key=self._key, limit=None), key=_is_imported):
                 if run.name == name:
                     view = view_of(store, run.id)
                     results = list(view.results())
@@ -295,7 +295,7 @@ class TestSuite:
 
     def _stored(self, name: str) -> Suite | None:
         with self._open() as store:
-            for row in store.suites():
+            for row in sorted(store.suites(), key=_is_imported):
                 if row.name == name and row.dialect == DIALECT:
                     self._key: str = row.key
                     keyed = [(key, case) for _, key, case in store.cases(row.key)]
@@ -356,6 +356,11 @@ class TestSuite:
         self._case_keys = keys_of(self._suite)
         with self._open() as store:
             self._key = put_suite(store, self._suite, self._case_keys)
+
+
+def _is_imported(row: Any) -> bool:
+    """Tell whether a suite or a run was imported: one's own comes first."""
+    return bool(row.imported)
 
 
 def _own(saved: OwnScorer, given: Any, allow_import: bool) -> OwnScorer:

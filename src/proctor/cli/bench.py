@@ -83,7 +83,7 @@ def _folder(directory: Path | None) -> Path | None:
 
 
 def _taken(store: "Store", folder: Path, *, asked: bool) -> list[dict[str, Any]]:
-    from proctor.engine.transfer import read_new
+    from proctor.engine.transfer import read_folder
 
     if not asked and not any(folder.iterdir()):
         return []
@@ -96,7 +96,7 @@ def _taken(store: "Store", folder: Path, *, asked: bool) -> list[dict[str, Any]]
             ],
             "there": there,
         }
-        for suite, views, there in read_new(store, folder)
+        for suite, views, there in read_folder(store, folder)
     ]
 
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 @click.option("--lang", default="", metavar="en|zh", help="Language of a page.  [default: suite's]")
 @click.option("--limit", type=click.IntRange(min=1), help="First N cases of each run, for a page.")
 @click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")
+@click.option(
+    "--own",
+    is_flag=True,
+    help="Let this store take the runs back as its own (.jsonl; see `import --own`).",
+)
 @store_option
 @json_option
 def export(runs: tuple[str, ...], **options: Any) -> None:
@@ -35,26 +40,29 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
       proctor export @last --out report.html
       proctor export @last~1 @last --out compared.html --lang zh
       proctor export @last --out run.jsonl
+      proctor export @last --own --out backup.jsonl
     """
     from proctor.cli.output import print_json
     from proctor.engine.transfer import write_runs
     from proctor.store.store import Store
 
     out: Path = options["out"]
+    is_page = out.suffix.lower() == ".html"
     only_page = [name for name in ("lang", "limit", "force") if options[name]]
+    if is_page and options["own"]:
+        raise click.UsageError("--own is for .jsonl files, which can be imported")
     with Store.open(options["store"], create=False) as store:
         ids = [store.run(reference).id for reference in runs]
-        if out.suffix.lower() == ".html":
+        if is_page:
             rows = _write_page(store, ids, out, options)
         elif only_page:
             raise click.UsageError(f"--{only_page[0]} is for pages (--out NAME.html)")
         else:
-            rows = write_runs(store, ids, out)
+            rows = write_runs(store, ids, out, own=options["own"])
     size = out.stat().st_size
     if options["as_json"]:
         print_json({"wrote": str(out), "run": ids[0], "runs": ids, "rows": rows, "bytes": size})
     else:
-        is_page = out.suffix.lower() == ".html"
         click.echo(f"wrote {out}: {rows} " + (f"cases, {_size(size)}" if is_page else "rows"))
 
 

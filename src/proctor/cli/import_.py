@@ -1,45 +1,91 @@
 """``proctor import``: runs from a file, or from another tool's folder."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli.options import json_option, store_option
 
+if TYPE_CHECKING:
+    from proctor.store.store import Store
+
 
 @click.command(name="import")
 @click.argument("file", metavar="FILE|DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--own",
+    is_flag=True,
+    help="Take runs back that this store exported with --own: they are what they were.",
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The key of the store that exported them (`proctor store key`), where it is another.",
+)
 @store_option
 @json_option
-def import_(file: Path, store: str | None, as_json: bool) -> None:
+def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json: bool) -> None:
     """Read runs that `proctor export` wrote as .jsonl, or a folder of Arthur Bench, whole.
+
+    They are quotations: shown and compared as imported, and never used for runs of your own. A
+    run whose name is taken gets another one.
 
     \b
     Example:
       proctor import run.jsonl
+      proctor import run.jsonl --own
       proctor import bench_runs
     """
-    from proctor.cli.output import print_json
-    from proctor.engine.transfer import read_folder, read_runs
     from proctor.store.store import Store
 
+    if key is not None and not own:
+        raise click.UsageError("--key is for runs that are taken back with --own")
     with Store.open(store) as opened:
         if not file.is_dir():
-            views = read_runs(opened, file)
-            if as_json:
-                runs = [{"id": view.run.id, "name": view.run.name} for view in views]
-                print_json({"run": runs[0], "runs": runs})
-            for view in views if not as_json else ():
-                click.echo(f"imported {view.run.name} ({view.run.id})")
-            return
-        found = read_folder(opened, file)
+            _from_file(opened, file, own, key, as_json)
+        elif own:
+            raise click.UsageError("--own is for a .jsonl file that `proctor export --own` wrote")
+        else:
+            _from_folder(opened, file, as_json)
+
+
+def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json: bool) -> None:
+    from proctor.cli.output import print_json
+    from proctor.cli.store import read_key
+    from proctor.engine.transfer import read_runs
+
+    found = read_runs(store, file, own=own, key=None if key is None else read_key(key))
+    for notice in found.notices:
+        click.echo(notice, err=True)
+    if as_json:
+        runs = [
+            {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
+            for view in found.views
+        ]
+        print_json({"run": runs[0], "runs": runs, "notices": list(found.notices)})
+        return
+    for view in found.views:
+        done = "imported" if view.run.imported else "took back"
+        click.echo(f"{done} {view.run.name} ({view.run.id})")
+
+
+def _from_folder(store: "Store", folder: Path, as_json: bool) -> None:
+    from proctor.cli.output import print_json
+    from proctor.engine.transfer import read_folder
+
+    found = read_folder(store, folder)
     if as_json:
         rows = [
-            {"id": v.run.id, "name": v.run.name, "suite": s} for s, views in found for v in views
+            {"id": view.run.id, "name": view.run.name, "suite": suite, "imported": True}
+            for suite, views, _ in found
+            for view in views
         ]
-        print_json({"suites": [suite for suite, _ in found], "runs": rows})
+        there = sum(count for _, _, count in found)
+        print_json({"suites": [suite for suite, _, _ in found], "runs": rows, "there": there})
         return
-    for suite, views in found:
-        click.echo(f"imported {suite}: {len(views)} run{'' if len(views) == 1 else 's'}")
+    for suite, views, there in found:
+        known = f", {there} there already" if there else ""
+        click.echo(f"imported {suite}: {len(views)} run{'' if len(views) == 1 else 's'}{known}")
         for view in views:
             click.echo(f"  {view.run.name} ({view.run.id})")

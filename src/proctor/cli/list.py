@@ -73,6 +73,7 @@ def _runs(store: Any, limit: int) -> list[dict[str, Any]]:
                 "name": run.name,
                 "suite": run.suite,
                 "status": run.status.value,
+                "imported": run.imported,
                 "rate": totals.get("rate"),
                 "started": datetime.fromtimestamp(run.started, UTC).isoformat(timespec="seconds"),
             }
@@ -88,6 +89,7 @@ def _suites(store: Any, limit: int) -> list[dict[str, Any]]:
             "version": row.version,
             "dialect": row.dialect,
             "cases": row.cases,
+            "imported": row.imported,
         }
         for row in store.suites()[:limit]
     ]
@@ -133,6 +135,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
         click.echo("none")
         return
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    # Most stores hold nothing that was imported, and need no column for it.
+    columns = [name for name in columns if name != "imported" or any(row[name] for row in rows)]
     shown = [[_cell(row.get(name)) for name in columns] for row in rows]
     widths = [
         max(map(len, [name, *cells]))
@@ -144,6 +148,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
+    if value is None or value is False:
         return ""
+    if value is True:
+        return "yes"
     return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
     "export": ("proctor.cli.export:export", "Write runs to a file: a page, .jsonl or .parquet."),
     "import": ("proctor.cli.import_:import_", "Read exported runs, or Arthur Bench's folders."),
+    "store": ("proctor.cli.store:store_", "Write the key of a store, for another of yours."),
     "delete": ("proctor.cli.delete:delete", "Delete a run from the store."),
     "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
     "demo": ("proctor.cli.demo:demo", "Run the starter suite on recorded answers."),

@@ -39,7 +39,8 @@ def show(
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
-        found = case_of(opened, view_of(opened, run), case)
+        view = view_of(opened, run)
+        found = case_of(opened, view, case)
         left = {
             file.key for item in found.attempts for file in files_left(item.attempt) if file.key
         }
@@ -57,8 +58,13 @@ def show(
             if item.attempt.index in keep
         ]
         prompt = [{"role": m.role, "content": m.content} for m in found.case.messages]
-        print_json({"messages": prompt, "references": list(found.case.references), **shown})
+        about = {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
+        print_json(
+            {"run": about, "messages": prompt, "references": list(found.case.references), **shown}
+        )
         return
+    if view.run.imported:
+        click.echo("imported: answers and scores are as the file has them")
     for line in _lines(found, chosen, sizes, None if full else 1500):
         click.echo(line)
 

@@ -43,6 +43,8 @@ class Comparison:
     raw: tuple[str, ...] = ()
     """The judge's replies, the unreadable ones first."""
     usage: Usage = field(default_factory=Usage)
+    imported: bool = False
+    """Whether it is quoted from a file: no judge of this store said it."""
 
     def seen_by(self, run: str) -> "Comparison":
         """Return the same with that run's answer as the first, whichever was shown first."""
@@ -198,6 +200,8 @@ class BattleOutcome:
     stopped: str = ""
     """Why it ended early, where it did."""
     warnings: tuple[str, ...] = ()
+    imported: bool = False
+    """Whether its comparisons are quoted from a file."""
 
     @property
     def complete(self) -> bool:

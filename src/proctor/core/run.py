@@ -33,6 +33,8 @@ class Run:
     started: float = 0.0
     finished: float | None = None
     signature: str = ""
+    imported: bool = False
+    """Whether all of it is quoted from a file, and nothing of it was found out here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -348,6 +348,7 @@ def _summed(
         judge=next((one.judge for one in comparisons if one.judge), ""),
         orders=orders,
         compat=comparisons[0].compat if comparisons else "",
+        imported=any(one.imported for one in comparisons),
     )
 
 

@@ -14,7 +14,7 @@ MOST_CHANGED = 1000
 """So many changed cases are enough to know that the suites are not the same."""
 _PART = re.compile(
     r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|reduce|attempts"
-    r"|n|unanswered|unscored|ci|version):"
+    r"|n|unanswered|unscored|ci|version|imported):"
 )
 
 
@@ -92,6 +92,8 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
     for side in (first, second):
         if side.run.status != "complete":
             yield f"the run {side.name!r} is {side.run.status.value}"
+        if side.run.imported:
+            yield f"the run {side.name!r} was imported: its scores are what the file says"
 
 
 def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:

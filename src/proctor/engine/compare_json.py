@@ -19,6 +19,7 @@ def compared_object(compared: Compared, language: Language = "en") -> dict[str, 
                 "candidate": side.candidate,
                 "status": side.run.status.value,
                 "signature": side.run.signature,
+                "imported": side.run.imported,
                 "rate": side.totals.rate,
                 "interval": side.totals.interval,
             }

@@ -284,7 +284,7 @@ def finish(
     store: Store,
     run: Run,
     suite: Suite,
-    scorers: Scorers,
+    scorers: Scorers | None,
     *,
     stopped: bool = False,
     at_hand: AtHand | None = None,
@@ -292,7 +292,8 @@ def finish(
     """Sum up a run whose scores are in the store, and store the numbers.
 
     A run that was stopped before its end is incomplete, as one whose candidate was not reached.
-    With all at hand, the view holds it: nothing but scores is read.
+    With all at hand, the view holds it: nothing but scores is read. A run that was not scored here
+    has no scorers, and keeps its signature.
     """
     header = replace(suite, cases=())
     placed: Placed = partial(_placed, store, run.id, header)
@@ -306,7 +307,7 @@ def finish(
         run,
         status=RunStatus.INCOMPLETE if summary.totals.errors or stopped else RunStatus.COMPLETE,
         finished=time.time(),
-        signature=signature(run, suite, summary, scorers),
+        signature=signature(run, suite, summary, scorers) if scorers else run.signature,
     )
     with store.batch():
         store.save_summary(run.id, summary_json(summary))

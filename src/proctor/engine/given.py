@@ -13,6 +13,7 @@ from proctor.core.kept import KeptRun, KeptSuite, Row
 from proctor.core.model import ModelChoice
 from proctor.core.run import Run
 from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.engine import quotations
 from proctor.engine.at_hand import AtHand, Held
 from proctor.engine.collect import BATCH, batched
 from proctor.engine.evaluate import Outcome, Progress, carry_out, finish, view_of
@@ -78,38 +79,62 @@ async def examine(
         await models.close()
 
 
-def keep(store: Store, kept: KeptSuite) -> list[RunView]:
-    """Store a suite, and all its runs as they were judged elsewhere."""
-    key = put_suite(store, kept.suite)
-    return [view_of(store, keep_run(store, kept.suite, key, run).run.id) for run in kept.runs]
-
-
 def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
-    """Store a suite and those of its runs that are not there; return them, and how many were."""
-    key = put_suite(store, kept.suite)
-    lacking = tuple(run for run in kept.runs if not _is_kept(store, run_of(kept.suite, key, run)))
-    views = [view_of(store, keep_run(store, kept.suite, key, run).run.id) for run in lacking]
-    return views, len(kept.runs) - len(lacking)
+    """Store a suite and those of its runs that are not there, as they were judged elsewhere.
+
+    They are quotations. Return them, and how many were there.
+    """
+    views = []
+    with store.batch():
+        key = put_suite(store, kept.suite, imported=True)
+        for one in kept.runs:
+            run = _quoted(store, kept.suite, key, one)
+            before = run_of(kept.suite, key, one)
+            if store.find_run(run.id) is None and not _was_kept(store, before):
+                _keep(store, kept.suite, run, one)
+                views.append(view_of(store, run.id))
+    return views, len(kept.runs) - len(views)
 
 
 def keep_run(store: Store, suite: Suite, key: str, kept: KeptRun) -> RunView:
     """Store a run with its scores as they are, and sum it up; the view holds all of it."""
-    run = run_of(suite, key, kept)
+    return _keep(store, suite, run_of(suite, key, kept), kept)
+
+
+def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
     held: list[Held] = []
     with store.batch():
         store.save_run(run)
         store.unlink(run.id)
         for batch in batched(_with_silent(suite, kept.rows), BATCH):
-            held += _put_judged(store, run.id, suite, batch)
+            held += _put_judged(store, run, suite, batch)
     held.sort(key=itemgetter(0))
-    return finish(store, run, suite, Scorers(), at_hand=AtHand(store, held))
+    at_hand = AtHand(store, held)
+    if not run.imported:
+        return finish(store, run, suite, Scorers(), at_hand=at_hand)
+    view = finish(store, run, suite, None, at_hand=at_hand)
+    done = replace(view.run, signature=quotations.quoted_signature(run, suite, view.summary))
+    store.save_run(done)
+    return replace(view, run=done)
 
 
-def put_suite(store: Store, suite: Suite, case_keys: Sequence[str] = ()) -> str:
+def _quoted(store: Store, suite: Suite, key: str, kept: KeptRun) -> Run:
+    """Make the run that quotes what another tool kept, under a name that its suite has once."""
+    told = (key, kept.name, kept.candidate, dict(kept.settings), list(kept.rows))
+    name = quotations.free_name(store, kept.name, suite_key=key)
+    return replace(
+        run_of(suite, key, kept), id=quotations.quoted_id(*told), name=name, imported=True
+    )
+
+
+def put_suite(
+    store: Store, suite: Suite, case_keys: Sequence[str] = (), *, imported: bool = False
+) -> str:
     """Store a suite, and return its key; those of its cases may be given."""
     keys = case_keys or keys_of(suite)
     key = suite_key(suite, keys)
-    store.put_suite(suite, key, list(zip(keys, suite.cases, strict=True)))
+    cases = list(zip(keys, suite.cases, strict=True))
+    store.put_suite(suite, key, cases, imported=imported)
     return key
 
 
@@ -131,11 +156,10 @@ def run_of(suite: Suite, key: str, kept: KeptRun) -> Run:
     )
 
 
-def _is_kept(store: Store, run: Run) -> bool:
-    """Tell whether a run is there already, with the settings that it comes with."""
-    if store.summary(run.id) is None:
-        return False
-    return dict(store.run(run.id).settings) == dict(run.settings)
+def _was_kept(store: Store, run: Run) -> bool:
+    """Tell whether a run was imported by version 0.1.0, with the settings that it comes with."""
+    known = store.find_run(run.id)
+    return known is not None and known.imported and dict(known.settings) == dict(run.settings)
 
 
 def _kept(given: Given) -> KeptRun:
@@ -176,7 +200,7 @@ def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
             yield place, Attempt.of(case.id, None), {}
 
 
-def _put_judged(store: Store, run_id: str, suite: Suite, batch: Sequence[Row]) -> list[Held]:
+def _put_judged(store: Store, run: Run, suite: Suite, batch: Sequence[Row]) -> list[Held]:
     """Store answers with their scores, under keys that no other run shares.
 
     What judged them may be code that has changed since, so equal answers may differ in score.
@@ -184,10 +208,12 @@ def _put_judged(store: Store, run_id: str, suite: Suite, batch: Sequence[Row]) -
     links, scores, attempts, held = [], [], [], list[Held]()
     for place, attempt, judged in batch:
         case = suite.cases[place]
-        keys = {name: digest("given", run_id, case.id, attempt.index, name) for name in judged}
+        keys = {name: digest("given", run.id, case.id, attempt.index, name) for name in judged}
         names = {criterion.id: criterion.scorer.name for criterion in case.criteria}
         scores += [(keys[name], names.get(name, name), score) for name, score in judged.items()]
         key = answer_key(case, attempt)
+        if run.imported:
+            key = quotations.attempt_key(run.id, place, attempt.index)
         attempts.append((key, attempt))
         held.append((place, case, attempt, keys))
         links.append(
@@ -195,5 +221,5 @@ def _put_judged(store: Store, run_id: str, suite: Suite, batch: Sequence[Row]) -
         )
     store.put_attempts(attempts)
     store.put_scores(scores)
-    store.link(run_id, links)
+    store.link(run.id, links)
     return held

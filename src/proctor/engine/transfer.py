@@ -1,60 +1,60 @@
 """Runs as files: written whole, and read into another store."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
 
 from proctor import registry, source, wire
-from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.comparison import Comparison
-from proctor.core.encoding import (
-    attempt_from,
-    case_from,
-    comparison_from,
-    score_from,
-    spec_from,
-    suite_from,
-)
-from proctor.core.fingerprint import answer_key, digest, plain, suite_key
+from proctor.core.fingerprint import plain
 from proctor.core.kept import Archive, KeptSuite
-from proctor.core.run import CaseResult, Run, RunStatus
-from proctor.core.score import Score
-from proctor.core.suite import Case, Criterion, Json, Spec, Suite
-from proctor.engine.collect import BATCH, batched
-from proctor.engine.evaluate import finish, view_of
-from proctor.engine.given import keep, keep_new
-from proctor.engine.scoring import Scorers
+from proctor.core.run import CaseResult
+from proctor.core.suite import Json, Spec
+from proctor.engine.evaluate import view_of
+from proctor.engine.given import keep_new
 from proctor.engine.transfer_parquet import write_parquet
-from proctor.errors import PluginError, Problem, SuiteError, UsageError
+from proctor.engine.transfer_proof import PURPOSE, Proof
+from proctor.engine.transfer_reading import Quoting, Restoring
+from proctor.errors import Problem, SuiteError, UsageError
 from proctor.reports.view import RunView
-from proctor.spooled import Cases, Keyed
-from proctor.store.rows import RunAttempt
+from proctor.store.rows import LinkedKeys
 from proctor.store.store import Store
 
 FORMAT = 2
 """What is written: 2 may hold several runs, and comparisons."""
-KNOWN = (1, FORMAT)
-
-_Found = tuple[int, Case, Attempt, dict[str, Score]]
+WRITTEN = (".jsonl", ".parquet")
 
 
-def write_runs(store: Store, references: Sequence[str], path: Path) -> int:
-    """Write runs to a file, in the form its name asks for; return the number of rows."""
-    writers: Mapping[str, Callable[[Store, Sequence[RunView], Path], int]] = {
-        ".jsonl": _write_jsonl,
-        ".parquet": write_parquet,
-    }
-    writer = writers.get(path.suffix.lower())
-    if writer is None:
-        raise UsageError(f"{path}: a run is written as .html, {' or '.join(writers)}")
+def write_runs(store: Store, references: Sequence[str], path: Path, *, own: bool = False) -> int:
+    """Write runs to a file, in the form its name asks for; return the number of rows.
+
+    With ``own``, this store, or one that has its key, can take them back as what they are.
+    """
+    kind = path.suffix.lower()
+    if kind not in WRITTEN:
+        raise UsageError(f"{path}: a run is written as .html, {' or '.join(WRITTEN)}")
     views = [view_of(store, reference) for reference in references]
     if len({view.run.id for view in views}) < len(views):
         raise UsageError("a run is named twice")
+    if own:
+        _check_own(views, path)
     with in_place(path) as part:
-        return writer(store, views, part)
+        if kind == ".parquet":
+            return write_parquet(store, views, part)
+        proof = Proof(store.derived_key(PURPOSE)) if own else None
+        return _write_jsonl(store, views, part, proof)
+
+
+def _check_own(views: Sequence[RunView], path: Path) -> None:
+    if path.suffix.lower() != ".jsonl":
+        raise UsageError(f"{path}: --own is for .jsonl files, which can be imported")
+    for view in views:
+        if view.run.imported:
+            raise UsageError(
+                f"the run {view.run.name!r} was imported: only runs of one's own are exported"
+                " with --own"
+            )
 
 
 @contextmanager
@@ -71,29 +71,38 @@ def in_place(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def read_runs(store: Store, path: Path) -> list[RunView]:
-    """Read runs that were written as JSON Lines, with their battles, into a store."""
-    rows = source.read_jsonl(path)
-    head = next(rows, None)
-    if head is None or not isinstance(head.data, dict) or head.data.get("proctor") not in KNOWN:
-        wrong = source.Document(path=path, data=None, row=1)
-        message = "this is not a run that `proctor export` wrote"
-        raise SuiteError([wrong.problem((), message, hint="export the run as .jsonl")])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """Hold what came of an import: the runs, and what a person should know about them."""
+
+    views: Sequence[RunView]
+    notices: Sequence[str] = ()
+
+
+def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None = None) -> Imported:
+    """Read runs that were written as JSON Lines, with their battles, into a store.
+
+    They are quotations, unless ``own``: then the file must have been written for that by this
+    store, or by the one whose key is given, and its runs are what they were there.
+    """
+    proof = Proof(store.derived_key(PURPOSE) if key is None else key) if own else None
+    if proof is not None:
+        proof.check(path)
+    rows = source.read_jsonl(path, finite=True, seen=proof.take if proof else lambda _: None)
     try:
-        return _Taking(store).take_in(chain([head], rows))
-    except (KeyError, TypeError, ValueError) as error:
-        wrong = source.Document(path=path, data=None, row=1)
+        taking = Restoring(store, path, rows) if own else Quoting(store, path, rows)
+        with store.batch():
+            views = taking.take_in()
+            if proof is not None:
+                proof.confirm(path)
+        return Imported(views=views, notices=taking.notices)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         message = f"the file is damaged or of another version: {error!r}"
-        raise SuiteError([wrong.problem((), message, hint="export the run again")]) from None
+        raise source.wrong(path, message, 1, 1, hint="export the run again") from None
 
 
-def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView]]]:
-    """Read a folder that another tool keeps its suites and runs in; return them by suite."""
-    return [(kept.suite.name, keep(store, kept)) for kept in _in_folder(path)]
-
-
-def read_new(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
-    """Read what a folder of another tool has and the store has not.
+def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
+    """Read what a folder of another tool has and the store has not, as quotations.
 
     Return suites, each with its new runs and how many were there already.
     """
@@ -111,125 +120,49 @@ def _in_folder(path: Path) -> list[KeptSuite]:
     raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
 
 
-def _write_jsonl(store: Store, views: Sequence[RunView], path: Path) -> int:
-    """Write each run as a line about itself and a line for each case; comparisons come last."""
+def _write_jsonl(
+    store: Store, views: Sequence[RunView], path: Path, proof: Proof | None = None
+) -> int:
+    """Write each run as a line about itself and a line for each case; comparisons come last.
+
+    With a proof, the keys of attempts and scores are there as well, and the proof ends the file.
+    """
     rows = 0
     with path.open("wb") as file:
+
+        def put(row: Json) -> None:
+            line = wire.dumps(row) + b"\n"
+            if proof is not None:
+                proof.take(line)
+            file.write(line)
+
         for view in views:
-            head = {"proctor": FORMAT, "run": plain(view.run), "suite": plain(view.suite)}
-            file.write(wire.dumps(head) + b"\n")
+            put({"proctor": FORMAT, "run": plain(view.run), "suite": plain(view.suite)})
+            keyed = None if proof is None else store.linked_keys(view.run.id)
             for result in view.results():
-                file.write(wire.dumps(_case_row(result)) + b"\n")
+                put(_case_row(result, None if keyed is None else next(keyed)))
                 rows += 1
         for key, content, found in store.comparisons_of([view.run.id for view in views]):
-            row = {"comparison": plain(found), "key": key, "content": content}
-            file.write(wire.dumps(row) + b"\n")
+            put({"comparison": plain(found), "key": key, "content": content})
             rows += 1
+        if proof is not None:
+            file.write(wire.dumps({"own": proof.written()}) + b"\n")
     return rows
 
 
-def _case_row(result: CaseResult) -> Json:
+def _case_row(result: CaseResult, keys: Sequence[LinkedKeys] | None) -> Json:
     return {
         "case": plain(result.case),
         "attempts": [
             {
                 "attempt": plain(found.attempt),
                 "scores": {name: plain(score) for name, score in found.scores.items()},
+                **({} if keys is None else _keys(keys[place])),
             }
-            for found in result.attempts
+            for place, found in enumerate(result.attempts)
         ],
     }
 
 
-class _Taking:
-    """Take runs into a store row by row, each whole or not at all."""
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.scorers = Scorers(allow_import=False)
-
-    def take_in(self, rows: Iterator[source.Document]) -> list[RunView]:
-        """Take in all runs of a file, then how they compare."""
-        views = []
-        row = next(rows, None)
-        while row is not None and "proctor" in row.data:
-            if row.data["proctor"] not in KNOWN:
-                raise ValueError(f"format {row.data['proctor']!r}")
-            with self.store.batch():
-                run, suite, row = self._run(row.data, rows)
-            views.append(finish(self.store, run, suite, self.scorers))
-        rest = rows if row is None else chain([row], rows)
-        for batch in batched((_comparison(found.data) for found in rest), BATCH):
-            self.store.put_comparisons(batch)
-        return views
-
-    def _run(
-        self, head: Mapping[str, Json], rows: Iterator[source.Document]
-    ) -> tuple[Run, Suite, source.Document | None]:
-        """Take in one run; return it with the row after its last one."""
-        data = head["run"]
-        run = Run(
-            **{
-                **data,
-                "candidate": spec_from(data["candidate"]),
-                "status": RunStatus(data.get("status", RunStatus.RUNNING)),
-                "suite_key": "",
-            }
-        )
-        cases, waiting = Cases(), list[_Found]()
-        self.store.unlink(run.id)
-        row = next(rows, None)
-        while row is not None and "case" in row.data:
-            case = case_from(row.data["case"])
-            for entry in row.data["attempts"]:
-                scores = {name: score_from(data) for name, data in entry["scores"].items()}
-                waiting.append((len(cases), case, attempt_from(entry["attempt"]), scores))
-            cases.append(case)
-            if len(waiting) >= BATCH:
-                _put(self.store, run.id, waiting, self.scorers)
-                waiting.clear()
-            row = next(rows, None)
-        _put(self.store, run.id, waiting, self.scorers)
-        kept = {name: value for name, value in head["suite"].items() if name != "cases"}
-        suite = suite_from(kept, cases.done())
-        keyed = Keyed(suite.cases)
-        run = replace(run, suite_key=suite_key(suite, keyed.keys()))
-        self.store.put_suite(suite, run.suite_key, keyed)
-        self.store.save_run(run)
-        return run, suite, row
-
-
-def _comparison(row: Mapping[str, Json]) -> tuple[str, str, Comparison]:
-    return str(row["key"]), str(row["content"]), comparison_from(row["comparison"])
-
-
-def _put(
-    store: Store,
-    run_id: str,
-    batch: Sequence[_Found],
-    scorers: Scorers,
-) -> None:
-    links, scores = [], []
-    for position, case, attempt, judged in batch:
-        keys = {c.id: _score_key(case, c, attempt, scorers) for c in case.criteria}
-        names = {c.id: c.scorer.name for c in case.criteria}
-        scores += [(keys[name], names[name], score) for name, score in judged.items()]
-        links.append(
-            RunAttempt(
-                position=position,
-                index=attempt.index,
-                attempt_key=answer_key(case, attempt),
-                score_keys=keys if attempt.status is AttemptStatus.ANSWERED else {},
-            )
-        )
-    store.put_attempts((answer_key(case, attempt), attempt) for _, case, attempt, _ in batch)
-    store.put_scores(scores)
-    store.link(run_id, links)
-
-
-def _score_key(case: Case, criterion: Criterion, attempt: Attempt, scorers: Scorers) -> str:
-    """Return the key a score has here, or one of its own where its scorer is not installed."""
-    try:
-        return scorers.keys(case, attempt)[criterion.id]
-    except PluginError:
-        return digest("imported", case, criterion, attempt.messages)
+def _keys(keys: LinkedKeys) -> dict[str, Json]:
+    return {"key": keys.attempt_key, "score_keys": dict(keys.score_keys)}

@@ -28,7 +28,8 @@ def write_parquet(_: Store, views: Sequence[RunView], path: Path) -> int:
     tags = pyarrow.map_(text, pyarrow.list_(text))
     schema = pyarrow.schema(
         {
-            "run": text, "run_name": text, "suite": text, "candidate": text, "case": text,
+            "run": text, "run_name": text, "imported": pyarrow.bool_(), "suite": text,
+            "candidate": text, "case": text,
             "attempt": whole, "status": text, "value": number, "full": number, "weight": number,
             "criterion": text, "scorer": text, "metric": text, "criterion_weight": number,
             "score_status": text, "points": number, "out_of": number, "reason": text,
@@ -48,6 +49,7 @@ def _rows(view: RunView) -> Iterator[dict[str, Json]]:
     about = {
         "run": _valid(view.run.id),
         "run_name": _valid(view.run.name),
+        "imported": view.run.imported,
         "suite": _valid(view.run.suite),
         "candidate": _valid(view.candidate),
     }

@@ -37,6 +37,7 @@ def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, J
             "compat": outcome.compat,
             "status": "complete" if outcome.complete else "incomplete",
             "signature": outcome.signature,
+            "imported": outcome.imported,
         },
         "pairs": [_pair_object(outcome, pair) for pair in outcome.pairs],
         "leaderboard": [_standing_object(outcome, found) for found in outcome.leaderboard],
@@ -98,6 +99,8 @@ def battle_table(
 def notes_of(outcome: BattleOutcome) -> list[str]:
     """Say how the numbers are to be read, and what is missing from them, one line each."""
     notes = [f"Judge: {one_line(outcome.judge) or 'nobody was asked'}; {_how(outcome)}"]
+    if outcome.imported:
+        notes.append("Imported: what the judge said is as the file has it")
     invalid = sum(pair.invalid for pair in outcome.pairs)
     if invalid:
         notes.append(f"Invalid: {invalid} without a readable verdict; they count for nobody")

@@ -33,12 +33,12 @@ def charts_of(
 
 def _named(views: Sequence[RunView]) -> dict[str, RunView]:
     """Give each run a name of its own."""
-    names = [view.run.name for view in views]
+    shown = [
+        f"{view.run.name} (imported)" if view.run.imported else view.run.name for view in views
+    ]
     return {
-        view.run.name
-        if names.count(view.run.name) == 1
-        else f"{view.run.name} ({view.run.id[:6]})": view
-        for view in views
+        name if shown.count(name) == 1 else f"{name} ({view.run.id[-6:]})": view
+        for name, view in zip(shown, views, strict=True)
     }
 
 

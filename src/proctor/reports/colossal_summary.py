@@ -38,7 +38,7 @@ def summary_table(view: RunView, *, width: int = 100, color: bool = False) -> st
         file=file, width=max(width, 60), force_terminal=color,
         color_system="standard" if color else None, highlight=False, markup=False, emoji=False,
     )  # fmt: skip
-    head = f"{run.name} · suite {run.suite} · {run.status.value}"
+    head = f"{run.name} · suite {run.suite} · {view.status}"
     notes = [*unjudged(view), *filter(None, [usage_line(view.summary.usage)])]
     lines = [*notes, f"Signature: {one_line(run.signature) or _UNKNOWN}"]
     for part in (one_line(head), "", table, "", *lines):

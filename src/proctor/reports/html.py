@@ -83,7 +83,7 @@ def _opening(view: RunView) -> Iterator[str]:
     yield '<meta name="referrer" content="no-referrer">'
     yield f"<title>{_line(run.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>"
     yield f"<header>\n<h1>{_line(run.name)}</h1>"
-    about = f"suite {run.suite} · candidate {view.candidate} · {run.status.value}"
+    about = f"suite {run.suite} · candidate {view.candidate} · {view.status}"
     yield f'<p class="about">{_line(about)}</p>\n</header>'
 
 

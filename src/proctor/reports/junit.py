@@ -36,6 +36,10 @@ class JunitReport(Report):
             "skipped": outcomes["skipped"],
         }
         root = ElementTree.Element("testsuites", name=_safe(view.run.name))
+        if view.run.imported:
+            told = ElementTree.Element("properties")
+            ElementTree.SubElement(told, "property", name="imported", value="yes")
+            suite.insert(0, told)
         for element in (root, suite):
             for name, count in counts.items():
                 element.set(name, str(count))

@@ -82,6 +82,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
                 "candidate": view.candidate,
                 "status": run.status.value,
                 "signature": run.signature,
+                "imported": run.imported,
             },
             "totals": _totals(summary.totals),
             "measures": {name: _measured(found) for name, found in summary.measures.items()},

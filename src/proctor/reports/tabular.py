@@ -77,6 +77,8 @@ def notes_of(view: RunView) -> list[str]:
     """Say what did not enter the sums, and the measures, one line each."""
     totals = view.summary.totals
     notes = []
+    if view.run.imported:
+        notes.append("Imported: answers and scores are as the file has them")
     if totals.unanswered:
         notes.append(f"Unanswered: {totals.unanswered} of {totals.attempts} attempts")
     if totals.unscored:
@@ -204,9 +206,7 @@ def _csv_text(text: str) -> str:
 
 def _headline(view: RunView) -> str:
     run = view.run
-    return one_line(
-        f"{run.name} · suite {run.suite} · candidate {view.candidate} · {run.status.value}"
-    )
+    return one_line(f"{run.name} · suite {run.suite} · candidate {view.candidate} · {view.status}")
 
 
 def _case_cells(result: CaseResult) -> tuple[str, ...]:

@@ -26,6 +26,12 @@ class RunView:
         """Return the candidate's name as people know it."""
         return candidate_label(self.run.candidate)
 
+    @property
+    def status(self) -> str:
+        """Return how far the run has come, and that it was imported where it was."""
+        word = self.run.status.value
+        return f"{word} · imported" if self.run.imported else word
+
     def groups(self, by: Sequence[str] = ()) -> Mapping[str, Mapping[str, Group]]:
         """Return the breakdowns asked for, or all of them."""
         known = self.summary.groups

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, delete, func, or_, select
+from sqlalchemy import Column, ColumnElement, delete, func, null, or_, select
 
 from proctor.core.attempt import Attempt
 from proctor.core.encoding import attempt_from, score_from
@@ -12,7 +12,7 @@ from proctor.core.suite import Case
 from proctor.errors import StoreError
 from proctor.store.database import chunks
 from proctor.store.document import decode
-from proctor.store.rows import LinkedCase, RunAttempt
+from proctor.store.rows import LinkedCase, LinkedKeys, RunAttempt
 from proctor.store.runs import Runs
 from proctor.store.schema import (
     attempts,
@@ -64,6 +64,22 @@ class Links(Runs):
         suite_key = self._suite_of(run_id)
         while (last := self._end_of_page(run_id, after, positions)) is not None:
             yield from self._between(run_id, suite_key, after + 1, last)
+            after = last
+
+    def linked_keys(self, run_id: str, *, positions: int = 200) -> Iterator[Sequence[LinkedKeys]]:
+        """Yield the keys of a run's attempts and scores, case by case, in the order of them."""
+        after = -1
+        table = run_attempts.c
+        while (last := self._end_of_page(run_id, after, positions)) is not None:
+            within = _between(after + 1, last)
+            keys, _ = self._scores(run_id, within, documents=False)
+            query = select(table.position, table.number, table.attempt_key)
+            query = query.where(table.run_id == run_id, within(table.position))
+            found: dict[int, list[LinkedKeys]] = {}
+            for place, number, key in self._all(query.order_by(table.position, table.number)):
+                scored = keys.get((place, number), {})
+                found.setdefault(place, []).append(LinkedKeys(key, scored))
+            yield from found.values()
             after = last
 
     def count_attempts(self, run_id: str) -> int:
@@ -139,7 +155,7 @@ class Links(Runs):
         return None if row is None else row[0]
 
     def _between(self, run_id: str, suite_key: str, first: int, last: int) -> Iterator[LinkedCase]:
-        return self._within(run_id, suite_key, lambda position: position.between(first, last))
+        return self._within(run_id, suite_key, _between(first, last))
 
     def _within(self, run_id: str, suite_key: str, within: Within) -> Iterator[LinkedCase]:
         by_position: dict[int, tuple[list[Tried], list[dict[str, str]]]] = {}
@@ -175,17 +191,16 @@ class Links(Runs):
             yield (position, number), attempt_from(decode(document))
 
     def _scores(
-        self, run_id: str, within: Within
+        self, run_id: str, within: Within, *, documents: bool = True
     ) -> tuple[dict[Place, dict[str, str]], dict[Place, dict[str, Score]]]:
         """Return the keys that attempts are linked to, and the scores that there are of them."""
         table = run_scores.c
-        query = (
-            select(
-                table.position, table.number, table.criterion, table.score_key, scores.c.document
-            )
-            .outerjoin(scores, scores.c.key == table.score_key)
-            .where(table.run_id == run_id, within(table.position))
-        )
+        document: Any = scores.c.document if documents else null()
+        query = select(
+            table.position, table.number, table.criterion, table.score_key, document
+        ).where(table.run_id == run_id, within(table.position))
+        if documents:
+            query = query.outerjoin(scores, scores.c.key == table.score_key)
         keys: dict[Place, dict[str, str]] = {}
         found: dict[Place, dict[str, Score]] = {}
         known: dict[str, Score] = {}
@@ -210,6 +225,10 @@ class Links(Runs):
 
 def _place(run_id: str, row: RunAttempt) -> dict[str, Any]:
     return {"run_id": run_id, "position": row.position, "number": row.index}
+
+
+def _between(first: int, last: int) -> Within:
+    return lambda position: position.between(first, last)
 
 
 def _one_of(positions: Sequence[int]) -> Within:

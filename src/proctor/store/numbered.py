@@ -13,6 +13,7 @@ from proctor.store.rows import LinkedCase, SuiteRow
 from proctor.store.schema import run_results, summaries
 from proctor.store.schema import runs as run_table
 from proctor.store.schema import suites as suite_table
+from proctor.store.suites import COLUMNS, suite_row
 
 AVERAGE = "avg_score"
 
@@ -88,15 +89,10 @@ class Numbered(Links):
             "created_at": table.created,
             "last_run_time": func.coalesce(last, table.created),
         }
-        columns = (table.key, table.name, table.version, table.dialect, table.cases, table.created)
-        query = select(*columns, last.label("last")).where(*where)
+        query = select(*COLUMNS, last.label("last")).where(*where)
         order = page.ordered(orders[page.column])
         found = self._all(query.order_by(order, table.key).offset(page.offset).limit(page.limit))
-        rows = [
-            RunSuite(SuiteRow(**{column.name: getattr(row, column.name) for column in columns}),
-                     row.last)
-            for row in found
-        ]  # fmt: skip
+        rows = [RunSuite(suite_row(row), row.last) for row in found]
         return rows, self._counted(select(func.count()).select_from(suite_table).where(*where))
 
     def numbered_runs(self, suite_key: str, page: Page) -> list[Run]:

@@ -20,6 +20,8 @@ class SuiteRow:
     cases: int
     """How many cases it has."""
     created: float
+    imported: bool = False
+    """Whether it came with an imported run, and no run was made of it here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,13 @@ class LinkedCase(NamedTuple):
     """Attempts in their order, each with its scores by criterion id."""
     keys: Sequence[Mapping[str, str]] = ()
     """The keys of the scores that each attempt has or still needs, by criterion id."""
+
+
+class LinkedKeys(NamedTuple):
+    """Hold the keys that one attempt of a run, and each of its scores, is stored under."""
+
+    attempt_key: str
+    score_keys: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,14 +53,18 @@ class Runs(Database):
             "started": run.started,
             "finished": run.finished,
             "signature": run.signature,
+            "imported": int(run.imported),
         }
         self._put(self._upsert(run_table, replace=[name for name in row if name != "id"]), [row])
 
     def run(self, ref: str) -> Run:
-        """Return a run by id, name, beginning of its id, ``@last`` or ``@last~N``."""
+        """Return a run by id, name, beginning of its id, ``@last`` or ``@last~N``.
+
+        An imported run, which chose its name and its time itself, comes after all others.
+        """
         if ref.startswith("@"):
             return self._last(ref)
-        named = select(run_table).where(run_table.c.name == ref).order_by(*_NEWEST)
+        named = select(run_table).where(run_table.c.name == ref).order_by(*_OWN_FIRST)
         row = self._by_id(ref) or self._first(named.limit(1))
         if row is not None:
             return _run_of(row)
@@ -74,12 +78,25 @@ class Runs(Database):
             )
         raise self._no_run(ref)
 
+    def find_run(self, run_id: str) -> Run | None:
+        """Return the run of an id, none where there is none."""
+        row = self._by_id(run_id)
+        return None if row is None else _run_of(row)
+
     def runs(self, *, suite_key: str | None = None, limit: int | None = 100) -> list[Run]:
         """List runs, the newest first."""
         query = select(run_table).order_by(*_NEWEST).limit(limit)
         if suite_key is not None:
             query = query.where(run_table.c.suite_key == suite_key)
         return [_run_of(row) for row in self._all(query)]
+
+    def names_like(self, name: str, *, suite_key: str | None = None) -> set[str]:
+        """Return the names of runs, of all or of a suite, that begin like this one."""
+        table = run_table.c
+        query = select(table.name).where(table.name.startswith(name, autoescape=True))
+        if suite_key is not None:
+            query = query.where(table.suite_key == suite_key)
+        return {row.name for row in self._all(query)}
 
     def delete_run(self, run_id: str) -> None:
         """Remove a run, and whatever no other run uses."""
@@ -117,7 +134,7 @@ class Runs(Database):
         if matched is None:
             raise StoreError(f"there is no run {ref!r} (use @last, @last~1, @last~2, …)")
         back = int(matched[1] or 0)
-        row = self._first(select(run_table).order_by(*_NEWEST).offset(back).limit(1))
+        row = self._first(select(run_table).order_by(*_OWN_FIRST).offset(back).limit(1))
         if row is None:
             raise self._no_run(ref)
         return _run_of(row)
@@ -134,6 +151,7 @@ class Runs(Database):
 
 
 _NEWEST = (run_table.c.started.desc(), run_table.c.id.desc())
+_OWN_FIRST = (run_table.c.imported, *_NEWEST)
 
 
 def _newest(names: Sequence[str]) -> str:
@@ -152,6 +170,7 @@ def _run_of(row: Any) -> Run:
         started=row.started,
         finished=row.finished,
         signature=row.signature,
+        imported=bool(row.imported),
     )
 
 

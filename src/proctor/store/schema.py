@@ -4,7 +4,7 @@ from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, Tab
 
 from proctor.store.document import AnyText
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """The migrations in their order; a store at the last one needs none."""
 VERSION_TABLE = "proctor_version"
 
@@ -27,6 +27,7 @@ suites = Table(
     Column("cases", Integer, nullable=False),
     Column("created", Float, nullable=False),
     Column("document", Text, nullable=False),
+    Column("imported", Integer, nullable=False, server_default="0"),
 )
 
 cases = Table(
@@ -79,6 +80,7 @@ runs = Table(
     Column("started", Float, nullable=False),
     Column("finished", Float),
     Column("signature", AnyText, nullable=False),
+    Column("imported", Integer, nullable=False, server_default="0"),
     Index("ix_runs_started", "started"),
     Index("ix_runs_name", "name", "started"),
     Index("ix_runs_suite_key", "suite_key", "started"),

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import select, update
 
@@ -22,11 +23,19 @@ SHORTEST_KEY = 8
 class Suites(Database):
     """Keep suites and their cases."""
 
-    def put_suite(self, suite: Suite, key: str, cases: Sequence[tuple[str, Case]]) -> None:
+    def put_suite(
+        self,
+        suite: Suite,
+        key: str,
+        cases: Sequence[tuple[str, Case]],
+        *,
+        imported: bool = False,
+    ) -> None:
         """Store a suite with its cases, each after its key, in order.
 
         A suite that is there already only gets its present description: its key vouches for the
-        cases.
+        cases. What is not part of keys, such as where files lie, is never taken from an imported
+        suite where there is one's own; one's own replaces it.
         """
         row = {
             "key": key,
@@ -36,16 +45,22 @@ class Suites(Database):
             "cases": len(cases),
             "created": time.time(),
             "document": encode(replace(suite, cases=())),
+            "imported": int(imported),
         }
+        table = suite_table.c
         with self._write() as connection:
-            query = select(suite_table.c.document).where(suite_table.c.key == key)
-            known = connection.scalar(query)
+            query = select(table.document, table.imported).where(table.key == key)
+            known = connection.execute(query).first()
             if known is None:
-                self._put_cases(key, cases)
+                self._put_cases(key, cases, imported=imported)
                 connection.execute(self._upsert(suite_table), [row])
-            elif known != row["document"]:
-                new = {name: row[name] for name in ("dialect", "document")}
-                connection.execute(update(suite_table).where(suite_table.c.key == key).values(new))
+            elif imported:
+                return
+            elif known.imported or known.document != row["document"]:
+                if known.imported:
+                    self._put_cases(key, cases)
+                new = {name: row[name] for name in ("dialect", "document", "imported")}
+                connection.execute(update(suite_table).where(table.key == key).values(new))
 
     def suite(self, key: str) -> Suite:
         """Return a suite with all its cases."""
@@ -60,20 +75,16 @@ class Suites(Database):
 
     def suites(self) -> list[SuiteRow]:
         """List all suites, the newest first."""
-        table = suite_table.c
-        query = select(
-            table.key, table.name, table.version, table.dialect, table.cases, table.created
-        ).order_by(table.created.desc(), table.key)
-        return [SuiteRow(**row._mapping) for row in self._all(query)]
+        query = select(*COLUMNS).order_by(suite_table.c.created.desc(), suite_table.c.key)
+        return [suite_row(row) for row in self._all(query)]
 
     def suite_rows(self, key: str) -> list[SuiteRow]:
         """List the suite of a key, or those whose keys begin so."""
         if len(key) < SHORTEST_KEY:
             return []
         table = suite_table.c
-        columns = (table.key, table.name, table.version, table.dialect, table.cases, table.created)
-        query = select(*columns).where(table.key.startswith(key, autoescape=True))
-        found = [SuiteRow(**row._mapping) for row in self._all(query.order_by(table.key).limit(5))]
+        query = select(*COLUMNS).where(table.key.startswith(key, autoescape=True))
+        found = [suite_row(row) for row in self._all(query.order_by(table.key).limit(5))]
         return [row for row in found if row.key == key] or found
 
     def cases(
@@ -93,8 +104,13 @@ class Suites(Database):
         for row in self._pages(query, suite_cases.c.position, after, limit):
             yield row.position, row.case_key, read_case(row.document, row.source)
 
-    def _put_cases(self, suite_key: str, cases: Iterable[tuple[str, Case]]) -> None:
+    def _put_cases(
+        self, suite_key: str, cases: Iterable[tuple[str, Case]], *, imported: bool = False
+    ) -> None:
         content, places = self._upsert(case_table), self._upsert(suite_cases)
+        if not imported:
+            content = self._upsert(case_table, replace=("document",))
+            places = self._upsert(suite_cases, replace=("source",))
         with self._write() as connection:
             for chunk in chunks(enumerate(cases)):
                 documents = [
@@ -113,6 +129,19 @@ class Suites(Database):
                 ]
                 connection.execute(content, documents)
                 connection.execute(places, links)
+
+
+_TABLE = suite_table.c
+COLUMNS = (
+    *(_TABLE.key, _TABLE.name, _TABLE.version, _TABLE.dialect, _TABLE.cases, _TABLE.created),
+    _TABLE.imported,
+)
+
+
+def suite_row(row: Any) -> SuiteRow:
+    """Make the description of a suite of its row, of which other columns are left alone."""
+    values = {column.name: getattr(row, column.name) for column in COLUMNS}
+    return SuiteRow(**values | {"imported": bool(row.imported)})
 
 
 def read_case(document: str, source: str) -> Case:

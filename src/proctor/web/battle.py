@@ -33,7 +33,7 @@ def show_battles(request: Request) -> Response:
         key = ("battles", tuple(ids), store.count_comparisons(ids))
         battles = shelf_of(request).remembered.of(key, lambda: _battles(store, ids))
     data: dict[str, Any] = {
-        "runs": [{"id": run.id, "name": run.name} for run in found],
+        "runs": [{"id": run.id, "name": run.name, "imported": run.imported} for run in found],
         "battles": battles,
     }
     return page(request, "battle", data)

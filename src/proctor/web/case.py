@@ -88,7 +88,13 @@ def _data(
         None if case_id is None else addresses.case_link(run.id, case_id) for case_id in around
     )
     return {
-        "run": {"id": run.id, "name": run.name, "suite": run.suite, "candidate": view.candidate},
+        "run": {
+            "id": run.id,
+            "name": run.name,
+            "suite": run.suite,
+            "candidate": view.candidate,
+            "imported": run.imported,
+        },
         "before": before,
         "after": after,
         "whole": addresses.with_query(addresses.case_link(run.id, found.case.id), [("full", 1)]),
@@ -110,7 +116,7 @@ def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> dict[
     ]
     object_: dict[str, Json] = clean(
         {
-            "run": {"id": view.run.id, "name": view.run.name},
+            "run": {"id": view.run.id, "name": view.run.name, "imported": view.run.imported},
             "messages": _messages(found.case.messages),
             "references": list(found.case.references),
             "context": list(found.case.context),

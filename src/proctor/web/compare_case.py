@@ -66,7 +66,7 @@ def _side(
     other = next((one for one in found[1:] if one is not None), None) if is_first else found[0]
     attempts = result.attempts if result is not None else ()
     return {
-        "run": {"id": view.run.id, "name": view.run.name},
+        "run": {"id": view.run.id, "name": view.run.name, "imported": view.run.imported},
         "link": addresses.case_link(view.run.id, case_id),
         "there": result is not None,
         "first": is_first,

@@ -42,6 +42,7 @@ def run_object(store: Store, run: Run) -> dict[str, Json]:
         "suite_key": run.suite_key,
         "candidate": candidate_label(run.candidate),
         "status": run.status.value,
+        "imported": run.imported,
         "started": run.started,
         "finished": run.finished,
         "totals": {name: totals.get(name) for name in names}

@@ -41,6 +41,7 @@ def home(request: Request) -> Response:
                 "version": row.version,
                 "dialect": row.dialect,
                 "cases": row.cases,
+                "imported": row.imported,
                 "created": row.created,
             }
             for row in suites[:MOST_RUNS]

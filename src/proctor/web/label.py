@@ -156,7 +156,7 @@ def _data(
     run_id, case_id = view.run.id, found.case.id
     attempt = laid["attempts"][place]
     return {
-        "run": {"id": run_id, "name": view.run.name},
+        "run": {"id": run_id, "name": view.run.name, "imported": view.run.imported},
         "case": {name: laid[name] for name in ("id", "messages", "references", "context")},
         "attempt": attempt,
         "criterion": criterion.id,

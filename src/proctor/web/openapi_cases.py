@@ -135,6 +135,7 @@ class ComparedRun(Shape):
     candidate: str
     status: RunState
     signature: str
+    imported: bool
     rate: float | None
     interval: Interval | None
 

@@ -62,6 +62,7 @@ class ListedRun(Shape):
     suite_key: str
     candidate: str
     status: RunState
+    imported: bool = Field(description="whether all of it is quoted from a file")
     started: float = Field(description="seconds since 1970, UTC")
     finished: float | None
     totals: ListedTotals
@@ -83,6 +84,7 @@ class ListedSuite(Shape):
     version: str
     dialect: str
     cases: int
+    imported: bool = Field(description="whether it came with an imported run")
     created: float
 
 
@@ -125,6 +127,7 @@ class Named(Shape):
 
     id: str
     name: str
+    imported: bool = Field(description="whether all of it is quoted from a file")
 
 
 class SuiteAbout(ListedSuite):
@@ -150,6 +153,7 @@ class TrendPoint(Shape):
     name: str
     candidate: str
     started: float
+    imported: bool
     rate: float
     interval: Interval | None
 

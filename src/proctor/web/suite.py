@@ -43,6 +43,7 @@ def suite(request: Request) -> Response:
             "description": header.description,
             "created": row.created,
             "cases": row.cases,
+            "imported": row.imported,
         },
         "runs": runs,
         "trend": trend,

@@ -33,6 +33,7 @@ def over_time(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
             "name": run["name"],
             "candidate": run["candidate"],
             "started": run["started"],
+            "imported": run["imported"],
             "rate": run["totals"]["rate"],
             "interval": run["totals"]["interval"],
         }
@@ -77,7 +78,9 @@ def side_by_side(found: Sequence[Described]) -> dict[str, Any]:
     measures = dict.fromkeys(name for _, numbers in shown for name in numbers.get("measures", {}))
     tags = dict.fromkeys(tag for _, numbers in shown for tag in numbers.get("groups", {}))
     return {
-        "columns": [{"id": run["id"], "name": run["name"]} for run, _ in shown],
+        "columns": [
+            {"id": run["id"], "name": run["name"], "imported": run["imported"]} for run, _ in shown
+        ],
         "measures": {
             name: [_cell(numbers.get("measures", {}).get(name), "value") for _, numbers in shown]
             for name in measures

@@ -88,7 +88,7 @@ function casePage(run, one, state) {
   const buckets = came.buckets ? make("p", {}, `${t("case.folded")}: ${came.buckets.map((one) => number(one)).join(", ")} → ${number(one.value)}`) : null;
   return [
     neighbours(chosenCases(run, state), one.id, "case"),
-    make("h1", {}, one.id),
+    make("h1", {}, one.id, quotedMark(run.run)),
     make("p", {}, make("b", { class: "value" }, value), " ", tagMarks(one.tags)),
     askedPart(partOf("asked", one.asked)),
     (came.attempts ?? []).map(attemptPart), buckets,
@@ -139,7 +139,7 @@ function bothPage(id, state) {
   const base = outputs.findIndex((output) => output !== null);
   const sides = runs.map((run, at) => {
     const one = there[at];
-    const title = make("h2", {}, one ? make("a", { href: address({ view: "case", run: at, case: id }) }, run.run.name) : run.run.name);
+    const title = make("h2", {}, one ? make("a", { href: address({ view: "case", run: at, case: id }) }, run.run.name) : run.run.name, quotedMark(run.run));
     if (!one) return make("section", {}, title, make("p", {}, t("compare.absent")));
     const against = at === base ? outputs.find((output, place) => place > at && output) : outputs[base];
     const pieces = against && at !== base ? differing(against.text, outputs[at].text)[1] : against ? differing(outputs[at].text, against.text)[0] : [outputs[at].text];

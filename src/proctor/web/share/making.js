@@ -27,6 +27,8 @@ const number = (value, digits = 4) =>
 const ends = (interval, shown) =>
   interval ? `${shown(interval[0])}–${shown(interval[1])}` : "–";
 const statusMark = (word) => make("span", { class: `status ${word}` }, t(`status_${word}`));
+const quotedMark = (run) =>
+  run.imported ? [" ", make("span", { class: "status imported", title: t("imported_why") }, t("imported"))] : null;
 const listed = (value) => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
 const tagMarks = (tags) =>
   Object.entries(tags ?? {}).map(([name, value]) => [

@@ -100,7 +100,7 @@ function someNotice(run) {
 }
 
 function runPage(run, state) {
-  const about = [`${t("suite")} ${run.run.suite} · ${t("candidate")} ${run.run.candidate} · `, statusMark(run.run.status)];
+  const about = [`${t("suite")} ${run.run.suite} · ${t("candidate")} ${run.run.candidate} · `, statusMark(run.run.status), quotedMark(run.run)];
   return [make("h1", {}, run.run.name), make("p", { class: "faint" }, about), cards(run), someNotice(run),
     measuresPart(run), groupsPart(run), distribution(run), caseList(run, state),
     make("details", { class: "group" }, make("summary", {}, t("signature")), make("p", { class: "said" }, run.run.signature ?? ""))];
@@ -111,7 +111,7 @@ function comparePage(state) {
   const verdict = (pair) =>
     make("p", { class: `verdict ${pair.verdict === "better" ? "good" : pair.verdict === "worse" ? "bad" : ""}` }, pair.sentence);
   const text = { kind: "text" };
-  const sides = found.runs.map((one, at) => [make("a", { href: address({ ...elsewhere, view: "run", run: at }) }, one.name), one.candidate ?? "", percent(one.rate), one.interval ? ends(one.interval, percent) : "–"]);
+  const sides = found.runs.map((one, at) => [make("span", {}, make("a", { href: address({ ...elsewhere, view: "run", run: at }) }, one.name), quotedMark(one)), one.candidate ?? "", percent(one.rate), one.interval ? ends(one.interval, percent) : "–"]);
   const names = new Map(found.runs.map((one) => [one.id, one.name]));
   const left = (pair) => Object.values(pair.left_out ?? {}).reduce((sum, count) => sum + count, 0);
   const rows = found.pairs.map((pair) => [

@@ -1,0 +1,76 @@
+"""Tell runs and suites that were imported from those made here."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from proctor.core.encoding import attempt_from
+from proctor.core.fingerprint import answer_key
+from proctor.store.document import decode
+from proctor.store.suites import read_case
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    """Add the mark, and set it on the runs of which it can be told.
+
+    Version 0.1.0 stored the attempts of an imported run under the keys of answers on file. A model
+    or an agent that was asked here has none of those. A folder of Arthur Bench left its own id.
+    Runs of answers on file cannot be told apart, and stay as they are.
+    """
+    for table in ("runs", "suites"):
+        op.add_column(table, sa.Column("imported", sa.Integer, nullable=False, server_default="0"))
+    connection = op.get_bind()
+    known = connection.execute(sa.text("SELECT id, suite_key, candidate, settings FROM runs"))
+    for run_id, suite_key, candidate, settings in known.all():
+        if _was_imported(connection, run_id, suite_key, candidate, settings):
+            mark = sa.text("UPDATE runs SET imported = 1 WHERE id = :run")
+            connection.execute(mark, {"run": run_id})
+            _take_apart(connection, run_id)
+
+
+def _was_imported(
+    connection: sa.Connection, run_id: str, suite_key: str, candidate: str, settings: str
+) -> bool:
+    try:
+        if "bench_id" in decode(settings):
+            return True
+        if decode(candidate)["name"] not in ("model", "agent"):
+            return False
+        return _is_on_file(connection, run_id, suite_key)
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def _is_on_file(connection: sa.Connection, run_id: str, suite_key: str) -> bool:
+    query = sa.text(
+        "SELECT a.key, a.document, c.document, s.source FROM run_attempts r"
+        " JOIN attempts a ON a.key = r.attempt_key"
+        " JOIN suite_cases s ON s.suite_key = :suite AND s.position = r.position"
+        " JOIN cases c ON c.key = s.case_key"
+        " WHERE r.run_id = :run ORDER BY r.position, r.number LIMIT 1"
+    )
+    row = connection.execute(query, {"run": run_id, "suite": suite_key}).first()
+    if row is None:
+        return False
+    key, attempt, case, source = row
+    return bool(answer_key(read_case(case, source), attempt_from(decode(attempt))) == key)
+
+
+def _take_apart(connection: sa.Connection, run_id: str) -> None:
+    """Give a run scores under keys that nothing else has, and forget those that only it used."""
+    own = (
+        "'imported/' || run_id || '/' || CAST(position AS TEXT) || '/' ||"
+        " CAST(number AS TEXT) || '/' || criterion"
+    )
+    steps = (
+        "INSERT INTO scores (key, scorer, status, document)"  # noqa: S608 - all of it is written here
+        f" SELECT {own}, scorer, status, document"
+        " FROM run_scores JOIN scores ON key = score_key WHERE run_id = :run",
+        "DELETE FROM scores WHERE key IN (SELECT score_key FROM run_scores WHERE run_id = :run)"
+        " AND key NOT IN (SELECT score_key FROM run_scores WHERE run_id <> :run)",
+        f"UPDATE run_scores SET score_key = {own} WHERE run_id = :run",  # noqa: S608
+    )
+    for step in steps:
+        connection.execute(sa.text(step), {"run": run_id})
