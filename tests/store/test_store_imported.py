@@ -1,7 +1,6 @@
 """Stores of version 0.1.0: what was imported into them is marked, where that can be told."""
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -34,23 +33,22 @@ def fill(store: Store, name: str, candidate: str, key: str, score: str, **settin
     store.link(name, [RunAttempt(position=0, index=0, attempt_key=key, score_keys={"says": score})])
 
 
-def test_what_was_imported_no_longer_answers(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
+def test_what_was_imported_no_longer_answers(address: str) -> None:
     attempt = Attempt.of("a", "x")
     on_file = answer_key(CASE, attempt)
-    with Store.open(str(path)) as store:
+    with Store.open(address) as store:
         fill(store, "asked", "model", attempt_key(CASE, 0, "m"), "s1")
         fill(store, "quoted", "model", on_file, "s2")
         fill(store, "answers", "recorded", on_file, "s3")
         fill(store, "arthur", "recorded", on_file, "s4", bench_id="5a3f")
         fill(store, "shared", "agent", on_file, "s1")
-    with sqlite3.connect(path) as database:
-        for table in ("runs", "suites"):
-            database.execute(f"ALTER TABLE {table} DROP COLUMN imported")
-        database.execute("DROP TABLE store_settings")
-        database.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
-    database.close()
-    with Store.open(str(path)) as store:
+        with store._write() as transaction:
+            run = transaction.connection.exec_driver_sql
+            for table in ("runs", "suites"):
+                run(f"ALTER TABLE {table} DROP COLUMN imported")
+            run("DROP TABLE store_settings")
+            run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
+    with Store.open(address) as store:
         marks = {run.name: run.imported for run in store.runs()}
         assert marks == {
             "asked": False, "quoted": True, "answers": False, "arthur": True, "shared": True,

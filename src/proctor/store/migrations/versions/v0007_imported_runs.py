@@ -60,17 +60,25 @@ def _is_on_file(connection: sa.Connection, run_id: str, suite_key: str) -> bool:
 
 def _take_apart(connection: sa.Connection, run_id: str) -> None:
     """Give a run scores under keys that nothing else has, and forget those that only it used."""
-    own = (
-        "'imported/' || run_id || '/' || CAST(position AS TEXT) || '/' ||"
-        " CAST(number AS TEXT) || '/' || criterion"
+    links = sa.table("run_scores", *map(sa.column, (*_PLACE, "score_key")))
+    scores = sa.table("scores", *map(sa.column, ("key", *_SCORE)))
+    mine, other = links.c.run_id == run_id, links.alias()
+    place = [sa.cast(links.c[name], sa.Text) for name in _PLACE]
+    own = sa.literal("imported", sa.Text)
+    for part in place:
+        own = own.concat("/").concat(part)
+    copied = (
+        sa.select(own, *(scores.c[name] for name in _SCORE))
+        .join_from(links, scores, scores.c.key == links.c.score_key)
+        .where(mine)
     )
-    steps = (
-        "INSERT INTO scores (key, scorer, status, document)"  # noqa: S608 - all of it is written here
-        f" SELECT {own}, scorer, status, document"
-        " FROM run_scores JOIN scores ON key = score_key WHERE run_id = :run",
-        "DELETE FROM scores WHERE key IN (SELECT score_key FROM run_scores WHERE run_id = :run)"
-        " AND key NOT IN (SELECT score_key FROM run_scores WHERE run_id <> :run)",
-        f"UPDATE run_scores SET score_key = {own} WHERE run_id = :run",  # noqa: S608
-    )
-    for step in steps:
-        connection.execute(sa.text(step), {"run": run_id})
+    connection.execute(sa.insert(scores).from_select(["key", *_SCORE], copied))
+    used = sa.select(links.c.score_key).where(mine)
+    elsewhere = sa.select(other.c.score_key).where(other.c.run_id != run_id)
+    gone = scores.c.key.in_(used) & scores.c.key.not_in(elsewhere)
+    connection.execute(sa.delete(scores).where(gone))
+    connection.execute(sa.update(links).where(mine).values(score_key=own))
+
+
+_PLACE = ("run_id", "position", "number", "criterion")
+_SCORE = ("scorer", "status", "document")
