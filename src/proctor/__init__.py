@@ -1,15 +1,11 @@
 """Examine language models and agents, and say how far the marks can be trusted."""
 
 import importlib
+from typing import TYPE_CHECKING, Any
 
 from proctor.version import __version__
 
-# Not from typing, so that ``python -m proctor`` imports nothing before it has left the working
-# directory, which Python puts first.
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from proctor.core.attempt import Attempt
     from proctor.core.contracts import (
         Dialect,
@@ -59,7 +55,7 @@ _HOMES = (
 )  # fmt: skip
 
 
-def __getattr__(name: str) -> "Any":
+def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts quickly."""
     if name in __all__:
         for home in _HOMES:

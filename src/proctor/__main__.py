@@ -1,11 +1,12 @@
 """``python -m proctor``: the same as the command ``proctor``."""
 
-from proctor.search_paths import forget_working_directory
+import sys
 
 
 def start() -> None:
     """Leave the working directory, which Python puts first, before anything else is imported."""
-    forget_working_directory()
+    if not sys.flags.safe_path:
+        del sys.path[0]
     from proctor.cli.main import main
 
     main()

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -31,15 +31,15 @@ def forget_working_directory() -> None:
     an entry is empty, which is mostly a slip, or relative.
     """
     relative = _relative_entries(os.environ.get(MODULES, ""))
-    unwanted = {os.path.abspath(entry) for entry in relative}
-    if sys.path and os.path.abspath(sys.path[0]) == os.getcwd() and not _is_own_home(sys.path[0]):
+    unwanted = {_absolute(entry) for entry in relative}
+    if sys.path and _absolute(sys.path[0]) == _absolute("") and not _is_own_home(sys.path[0]):
         del sys.path[0]
     sys.path[:] = [
         entry
         for entry in sys.path
         if _is_own_home(entry) or (os.path.isabs(entry) and entry not in unwanted)
     ]
-    named = (os.path.abspath(entry) for entry in relative if entry)
+    named = (_absolute(entry) for entry in relative if entry)
     _left_out.extend(folder for folder in dict.fromkeys(named) if folder not in _left_out)
     if MODULES in os.environ:
         os.environ[MODULES] = absolute_modules()
@@ -52,7 +52,7 @@ def forget_working_directory() -> None:
 
 def trust_folders(folders: Iterable[str]) -> None:
     """Let this process import from folders, first of all; the person has said that it may."""
-    wanted = [*dict.fromkeys([*map(os.path.abspath, folders), *_left_out])]
+    wanted = [*dict.fromkeys([*map(_absolute, folders), *_left_out])]
     sys.path[:0] = [folder for folder in wanted if folder not in sys.path]
 
 
@@ -80,8 +80,11 @@ def absolute_entries(path: str) -> str:
 def absolute_modules() -> str:
     """Return the person's PYTHONPATH without what depends on a working directory."""
     entries = os.environ.get(MODULES, "").split(os.pathsep)
-    whole = [os.path.abspath(entry) for entry in entries if os.path.isabs(entry)]
-    whole += [os.path.abspath(entry) for entry in entries if entry and _is_own_home(entry)]
+    whole = [
+        _absolute(entry)
+        for entry in entries
+        if os.path.isabs(entry) or (entry and _is_own_home(entry))
+    ]
     return os.pathsep.join(dict.fromkeys(whole))
 
 
@@ -92,14 +95,14 @@ def agent_modules() -> str:
     that the files of a case lie in.
     """
     entries = os.environ.get(MODULES, "").split(os.pathsep)
-    whole = [os.path.abspath(entry) for entry in entries if entry]
+    whole = [_absolute(entry) for entry in entries if entry]
     return os.pathsep.join(dict.fromkeys([*whole, *_left_out]))
 
 
 def path_for_workers(*, allow_import: bool) -> list[str]:
     """Return where a process that works for this one imports from."""
     if allow_import:
-        return [os.path.abspath(entry) for entry in sys.path]
+        return [_absolute(entry) for entry in sys.path]
     return installed_path()
 
 
@@ -149,4 +152,11 @@ def _relative_entries(variable: str) -> list[str]:
 
 
 def _is_own_home(entry: str) -> bool:
-    return os.path.abspath(entry or os.curdir) == OWN_HOME
+    return _absolute(entry) == OWN_HOME
+
+
+def _absolute(path: str) -> str:
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:  # the working directory was removed: nothing is in it
+        return os.path.join(os.sep, "nowhere", path)

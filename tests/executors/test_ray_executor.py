@@ -317,3 +317,33 @@ def test_jobs_can_be_cut_in_half() -> None:
     parts = job.halves()
     assert [part.keys for part in parts] == [["x-0", "x-1"], ["x-2", "y-0"]]
     assert [task.attempts[0].output for part in parts for task in part.tasks()] == list("abcd")
+
+
+def test_the_working_directory_is_on_the_path_of_no_worker(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """See that a suite's file cannot take the place of a module that the nodes import."""
+    (tmp_path / "orjson.py").write_text("raise SystemExit('imported from the working directory')")
+    monkeypatch.chdir(tmp_path)
+    executor = RayExecutor(address=cluster.address)
+
+    def places() -> list[str]:
+        import os
+        import sys
+
+        import orjson
+
+        return [os.pathsep.join(sys.path), str(orjson.__file__)]
+
+    async def work() -> list[list[str]]:
+        await executor._connect()
+        look = ray.remote(num_cpus=0)(places).options(scheduling_strategy="SPREAD")
+        return [await look.remote() for _ in range(2)]
+
+    for path, orjson in closing(executor, work):
+        assert str(tmp_path) not in path.split(os.pathsep)
+        assert str(tmp_path) not in orjson
+    words = ["the cat sat", "a dog ran"]
+    assert (
+        len(grade(RayExecutor(address=cluster.address), [task_of(Spec(name="rouge"), words)])) == 2
+    )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor.child_processes import find_program
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.languages_found import toolchain
 from proctor.scorers.languages_table import LANGUAGES
@@ -65,6 +66,8 @@ cases:
     criteria:
       - unit_tests: {lang: javascript, tests: [{content: "const a = require('trap-package')"}]}
 """
+THE_PERSONS = ("proctor.executors.worker", "proctor_keeper.py")
+"""Processes that may have keys: those with plugins that were installed, and agents."""
 AGENTS = """
 name: agents
 cases:
@@ -77,6 +80,25 @@ cases:
     ask: Say yes.
     files: [json.py, re.py, sitecustomize.py, rust-toolchain.toml]
     criteria: yes
+"""
+# Proctor as it is, in an interpreter that notes every process which is started.
+WATCHED = """
+import json, os, sys
+place = sys.argv.pop(1)
+def note(event, args):
+    if event == "subprocess.Popen":
+        program, argv, cwd, env = args
+        row = {"program": os.fsdecode(program), "argv": [os.fsdecode(a) for a in argv],
+               "cwd": None if cwd is None else os.fsdecode(cwd), "env": env and dict(env)}
+    elif event in ("os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.startfile", "pty.spawn"):
+        row = {"program": event, "argv": [], "cwd": None, "env": None}
+    else:
+        return
+    with open(place, "a") as file:
+        file.write(json.dumps(row) + "\\n")
+sys.addaudithook(note)
+from proctor.cli.main import main
+main()
 """
 AGENT = "def answer(message):\n    return 'yes'\n"
 
@@ -112,6 +134,23 @@ class Trapped:
         )  # fmt: skip
         assert "Traceback" not in done.stderr, done.stderr[-3000:]
         assert KEY not in done.stdout + done.stderr
+        return done
+
+    def watched(self, *args: str, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+        """Run a command and see that all it starts is started by its whole path, elsewhere."""
+        started = self.note.with_name("started")
+        started.unlink(missing_ok=True)
+        start = (sys.executable, "-P", "-c", WATCHED, str(started))
+        done = self.proctor(*args, start=start, env=env)
+        for line in started.read_text().splitlines() if started.exists() else ():
+            row = json.loads(line)
+            assert os.path.isabs(row["program"]), row
+            assert not row["program"].startswith(str(self.folder)), row
+            assert row["cwd"] is not None, row
+            assert not row["cwd"].startswith(str(self.folder)), row
+            own = any(word in part for part in row["argv"] for word in THE_PERSONS)
+            assert own or KEY not in row["env"].values(), row
+            assert not own or row["env"]["PATH"].startswith("/"), row
         return done
 
     def sprung(self) -> list[str]:
@@ -320,8 +359,12 @@ def test_the_traps_work(trapped: Trapped) -> None:
     ids=lambda value: " ".join(value) if value and isinstance(value[0], str) else "",
 )  # fmt: skip
 def test_no_trap_is_sprung(trapped: Trapped, args: tuple[str, ...], codes: tuple[int, ...]) -> None:
-    done = trapped.proctor(*args, env={"PATH": SLIPS["PATH"], **LOADED_BY_VARIABLES})
+    env = {"PATH": SLIPS["PATH"], **LOADED_BY_VARIABLES}
+    done = trapped.watched(*args, env=env)
     assert trapped.sprung() == []
+    if ALL:
+        done = trapped.proctor(*args, env=env)
+        assert trapped.sprung() == []
     assert done.returncode in codes, done.stdout + done.stderr
     assert "6.6.6" not in done.stdout
 
@@ -334,7 +377,7 @@ def test_no_trap_is_sprung(trapped: Trapped, args: tuple[str, ...], codes: tuple
         (PROGRAM,),
         (sys.executable, "-P", "-m", "proctor"),
         (sys.executable, "-m", "proctor"),
-        (sys.executable, "-c", "from proctor.__main__ import start; start()"),
+        (sys.executable, "-c", "from proctor.cli.main import main; main()"),
     ],
     ids=["proctor", "-P -m", "-m", "-c"],
 )
@@ -352,19 +395,19 @@ def test_however_it_is_started(
     if len(start) > 1 or "PYTHONPATH" in slips:
         # Python itself takes a folder called like the package for the package, before we begin.
         (folder / "proctor.py").unlink()
-    if "PYTHONPATH" in slips:
-        # The same of modules that site and the first lines of a script import.
-        for name in early_modules():
-            (folder / f"{name}.py").unlink(missing_ok=True)
+    # The same of modules that Python's own start, and the first lines of a script, import.
+    early = early_modules("runpy, proctor") if start[1:2] == ("-m",) else set()
+    if "PYTHONPATH" in slips or "-c" in start:
+        early = early_modules("runpy, re, proctor.cli.main")
+    for name in early:
+        (folder / f"{name}.py").unlink(missing_ok=True)
     trapped.proctor(*args, start=start, env=slips)
     assert trapped.sprung() == []
 
 
-def early_modules() -> set[str]:
+def early_modules(first: str) -> set[str]:
     """Return what is imported before the first line of Proctor's own can do anything about it."""
-    code = (
-        "import sys, re, proctor.cli.main\nprint(*{name.partition('.')[0] for name in sys.modules})"
-    )
+    code = f"import sys, {first}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )
@@ -416,6 +459,31 @@ def test_a_link_to_packages_shows_nothing(tmp_path: Path) -> None:
     found = tools_in(folder, "typescript")
     assert str(folder / "node_modules") in found["needs"]
     assert found["version"] == ""
+
+
+@sandboxed
+@every_way
+@pytest.mark.skipif(not find_program("node"), reason="node is not installed")
+@pytest.mark.parametrize("link", ["node_modules", "node_modules/a", "node_modules/@a/b"])
+def test_a_program_reads_nothing_through_a_link(tmp_path: Path, link: str) -> None:
+    folder, secret = tmp_path / "suite", tmp_path / "private" / "secret.js"
+    (folder / link).parent.mkdir(parents=True)
+    secret.parent.mkdir()
+    secret.write_text("module.exports = 1")
+    (folder / link).symlink_to(secret.parent)
+    named = json.dumps([str(secret), str(folder / link / "secret.js"), "secret", "a/secret"])
+    test = (
+        f"let read = 0; for (const one of {named}) {{ try {{ require(one); read++ }} catch {{}} }}"
+    )
+    tests = [{"content": f"{test}\nif (!read) throw new Error('nothing')"}]
+    criteria = [{"unit_tests": {"lang": "javascript", "tests": tests}}]
+    case = {"id": "a", "ask": "q", "criteria": criteria}
+    (folder / "suite.json").write_text(json.dumps({"cases": [case]}))
+    (folder / "answers.jsonl").write_text('{"case": "a", "output": "const x = 1"}\n')
+    trapped = Trapped(folder, tmp_path / "note")
+    done = trapped.proctor("run", "suite.json", "--answers", "answers.jsonl", "--json")
+    totals = json.loads(done.stdout)["totals"]
+    assert (totals["rate"], totals["unscored"]) == (0.0, 0), done.stdout
 
 
 def tools_in(folder: Path, language: str) -> dict[str, object]:

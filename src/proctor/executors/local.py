@@ -196,6 +196,13 @@ def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[Job]:
         yield Job(tuple(groups))
 
 
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody has removed it
+        return child_processes.OUTSIDE
+
+
 @dataclass(eq=False)
 class _Worker:
     """Hold one grading process with the page on which it notes its progress."""
@@ -222,7 +229,7 @@ class _Worker:
     async def get_ready(self, allow_import: bool) -> None:
         """Tell the process what it needs to know, and wait until it has started."""
         path = search_paths.path_for_workers(allow_import=allow_import)
-        told = {"path": path, "folder": os.getcwd(), "allow_import": allow_import}
+        told = {"path": path, "folder": _working_directory(), "allow_import": allow_import}
         try:
             await self._send(wire.dumps(told))
             await asyncio.wait_for(self._receive(), START_LIMIT)

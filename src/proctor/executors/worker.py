@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import BinaryIO
 
@@ -49,7 +50,8 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
     if settings is None:
         return
     # It was started elsewhere, so that nothing here is imported before the path is as it should be.
-    os.chdir(settings["folder"])
+    with suppress(OSError):
+        os.chdir(settings["folder"])
     sys.path[:0] = [entry for entry in settings["path"] if entry not in sys.path]
     allow_import = bool(settings["allow_import"])
     send(stdout, {"ready": os.getpid()})

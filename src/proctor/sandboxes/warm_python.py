@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor import wire
+from proctor.child_processes import spawn
 from proctor.core.program import Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
@@ -162,12 +163,12 @@ class WarmPython:
 
     async def _start(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
         interpreter = self.command()
-        process = await asyncio.create_subprocess_exec(
-            *interpreter.argv,
+        process = await spawn(
+            interpreter.argv,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={"PATH": os.environ.get("PATH", os.defpath)},
+            env={"PATH": os.defpath},
             preexec_fn=interpreter.prepare,
             start_new_session=True,
         )
