@@ -1,6 +1,13 @@
 """An agent whose own model calls pass the proxy: they become steps, with tokens and cost."""
 
 import json
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,3 +48,80 @@ def test_calls_become_steps(cli: Any) -> None:
     assert posts[-1]["message"] == "It is 102 eggs."
     stored = b"".join(p.read_bytes() for p in (cli.folder / ".proctor").rglob("*") if p.is_file())
     assert b"upstream-key" not in stored
+
+
+@contextmanager
+def proxying(cli: Any, *args: str) -> Iterator[tuple[list[str], str]]:
+    """Start the command as a process, and give what it says in the end and the base URL."""
+    command = cli.command("proxy", "--port", "0", *args)
+    with subprocess.Popen(
+        command,
+        cwd=cli.folder,
+        env=cli.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            lines = [process.stderr.readline(), process.stderr.readline()]
+            found = re.search(r"export OPENAI_BASE_URL=(\S+) OPENAI_API_KEY=none", lines[1])
+            assert found, lines
+            secret = found[1].split("/")[3]
+            assert secret not in lines[0], "it is printed once"
+            said: list[str] = []
+            yield said, found[1]
+            process.send_signal(signal.SIGINT)
+            said.append(process.communicate(timeout=20)[1])
+        finally:
+            process.kill()
+
+
+def post(url: str, **headers: str) -> tuple[int, bytes]:
+    body = json.dumps({"messages": [{"role": "user", "content": "How many eggs?"}]}).encode()
+    given = {"Content-Type": "application/json", **headers}
+    request = urllib.request.Request(url, body, given, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def test_the_command_serves_only_who_knows_its_secret(cli: Any) -> None:
+    with FakeServer(model, key="upstream-key-1") as server:
+        cli.env |= {"OPENAI_API_KEY": "upstream-key-1", "NO_PROXY": "*"}
+        with proxying(cli, "--model", f"openai:served@{server.url}", "--record", "calls.jsonl") as (
+            last,
+            base,
+        ):
+            root = base.removesuffix("/v1").rpartition("/")[0]
+            before = len(server.calls)
+            assert post(f"{root}/v1/chat/completions")[0] == 404
+            assert post(f"{root}/{'x' * 43}/v1/chat/completions")[0] == 404
+            assert post(f"{base}/files")[0] == 404
+            assert post(f"{base}/chat/completions", Origin="https://evil.example")[0] == 403
+            assert len(server.calls) == before
+            status, body = post(f"{base}/chat/completions", Cookie="a=b")
+            assert (status, b"CALC: 17 * 6" in body) == (200, True)
+    (said,) = last
+    assert "1 calls, 40+4 tokens" in said
+    (line,) = (cli.folder / "calls.jsonl").read_text().splitlines()
+    secret = base.split("/")[3]
+    assert json.loads(line)["reply"] == "CALC: 17 * 6"
+    assert secret not in line + said
+    assert "upstream-key-1" not in line + said
+
+
+def test_a_secret_of_one_s_own_stays_the_same(cli: Any) -> None:
+    cli.env["PROCTOR_PROXY_SECRET"] = "a-secret-that-stays"
+    with FakeServer(model) as server:
+        given = ("--model", f"openai:served@{server.url}")
+        for _ in range(2):
+            with proxying(cli, *given) as (_, base):
+                assert base.endswith("/a-secret-that-stays/v1")
+                assert post(f"{base}/chat/completions")[0] == 200
+    cli.env["PROCTOR_PROXY_SECRET"] = "short"
+    with FakeServer(model) as server:
+        done = cli("proxy", "--port", "0", "--model", f"openai:served@{server.url}", code=2)
+    assert "at least 16" in done.stderr

@@ -24,17 +24,26 @@ PORT = 7462
     type=click.Path(path_type=Path, dir_okay=False),
     help="Append every call to this file, one JSON object a line.",
 )
+@click.option(
+    "--secret",
+    envvar="PROCTOR_PROXY_SECRET",
+    metavar="TEXT",
+    help="What the base URL holds that nobody can guess [default: a new one each time]; better in"
+    " $PROCTOR_PROXY_SECRET.",
+)
 @json_option
-def proxy(model: str, port: int, record: Path | None, as_json: bool) -> int:
+def proxy(model: str, port: int, record: Path | None, secret: str | None, as_json: bool) -> int:
     """Listen on loopback, and pass on what an agent asks its model, until Ctrl-C.
 
-    The agent needs no key: the proxy has it. In `proctor run --agent … --proxy M` the same happens
-    by itself, and the calls become steps of the attempt.
+    The agent needs no key: the proxy has it. It needs the base URL that is printed, which holds a
+    secret, so that no other program and no page in a browser can use the key. Only calls of models
+    are passed on. In `proctor run --agent … --proxy M` the same happens by itself, and the calls
+    become steps of the attempt.
 
     \b
     Example:
       proctor proxy --model openai:gpt-4o-mini --record calls.jsonl
-      OPENAI_BASE_URL=http://127.0.0.1:7462/v1 OPENAI_API_KEY=none python my_agent.py
+      OPENAI_BASE_URL=http://127.0.0.1:7462/SECRET/v1 OPENAI_API_KEY=none python my_agent.py
     """
     from proctor.bounded import run_sync
     from proctor.cli.output import print_json
@@ -43,9 +52,9 @@ def proxy(model: str, port: int, record: Path | None, as_json: bool) -> int:
     try:
         if record is not None:
             with record.open("a", encoding="utf-8") as tally.file:
-                run_sync(_serve(model, port, tally))
+                run_sync(_serve(model, port, secret or "", tally))
         else:
-            run_sync(_serve(model, port, tally))
+            run_sync(_serve(model, port, secret or "", tally))
     except KeyboardInterrupt:
         pass
     if as_json:
@@ -97,7 +106,7 @@ class _Tally:
         return f"{used.calls} calls, {used.prompt_tokens}+{used.completion_tokens} tokens{cost}"
 
 
-async def _serve(model: str, port: int, tally: _Tally) -> None:
+async def _serve(model: str, port: int, secret: str, tally: _Tally) -> None:
     import asyncio
 
     from proctor.core.model import ModelChoice
@@ -109,8 +118,8 @@ async def _serve(model: str, port: int, tally: _Tally) -> None:
     try:
         await behind.check()
         async with Proxy(await behind.upstream(), told=tally.take).serving(port) as serving:
-            base = f"{serving.address}/v1"
-            click.echo(f"passing on to {behind.label} at {base}; Ctrl-C ends", err=True)
+            base = serving.base(serving.open(secret))
+            click.echo(f"passing on to {behind.label} at {serving.address}; Ctrl-C ends", err=True)
             click.echo(f"  export OPENAI_BASE_URL={base} OPENAI_API_KEY=none", err=True)
             await asyncio.Event().wait()
     finally:

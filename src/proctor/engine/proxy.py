@@ -1,5 +1,8 @@
-"""A loopback address in OpenAI's protocol that passes calls on, and remembers them."""
+"""A loopback address in the protocols of models that passes calls on, and remembers them."""
 
+import asyncio
+import hmac
+import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -11,39 +14,52 @@ from proctor import wire
 from proctor.core.model import Upstream, Usage, cost_of
 from proctor.core.suite import Json
 from proctor.engine.proxy_calls import Heard, ProxyCall, heard_in, heard_in_stream, only_usage
+from proctor.engine.proxy_rules import passed_headers, path_for, refusal_of, refusal_to
 from proctor.errors import UsageError
+from proctor.redaction import SECRETS, redact, redact_body, redact_json
 
 if TYPE_CHECKING:
     from aiohttp.web import Request, StreamResponse
 
 LARGEST = 64 * 1024 * 1024
+"""Bytes of a request, and of a response."""
 LONGEST = 1800.0
-_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding",
-        "host", "authorization", "api-key", "x-api-key", "accept-encoding", "cookie", "set-cookie",
-        "upgrade", "te", "trailer", "proxy-authorization", "openai-organization"}  # fmt: skip
-"""Headers that concern one connection, or that carry the keys of one side."""
+BODY_SECONDS = 120.0
+"""Seconds in which the body of a request must have come."""
+SHORTEST_SECRET = 16
+_SECRET = re.compile(r"[A-Za-z0-9_-]+")
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 @dataclass
 class Proxy:
-    """Pass calls on to one model, for sessions that are told apart by their address."""
+    """Pass calls on to one model, for sessions that are told apart by their address.
+
+    The address of a session holds a secret: whoever does not know it is not served.
+    """
 
     upstream: Upstream
     told: Callable[[ProxyCall], None] = lambda _: None
     """Is told each call as soon as it has ended."""
     address: str = ""
     """Where it listens, while it does."""
-    _calls: dict[str, list[ProxyCall]] = field(default_factory=dict)
+    _port: int = 0
+    _calls: dict[str, list[ProxyCall]] = field(default_factory=dict, repr=False)
+    """The calls of each session, by its secret."""
     _client: Any = None
 
     @asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator["Proxy"]:
         """Listen on loopback until the end."""
-        from aiohttp import ClientSession, ClientTimeout, web
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 
+        SECRETS.add_headers(self.upstream.destination.headers)
         app = web.Application(client_max_size=LARGEST)
-        app.router.add_route("*", "/s/{session}/v1/{rest:.*}", self._pass_on)
-        app.router.add_route("*", "/v1/{rest:.*}", self._pass_on)
+        app.router.add_route("*", "/{rest:.*}", self._serve)
         runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", port)
@@ -55,22 +71,33 @@ class Proxy:
                     f"port {port} cannot be listened on: {error.strerror} (fix: --port N)"
                 ) from None
             # Redirects are not followed: the key would go along.
-            async with ClientSession(timeout=ClientTimeout(total=LONGEST)) as self._client:
-                self.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+            async with ClientSession(
+                timeout=ClientTimeout(total=LONGEST), cookie_jar=DummyCookieJar()
+            ) as self._client:
+                self._port = runner.addresses[0][1]
+                self.address = f"http://127.0.0.1:{self._port}"
                 yield self
         finally:
             await runner.cleanup()
 
-    def open(self) -> str:
-        """Return the name of a new session."""
-        session = secrets.token_hex(16)
-        self._calls[session] = []
-        return session
+    def open(self, secret: str | None = None) -> str:
+        """Begin a session, and return the secret in its address."""
+        if secret and (len(secret) < SHORTEST_SECRET or not _SECRET.fullmatch(secret)):
+            raise UsageError(
+                f"the secret must have at least {SHORTEST_SECRET} letters, digits, - or _"
+            )
+        made = secret or secrets.token_urlsafe(32)
+        self._calls[made] = []
+        return made
+
+    def base(self, session: str) -> str:
+        """Return the base URL of a session."""
+        return f"{self.address}/{session}/v1"
 
     def env(self, session: str) -> dict[str, str]:
         """Return what points the usual clients at a session, by their environment."""
-        base = f"{self.address}/s/{session}/v1"
-        return {"OPENAI_BASE_URL": base, "OPENAI_API_BASE": base, "OPENAI_API_KEY": session}
+        base = self.base(session)
+        return {"OPENAI_BASE_URL": base, "OPENAI_API_BASE": base, "OPENAI_API_KEY": "none"}
 
     def taken(self, session: str) -> list[ProxyCall]:
         """Return the calls of a session since the last time."""
@@ -81,42 +108,65 @@ class Proxy:
         """Let nobody use a session any more."""
         self._calls.pop(session, None)
 
-    async def _pass_on(self, request: "Request") -> "StreamResponse":
+    async def _serve(self, request: "Request") -> "StreamResponse":
+        """Answer one request; who asks and what for is settled before its body is read."""
+        from aiohttp import web
+
+        refusal = refusal_of(request.headers.items(), self._port)
+        if refusal is not None:
+            return _refused(web, *refusal)
+        secret, _, rest = request.rel_url.raw_path.lstrip("/").partition("/")
+        session = self._session(secret)
+        version, _, path = rest.partition("/")
+        if session is None or version != "v1":
+            return _refused(web, 404, "use the base URL that Proctor names: it holds a secret")
+        refusal = refusal_to(request.method, path)
+        if refusal is not None:
+            return _refused(web, *refusal)
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                data = await request.read()
+        except TimeoutError:
+            return _refused(web, 408, "the request did not come to its end")
+        body, own = _prepared(data, path, self.upstream.model)
+        if body is None:
+            return _refused(web, 400, "the body of a call is a JSON object")
+        return await self._pass_on(request, _Asked(session, path, body, own))
+
+    def _session(self, secret: str) -> str | None:
+        """Return the session of a secret; how long it takes tells nothing about the others."""
+        given = secret.encode("utf-8", "replace")
+        known = [one for one in self._calls if hmac.compare_digest(one.encode(), given)]
+        return known[0] if known else None
+
+    async def _pass_on(self, request: "Request", asked: "_Asked") -> "StreamResponse":
         from aiohttp import ClientError, web
 
-        session = request.match_info.get("session", "")
-        if session and session not in self._calls:
-            return _refused(web, 404, "there is no such session")
-        if _foreign(request.headers):
-            return _refused(web, 403, "a page in a browser may not use this")
-        rest = request.match_info["rest"]
-        if ".." in rest.split("/"):
-            return _refused(web, 400, "no such path")
-        body, asked, own = _prepared(await request.read(), self.upstream.model)
         try:
-            return await self._ask(request, rest, body, _Asked(session, rest, asked, own))
+            return await self._ask(request, asked)
+        except _TooLong:
+            said = f"the response is longer than {LARGEST >> 20} MiB"
         except (ClientError, TimeoutError, OSError) as error:
-            self._note(_Asked(session, rest, asked, own), 502, Heard(), 0.0)
-            said = f"{self.upstream.destination.base} cannot be reached: {type(error).__name__}"
-            return _refused(web, 502, said)
+            base = self.upstream.destination.base
+            said = f"{base} cannot be reached: {type(error).__name__}"
+        self._note(asked, 502, Heard(), 0.0)
+        return _refused(web, 502, said)
 
-    async def _ask(
-        self, request: "Request", rest: str, body: bytes, asked: "_Asked"
-    ) -> "StreamResponse":
+    async def _ask(self, request: "Request", asked: "_Asked") -> "StreamResponse":
         from aiohttp import web
 
         started = time.monotonic()
-        headers = {n: v for n, v in request.headers.items() if n.lower() not in _HOP}
+        destination = self.upstream.destination
         async with self._client.request(
             request.method,
-            self.upstream.destination.url(f"/{rest}"),
-            data=body or None,
-            headers={**headers, **self.upstream.destination.headers},
+            destination.url(f"/{path_for(asked.path, self.upstream.model)}"),
+            data=wire.dumps(asked.body) if asked.body else None,
+            headers={**passed_headers(request.headers), **destination.headers},
             allow_redirects=False,
         ) as answer:
-            passed = {n: v for n, v in answer.headers.items() if n.lower() not in _HOP}
+            passed = {**passed_headers(answer.headers), **_HEADERS}
             if "text/event-stream" not in answer.headers.get("content-type", ""):
-                data = await answer.read()
+                data = redact_body(await _whole(answer.content))
                 self._note(asked, answer.status, heard_in(data), time.monotonic() - started)
                 return web.Response(status=answer.status, body=data, headers=passed)
             response = web.StreamResponse(status=answer.status, headers=passed)
@@ -125,28 +175,30 @@ class Proxy:
             try:
                 async for event in _events(answer.content):
                     whole += event
+                    if len(whole) > LARGEST:
+                        break
                     if not (asked.own_usage and only_usage(event)):
-                        await response.write(event)
+                        await response.write(redact_body(event))
             finally:
                 took = time.monotonic() - started
                 self._note(asked, answer.status, heard_in_stream(bytes(whole)), took)
             return response
 
     def _note(self, asked: "_Asked", status: int, heard: Heard, seconds: float) -> None:
-        if not asked.asks:
+        if not asked.body:
             return
         usage = Usage(
             calls=1,
             prompt_tokens=heard.prompt_tokens,
             completion_tokens=heard.completion_tokens,
         )
+        body = asked.body
         call = ProxyCall(
-            session=asked.session,
-            path=asked.rest,
-            model=self.upstream.model or str(asked.body.get("model", "")),
-            asked=asked.body.get("messages") or asked.body.get("input") or asked.body.get("prompt"),
-            said=heard.said,
-            tools=heard.tools,
+            path=asked.path,
+            model=self.upstream.model or redact(str(body.get("model", ""))),
+            asked=redact_json(body.get("messages") or body.get("input") or body.get("prompt")),
+            said=redact(heard.said),
+            tools=tuple(redact_json(list(heard.tools))),
             status=status,
             usage=replace(usage, cost=cost_of(self.upstream.price, usage)),
             seconds=seconds,
@@ -159,46 +211,50 @@ class Proxy:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Hold what a call asked for."""
+    """What a call asked for."""
 
-    session: str
-    rest: str
+    session: str = field(repr=False)
+    path: str
     body: Mapping[str, Json]
+    """Empty where a model was not asked, but only looked for."""
     own_usage: bool
     """Whether it was us who asked for tokens at the end of a stream."""
 
-    @property
-    def asks(self) -> bool:
-        """Tell whether a model was asked something, and not only looked for."""
-        return bool(self.body)
+
+class _TooLong(Exception):
+    """A response that is longer than any can be."""
 
 
-def _prepared(data: bytes, model: str) -> tuple[bytes, Mapping[str, Json], bool]:
-    """Name the model that is meant, and ask for tokens at the end of a stream."""
+def _prepared(data: bytes, path: str, model: str) -> tuple[dict[str, Json] | None, bool]:
+    """Name the model that is meant, and ask for tokens at the end of a stream; none for no JSON."""
     try:
         body = wire.loads(data) if data else {}
-    except ValueError:
-        return data, {}, False
-    if not isinstance(body, dict) or not body:
-        return data, {}, False
-    if model and model != "none":
+    except (ValueError, RecursionError):
+        return None, False
+    if not isinstance(body, dict):
+        return None, False
+    if body and model and model != "none" and not path.startswith("models/"):
         body["model"] = model
-    own = bool(body.get("stream")) and "messages" in body and "stream_options" not in body
+    chat = path == "chat/completions"
+    own = chat and bool(body.get("stream")) and "stream_options" not in body
     if own:
         body["stream_options"] = {"include_usage": True}
-    return wire.dumps(body), body, own
-
-
-def _foreign(headers: Mapping[str, str]) -> bool:
-    """Tell whether a browser sends this for a page, which no agent does."""
-    host = headers.get("Host", "").rpartition(":")[0] or headers.get("Host", "")
-    return "Origin" in headers or host not in ("127.0.0.1", "localhost")
+    return body, own
 
 
 def _refused(web: Any, status: int, message: str) -> "StreamResponse":
     error = {"error": {"message": message, "type": "proctor_proxy"}}
-    response: StreamResponse = web.json_response(error, status=status)
+    response: StreamResponse = web.json_response(error, status=status, headers=_HEADERS)
     return response
+
+
+async def _whole(content: Any) -> bytes:
+    found = bytearray()
+    async for part in content.iter_any():
+        found += part
+        if len(found) > LARGEST:
+            raise _TooLong
+    return bytes(found)
 
 
 async def _events(content: Any) -> AsyncIterator[bytes]:
@@ -209,5 +265,7 @@ async def _events(content: Any) -> AsyncIterator[bytes]:
         *whole, waiting = waiting.split(b"\n\n")
         for event in whole:
             yield event + b"\n\n"
+        if len(waiting) > LARGEST:
+            return
     if waiting:
         yield waiting

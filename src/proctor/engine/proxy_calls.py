@@ -17,7 +17,6 @@ MODEL = "Model"
 class ProxyCall:
     """Hold one call of an agent."""
 
-    session: str
     path: str
     model: str
     asked: Json
@@ -52,7 +51,7 @@ class ProxyCall:
         """Write the call as a line of a record."""
         usage = self.usage
         return {
-            "session": self.session,
+            "session": "",
             "path": self.path,
             "model": self.model,
             "messages": self.asked,
