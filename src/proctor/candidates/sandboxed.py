@@ -58,6 +58,8 @@ class SandboxedSession(TimedSession):
             ran = await sandbox.run(self._program(files, wire.dumps(self.asked(message))))
         finally:
             await sandbox.close()
+        if ran.not_started:
+            raise Broken(f"the sandbox did not start: {ran.not_started}")
         if ran.stopped is not None:
             raise Broken(PASSED[ran.stopped])
         out, err, code = await asyncio.to_thread(self._back, ran)

@@ -41,6 +41,8 @@ class Step:
     """Seconds for this step alone."""
     hide: tuple[str, ...] = ()
     """Files that are removed from the working folder before this step."""
+    stdin: bool = True
+    """Whether it may read the program's standard input; where not, there is nothing to read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,8 @@ class Program:
     limits: Limits = field(default_factory=Limits)
     keep: tuple[str, ...] = ()
     """Names of files in the working folder to bring back at the end."""
+    tools: tuple[str, ...] = ()
+    """Commands that must be there; without one of them the program is not started."""
     toolchain: str = ""
     """What the program is built and run with, and of which version; it belongs to its identity."""
     aid: "Program | None" = None
@@ -98,6 +102,11 @@ class Ran:
     """Why the program could not be started, told by the sandbox alone; empty once it was."""
     retried: bool = False
     """Whether this is the second try of a program that was stopped for time."""
+
+    @property
+    def lost(self) -> bool:
+        """Tell whether the program was started, and what became of it is not known."""
+        return self.code is None and self.stopped is None and not self.not_started
 
 
 class Sandbox(ABC):

@@ -55,6 +55,8 @@ async def run_commands(
             keep=(ARCHIVE,),
         )
     )
+    if ran.not_started:
+        raise ModelError(f"the case {case_id!r} cannot begin: {ran.not_started}")
     if ran.step < len(steps):
         raise ModelError(
             f"the case {case_id!r} cannot begin: its command {commands[ran.step]!r} {_how(ran)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from proctor.core.fingerprint import digest
-from proctor.core.program import Program, Ran, Sandbox, Stopped
+from proctor.core.program import Program, Ran, Sandbox, Step, Stopped
 from proctor.core.suite import Json
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
@@ -84,7 +84,9 @@ class SharedSandbox(Sandbox):
         self.ran += 1
         if warm and (ran := await self.inner.run_python(program)) is not None:
             return ran
-        return await self.inner.run(program)
+        ran = await self.inner.run(program)
+        # Lost once, something else may have been the reason; lost twice, it is the program.
+        return await self.inner.run(program) if ran.lost else ran
 
     @asynccontextmanager
     async def _place(self, *, alone: bool = False) -> AsyncIterator[None]:
@@ -109,7 +111,7 @@ class SharedSandbox(Sandbox):
         return _ran_from(row.response)
 
     def _remember(self, key: str, ran: Ran) -> None:
-        if self.store is None or ran.not_started or (ran.code is None and ran.stopped is None):
+        if self.store is None or ran.not_started or ran.lost:
             return
         self.store.put_call(
             CallRow(
@@ -127,7 +129,7 @@ def _document(program: Program) -> Json:
     """Write a program down for hashing; the secret is not part of it yet."""
     limits = program.limits
     return {
-        "steps": [[list(step.argv), step.wall, list(step.hide)] for step in program.steps],
+        "steps": [[_words(step), step.wall, list(step.hide)] for step in program.steps],
         "files": {name: digest(_b64(data)) for name, data in program.files.items()},
         "stdin": _b64(program.stdin),
         "env": dict(program.env),
@@ -135,6 +137,12 @@ def _document(program: Program) -> Json:
         "keep": list(program.keep),
         "toolchain": program.toolchain,
     }
+
+
+def _words(step: Step) -> list[str]:
+    """Write a command down; one without input as the shell's that it once was: the key stays."""
+    closed = () if step.stdin else ("sh", "-c", 'exec "$@" </dev/null', "sh")
+    return [*closed, *step.argv]
 
 
 def _ran_json(ran: Ran) -> dict[str, Json]:

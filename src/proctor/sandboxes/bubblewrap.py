@@ -17,16 +17,15 @@ from proctor.sandboxes.groups import Group, make_group
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
     ENVIRONMENT,
-    OWN_MEMORY,
     POLICING,
     SUPERVISOR,
     WORK,
     compiled,
+    group_bounds,
     job_of,
     police_of,
     rlimits,
     supervised,
-    tasks_of,
 )
 from proctor.sandboxes.seccomp import filter_code
 from proctor.sandboxes.warm_python import WARM_SUPERVISOR, ZYGOTE, Interpreter, WarmPython
@@ -42,6 +41,8 @@ HOST = "/proctor/host"
 """Where a warm interpreter finds again what lies under the folders that programs get anew."""
 READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "pressure", "acpi", "scsi", "mtrr")
 SECRET_FILES = ("kcore", "kmsg", "keys", "timer_list", "kpagecount", "kpageflags", "kpagecgroup")
+WARM_TASKS = 64
+"""Threads that a warm interpreter and its supervisor may have, without their programs."""
 PASSWD = b"user:x:1000:1000:user:/sandbox:/bin/sh\n"
 
 
@@ -66,13 +67,15 @@ class Bubblewrap(Sandbox):
 
     def _interpreter(self) -> Interpreter:
         """Return how a warm interpreter is started."""
-        group = make_group(tasks_of(Limits()) + 16) if os.geteuid() == 0 else None
         needs = (sys.prefix,)
-        covered = [path for path in visible(needs) if _within(path, "/tmp")]  # nosec B108
-        again = [(f"{HOST}/{number}", path) for number, path in enumerate(covered)]
+        covered = hidden(needs)
+        again = [(f"{HOST}/{number}", path) for number, path in enumerate(_under_tmp(needs))]
+        own = make_group(WARM_TASKS) if os.geteuid() == 0 else None
+        programs = make_group(*group_bounds(Limits())) if own is not None else None
+        doors = programs.doors() if programs is not None else []
         argv = [
             *self.command(needs, Limits().disk, None),
-            *("--cap-add", "CAP_SYS_ADMIN"),
+            *("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_NET_ADMIN"),
             *(part for place, path in again for part in ("--ro-bind", path, place)),
             *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
             *(part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)),
@@ -80,19 +83,22 @@ class Bubblewrap(Sandbox):
             *("--remount-ro", "/", "--chdir", WORK, "--"),
             *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
         ]
+        masks = proc_masks(covered)
+        settings = {"again": again, "disk": Limits().disk, "masks": masks, "doors": doors}
         return Interpreter(
             argv=argv,
-            settings={"again": again, "disk": Limits().disk},
-            prepare=_preparation(group, hidden(needs)),
-            release=group.remove if group is not None else _nothing,
+            settings=settings,
+            doors=doors,
+            prepare=_preparation(own, covered),
+            programs=programs,
+            groups=tuple(group for group in (programs, own) if group is not None),
         )
 
     async def run(self, program: Program) -> Ran:
         """Run a program in namespaces of its own."""
         limits = program.limits
-        memory = limits.memory + limits.disk + OWN_MEMORY
         aid = await self._aids.folder(program.aid)
-        group = make_group(tasks_of(limits) + 8, memory) if os.geteuid() == 0 else None
+        group = make_group(*group_bounds(limits)) if os.geteuid() == 0 else None
         covered, aid = _covered(program.needs, aid)
         try:
             job = job_of(program, WORK, rlimits(program, address_space=False, processes=True))
@@ -101,7 +107,7 @@ class Bubblewrap(Sandbox):
             with _Sealed() as sealed:
                 argv = [
                     *self.command(program.needs, program.limits.disk, sealed),
-                    *_masks(all_of_them=covered is None and os.geteuid() == 0),
+                    *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
                     *(*_tools(compiled(SUPERVISOR), compiled(POLICING)), "--as-pid-1"),
                     *(("--ro-bind", aid, AID) if aid else ()),
                     *("--remount-ro", "/", "--chdir", WORK, "--"),
@@ -232,6 +238,11 @@ def droppable(needs: Sequence[str]) -> bool:
     return hidden(needs) is not None
 
 
+def _under_tmp(needs: Sequence[str]) -> list[str]:
+    """Return what lies under /tmp, which every warm program gets anew."""
+    return [path for path in visible(needs) if _within(path, "/tmp")]  # nosec B108
+
+
 def _within(path: str, root: str) -> bool:
     return path == root or path.startswith(root + "/")
 
@@ -252,17 +263,16 @@ def inside(path: Path) -> str:
     return f"/proctor/{path.name.partition('.')[0]}{path.suffix}"
 
 
-def _masks(*, all_of_them: bool) -> list[str]:
-    """Return mounts over /proc: for all, and for a superuser what is offered to that number."""
-    if not all_of_them:
-        return ["--ro-bind", "/proc/sys", "/proc/sys"]
-    argv: list[str] = []
-    for name in READ_ONLY:
-        argv += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
-    for name in SECRET_FILES:
-        if os.path.exists(f"/proc/{name}"):
-            argv += ["--ro-bind", "/dev/null", f"/proc/{name}"]
-    return argv
+def proc_masks(covered: Covers | None) -> list[tuple[str, str]]:
+    """Return what is mounted over parts of /proc, read-only, for cold and warm programs alike.
+
+    Where the superuser does not become nobody, that is all that is offered to its number.
+    """
+    if covered is not None or os.geteuid() != 0:
+        return [("/proc/sys", "/proc/sys")]
+    shown = [f"/proc/{name}" for name in READ_ONLY if os.path.exists(f"/proc/{name}")]
+    secret = [f"/proc/{name}" for name in SECRET_FILES if os.path.exists(f"/proc/{name}")]
+    return [*((path, path) for path in shown), *(("/dev/null", path) for path in secret)]
 
 
 def _preparation(group: Group | None, covered: Covers | None) -> Callable[[], None]:

@@ -1,7 +1,6 @@
 """Control groups: limits that bind whoever the program runs as, where groups may be made."""
 
 import os
-import re
 import signal
 import time
 from collections.abc import Iterable
@@ -20,13 +19,18 @@ _numbers = count()
 _LIMITS = (
     ("pids.max", "processes"), ("memory.max", "memory"), ("memory.swap.max", "swap"),
     ("memory.limit_in_bytes", "memory"), ("memory.memsw.limit_in_bytes", "memory"),
+    # In the first layout what TCP holds is counted apart, and only under a limit.
+    ("memory.kmem.tcp.limit_in_bytes", "memory"),
 )  # fmt: skip
-_MEMORY_REPORTS = ("memory.events", "memory.oom_control")
+_OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.kmem.tcp.limit_in_bytes")
+"""Swap accounting is off on many machines; there the file is missing or cannot be written."""
+_MEMORY_REPORTS = (("memory.oom_control", b"oom_kill "), ("memory.events", b"oom_kill "))
+_TASK_REPORTS = (("pids.events", b"max "),)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Hold one control group of our own; in the first layout it is a folder per controller."""
+    """One control group of our own; in the first layout it is a folder per controller."""
 
     folders: tuple[Path, ...]
 
@@ -37,13 +41,27 @@ class Group:
             os.write(fd, b"0")
             os.close(fd)
 
-    def explain(self, ran: Ran) -> Ran:
+    def doors(self) -> list[int]:
+        """Open what a process writes to so as to join; whoever has these files open may."""
+        return [os.open(folder / "cgroup.procs", os.O_WRONLY) for folder in self.folders]
+
+    def limit(self, processes: int, memory: int | None) -> None:
+        """Set the limits anew, for the next program."""
+        for folder in self.folders:
+            _set_limits(folder, _values(processes, memory))
+
+    def events(self) -> tuple[int, int]:
+        """Return how often the kernel has killed for memory, and refused a process, so far."""
+        return self._count(_MEMORY_REPORTS), self._count(_TASK_REPORTS)
+
+    def explain(self, ran: Ran, before: tuple[int, int] = (0, 0)) -> Ran:
         """Name the limit that the kernel enforced, where the supervisor could not see it."""
         if ran.finished or ran.stopped not in (None, Stopped.TIME):
             return ran
-        if self._count("oom_kill", _MEMORY_REPORTS):
+        killed, refused = self.events()
+        if killed > before[0]:
             return replace(ran, code=None, stopped=Stopped.MEMORY)
-        if self._count("max", ("pids.events",)):
+        if refused > before[1]:
             return replace(ran, code=None, stopped=Stopped.PROCESSES)
         return ran
 
@@ -55,21 +73,22 @@ class Group:
                 _kill_members(folder)
                 time.sleep(0.002)
 
-    def _count(self, key: str, names: Iterable[str]) -> int:
+    def _count(self, reports: Iterable[tuple[str, bytes]]) -> int:
         for folder in self.folders:
-            for name in names:
-                with suppress(OSError):
-                    found = re.search(rf"^{key} (\d+)$", (folder / name).read_text(), re.MULTILINE)
-                    if found:
-                        return int(found[1])
+            for name, key in reports:
+                try:
+                    fd = os.open(f"{folder}/{name}", os.O_RDONLY)
+                except OSError:
+                    continue
+                rows = os.read(fd, 4096).split(b"\n")
+                os.close(fd)
+                return next((int(row.split()[1]) for row in rows if row.startswith(key)), 0)
         return 0
 
 
 def make_group(processes: int, memory: int | None = None) -> Group | None:
     """Make a group with limits on processes and memory; none where this machine does not let us."""
-    values = {"processes": str(processes), "swap": "0"}
-    if memory is not None:
-        values["memory"] = str(memory)
+    values = _values(processes, memory)
     made: list[Path] = []
     name = f"proctor-{os.getpid()}-{next(_numbers)}"
     for base in _bases():
@@ -84,18 +103,24 @@ def make_group(processes: int, memory: int | None = None) -> Group | None:
     return Group(tuple(made)) if made else None
 
 
+def _values(processes: int, memory: int | None) -> dict[str, str]:
+    values = {"processes": str(processes)}
+    return values if memory is None else {**values, "memory": str(memory), "swap": "0"}
+
+
 def _set_limits(folder: Path, values: dict[str, str]) -> None:
-    for file, kind in _LIMITS:
-        # Swap accounting is off on many machines; there the file is missing or cannot be written.
-        optional = "sw" in file
-        if kind not in values or (kind == "swap" and "memory" not in values):
-            continue
-        if not (folder / file).exists():
-            continue
+    present = [(file, values[kind]) for file, kind in _LIMITS if kind in values]
+    present = [(file, value) for file, value in present if (folder / file).exists()]
+    # The limit on memory cannot pass the one on memory and swap together: when both grow, the last
+    # must be set first, and when both shrink, the other way round.
+    for file, value in reversed(present):
+        with suppress(OSError):
+            (folder / file).write_text(value)
+    for file, value in present:
         try:
-            (folder / file).write_text(values[kind])
+            (folder / file).write_text(value)
         except OSError:
-            if not optional:
+            if file not in _OPTIONAL:
                 raise
 
 

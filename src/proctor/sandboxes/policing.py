@@ -18,6 +18,9 @@ else:
 KEPT = 65536
 THREADS = 4
 MAX_NODES = 100000
+SOCKETS = ("udp", "udp6", "tcp", "tcp6")
+TABLES = 1024 * 1024
+"""Bytes of page tables below which a process's are not counted."""
 PLACES = ("/sandbox", "/tmp", "/dev/shm")  # nosec B108  # a place inside the sandbox
 
 
@@ -88,8 +91,10 @@ class Police:
             return "processes"
         if self.reaped() - self.before + sum(map(self.seconds, stats.values())) > self.cpu:
             return "cpu"
-        used = sum(int(stat[21]) for stat in stats.values()) * self.page
-        if used > self.memory and self.proportional(stats) > self.memory:
+        # A page of tables holds 512 others: what a process could have of them is soon known.
+        used = sum(int(stat[21]) * self.page + int(stat[20]) // 512 for stat in stats.values())
+        waiting = self.waiting(pids)
+        if used + waiting > self.memory and self.proportional(stats) + waiting > self.memory:
             return "memory"
         return "disk" if self.full() else None
 
@@ -125,15 +130,22 @@ class Police:
                 continue
             if not found.f_bavail or found.f_files - found.f_ffree > MAX_NODES:
                 return True
+            if found.f_files and not found.f_ffree:
+                return True
         return False
 
     def stat(self, name: str) -> list[bytes] | None:
         """Return the fields of a process after its name."""
         try:
-            with open(f"/proc/{name}/stat", "rb") as file:
-                return file.read().rpartition(b") ")[2].split()
+            fd = os.open(f"/proc/{name}/stat", os.O_RDONLY)
         except OSError:
             return None
+        try:
+            return os.read(fd, 4096).rpartition(b") ")[2].split()
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
 
     def proportional(self, stats: dict[str, list[bytes]]) -> int:
         """Return the memory in use, pages that processes share counted once.
@@ -147,6 +159,25 @@ class Police:
                 rows = (row.split() for row in file)
                 shown = next((int(row[1]) for row in rows if row[0] == b"Pss:"), 0)
             total += shown * 1024 or int(fields[21]) * self.page
+            if int(fields[20]) // 512 > TABLES:
+                total += self.tables(name)
+        return total
+
+    def tables(self, name: str) -> int:
+        """Return the bytes of a process's page tables."""
+        with Quietly(), open(f"/proc/{name}/status", "rb") as file:
+            rows = (row.split() for row in file)
+            return next((int(row[1]) * 1024 for row in rows if row[0] == b"VmPTE:"), 0)
+        return 0
+
+    def waiting(self, pids: Sequence[str]) -> int:
+        """Return the bytes that wait in sockets of the program's network."""
+        total = 0
+        for name in SOCKETS if pids else ():
+            with Quietly(), open(f"/proc/{pids[0]}/net/{name}", "rb") as file:
+                next(file, b"")
+                queues = (row.split(None, 5)[4].split(b":") for row in file)
+                total += sum(int(part, 16) for pair in queues for part in pair)
         return total
 
 

@@ -50,8 +50,14 @@ def job_of(program: Program, cwd: str, limits: Mapping[str, int]) -> dict[str, J
         "secret": secret,
         "cwd": cwd,
         "files": {name: _b64(data) for name, data in files.items()},
+        "tools": list(program.tools),
         "steps": [
-            {"argv": list(step.argv), "wall": step.wall, "hide": list(step.hide)}
+            {
+                "argv": list(step.argv),
+                "wall": step.wall,
+                "hide": list(step.hide),
+                "stdin": step.stdin,
+            }
             for step in program.steps
         ],
         "stdin": _b64(program.stdin.replace(SECRET.encode(), secret.encode())),
@@ -80,6 +86,11 @@ def tasks_of(limits: Limits) -> int:
     return THREADS * limits.processes
 
 
+def group_bounds(limits: Limits) -> tuple[int, int]:
+    """Return how many tasks, and how much memory, the control group of a program may have."""
+    return tasks_of(limits) + 8, limits.memory + limits.disk + OWN_MEMORY
+
+
 def rlimits(program: Program, *, address_space: bool, processes: bool) -> dict[str, int]:
     """Return the limits that the kernel keeps for each process by itself."""
     limits = program.limits
@@ -89,6 +100,8 @@ def rlimits(program: Program, *, address_space: bool, processes: bool) -> dict[s
         "NOFILE": limits.open_files,
         "CORE": 0,
         "MEMLOCK": 64 * 1024,
+        "MSGQUEUE": 64 * 1024,
+        "SIGPENDING": 4096,
     }
     if address_space:
         found["AS"] = limits.memory

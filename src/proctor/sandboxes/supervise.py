@@ -288,8 +288,10 @@ def spawn(
 
 def offer_to_killer() -> None:
     """Let the kernel choose the program rather than the supervisor when memory runs out."""
-    with Quietly(), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
+    with Quietly():
+        fd = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(fd, b"1000")
+        os.close(fd)
 
 
 def leaves(name: str) -> bool:
@@ -415,7 +417,7 @@ def missing(error: NotStarted, step: int, cwd: str) -> str:
 
 def run_step(step: Job, job: Job, report: Job, left: float, police: Police | None) -> None:
     """Run one step to its end, and note in the report what became of it."""
-    stdin = binascii.a2b_base64(job["stdin"])
+    stdin = binascii.a2b_base64(job["stdin"]) if step["stdin"] else b""
     wall = min(left, step.get("wall") or left)
     try:
         pid, out, err, inp = spawn(step["argv"], dict(job["env"]), job["limits"])
@@ -432,6 +434,32 @@ def run_step(step: Job, job: Job, report: Job, left: float, police: Police | Non
     report["code"], report["stopped"] = (None if stopped else code), stopped
 
 
+def failed_to_begin(job: Job) -> Job | None:
+    """Write the program's files and look for its tools; report if the program cannot be started."""
+    problem, stopped = "", None
+    try:
+        write_files(job["files"])
+    except OSError as error:
+        problem = f"its files cannot be written: {error}"
+        # What does not fit is the program's own size, and no fault of the sandbox.
+        stopped = "disk" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    lacking = [name for name in job["tools"] if not installed(name, job["env"].get("PATH", ""))]
+    if lacking and not problem:
+        problem = f"{lacking[0]}: {os.strerror(errno.ENOENT)} in the sandbox"
+    if not problem:
+        return None
+    return {
+        "code": None, "step": 0, "finished": False, "seconds": 0.0, "files": {}, "out": "",
+        "stopped": stopped, "err": problem, "not_started": "" if stopped else problem,
+    }  # fmt: skip
+
+
+def installed(name: str, path: str) -> bool:
+    """Tell whether there is a command of this name."""
+    places = [name] if "/" in name else [os.path.join(part, name) for part in path.split(":")]
+    return any(os.access(place, os.X_OK) for place in places)
+
+
 def main() -> None:
     """Serve one job."""
     guard_self()
@@ -443,16 +471,8 @@ def main() -> None:
     channel = os.dup(1)
     os.dup2(2, 1)
     os.chdir(job["cwd"])
-    try:
-        write_files(job["files"])
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        report = {
-            "code": None, "step": 0, "finished": False, "seconds": 0.0, "files": {},
-            "stopped": "disk" if full else None, "out": "", "err": str(error),
-            "not_started": "" if full else f"its files cannot be written: {error}",
-        }  # fmt: skip
-    else:
+    report = failed_to_begin(job)
+    if report is None:
         send(channel, STARTED)
         report = run_steps(job)
     send(channel, written(report).encode())

@@ -7,16 +7,25 @@ import os
 import re
 import secrets
 import struct
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor import wire
 from proctor.child_processes import spawn
-from proctor.core.program import Program, Ran, Stopped
+from proctor.core.program import Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
-from proctor.sandboxes.processes import ENVIRONMENT, GRACE, end, police_of, rlimits
+from proctor.sandboxes.groups import Group
+from proctor.sandboxes.processes import (
+    GRACE,
+    STARTED,
+    end,
+    group_bounds,
+    police_of,
+    rlimits,
+)
 from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
@@ -43,8 +52,12 @@ class Interpreter:
     """What its supervisor is told before there is a program."""
     prepare: Callable[[], None]
     """What its process does before anything else."""
-    release: Callable[[], None]
-    """What is done when it has ended."""
+    doors: Sequence[int] = ()
+    """Open files by which its children join the control group of the programs."""
+    programs: Group | None = None
+    """The control group of the programs."""
+    groups: Sequence[Group] = ()
+    """What is removed when it has ended."""
 
 
 @dataclass(eq=False)
@@ -53,7 +66,10 @@ class _Zygote:
 
     process: asyncio.subprocess.Process
     imports: tuple[str, ...]
-    release: Callable[[], None]
+    programs: Group | None
+    groups: Sequence[Group]
+    bounds: tuple[int, int] = (0, 0)
+    events: tuple[int, int] = (0, 0)
 
     async def send(self, message: Mapping[str, Json]) -> None:
         """Send one message."""
@@ -61,6 +77,11 @@ class _Zygote:
         data = marshal.dumps(dict(message))
         self.process.stdin.write(_HEADER.pack(len(data)) + data)
         await self.process.stdin.drain()
+
+    async def mark(self) -> bytes:
+        """Wait for the byte that says whether the program was started."""
+        assert self.process.stdout is not None
+        return await self.process.stdout.readexactly(len(STARTED))
 
     async def hear(self) -> Json:
         """Wait for one message."""
@@ -72,7 +93,22 @@ class _Zygote:
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
         await end(self.process)
-        self.release()
+        for group in self.groups:
+            await asyncio.to_thread(group.remove)
+
+    def bind(self, limits: Limits) -> None:
+        """Give the programs' group the limits of the next one."""
+        bounds = group_bounds(limits)
+        if self.programs is not None and bounds != self.bounds:
+            self.programs.limit(*bounds)
+            self.bounds = bounds
+
+    def explain(self, ran: Ran) -> Ran:
+        """Name the limit that the kernel enforced on this program."""
+        if self.programs is None:
+            return ran
+        before, self.events = self.events, self.programs.events()
+        return self.programs.explain(ran, before)
 
 
 class _NotStarted(Exception):
@@ -115,7 +151,7 @@ class WarmPython:
             report = await self._serve(zygote, program, text)
         except (_NotStarted, _Lost):
             return None
-        return Ran(
+        ran = Ran(
             code=report["code"],
             step=0,
             finished=report["finished"],
@@ -125,6 +161,7 @@ class WarmPython:
             stopped=Stopped(report["stopped"]) if report["stopped"] else None,
             seconds=report["seconds"],
         )
+        return zygote.explain(ran)
 
     async def close(self) -> None:
         """End all interpreters."""
@@ -136,18 +173,19 @@ class WarmPython:
         """Let an interpreter run a program; it is kept only if it reports."""
         try:
             async with asyncio.timeout(program.limits.wall + GRACE):
+                zygote.bind(program.limits)
                 await zygote.send(_job(program, text))
-                begun = await zygote.hear()
-                report = await zygote.hear() if begun.get("started") else None
-        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
+                started = await zygote.mark() == STARTED
+                report = await zygote.hear()
+        except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
             raise _Lost from None
         except BaseException:
             await self._discard(zygote)
             raise
-        if report is None:
+        if not started:
             await self._discard(zygote)
-            raise _NotStarted(begun["not_started"])
+            raise _NotStarted(report["not_started"])
         self._idle.append(zygote)
         return report
 
@@ -163,16 +201,25 @@ class WarmPython:
 
     async def _start(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
         interpreter = self.command()
-        process = await spawn(
-            interpreter.argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={"PATH": os.defpath},
-            preexec_fn=interpreter.prepare,
-            start_new_session=True,
-        )
-        zygote = _Zygote(process, imports, interpreter.release)
+        try:
+            process = await spawn(
+                interpreter.argv,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                pass_fds=tuple(interpreter.doors),
+                env={"PATH": os.defpath},
+                preexec_fn=interpreter.prepare,
+                start_new_session=True,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            for group in interpreter.groups:
+                group.remove()
+            raise SandboxError(f"a warm interpreter cannot be started: {error}") from None
+        finally:
+            for fd in interpreter.doors:
+                os.close(fd)
+        zygote = _Zygote(process, imports, interpreter.programs, interpreter.groups)
         self._all.add(zygote)
         try:
             async with asyncio.timeout(START_LIMIT):
@@ -218,7 +265,7 @@ def _job(program: Program, text: str) -> dict[str, Json]:
                 },
                 "disk": program.limits.disk,
                 "limits": rlimits(program, address_space=False, processes=True),
-                "env": {**ENVIRONMENT, **program.env},
+                "env": dict(program.env),
                 "secret": secret,
             }
         ),

@@ -23,6 +23,7 @@ HEADER = struct.Struct("<I")
 SETUP_TIME = 30.0
 """Seconds in which a child has to be ready."""
 MESSAGE = 4096
+NOT_STARTED = b"-"
 
 
 def read_exactly(fd, size):
@@ -150,10 +151,11 @@ class Server:
         if problem:
             for fd in pipes:
                 os.close(fd)
+            os.write(self.channel, NOT_STARTED)
             send(self.channel, {"not_started": problem})
             self.child.abandon()
         else:
-            send(self.channel, {"started": True})
+            os.write(self.channel, supervise.STARTED)
             send(self.channel, self.watch(job, pipes))
         self.child.release()
         self.child = Child(self.control)
@@ -195,11 +197,13 @@ def main():
     if interpreter == 0:
         try:
             ours.detach()
-            zygote.close_all_but(theirs.fileno())
+            zygote.close_all_but(theirs.fileno(), *settings["doors"])
             zygote.breed(theirs, settings)
         finally:
             os._exit(1)
     theirs.close()
+    for door in settings["doors"]:
+        os.close(door)
     try:
         server = Server(channel, ours, interpreter)
         send(channel, {"not_started": server.child.problem})

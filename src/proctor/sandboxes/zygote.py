@@ -9,6 +9,7 @@ nor the garbage collector lead.
 
 import contextlib
 import ctypes
+import fcntl
 import gc
 import importlib
 import linecache
@@ -23,14 +24,16 @@ import types
 from collections import deque
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import policing
 import supervise
 
 HEADER = struct.Struct("<I")
 PLACES = ("/sandbox", "/tmp", "/dev/shm")  # nosec B108  # places inside the sandbox
-NEW_PROCESSES, NEW_MOUNTS, NEW_IPC = 0x20000000, 0x20000, 0x8000000
+NEW_PROCESSES, NEW_MOUNTS, NEW_IPC, NEW_NETWORK = 0x20000000, 0x20000, 0x8000000, 0x40000000
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 NOSUID_NODEV, NOSUID_NODEV_NOEXEC, BIND = 2 | 4, 2 | 4 | 8, 4096 | 16384
 SETUP_FAILED = 96
-REMOUNT = 32
+REMOUNT, READ_ONLY = 32, 1
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 
 
@@ -69,20 +72,63 @@ def drop_capabilities():
 
 
 def prepare(own):
-    """Give this process namespaces and folders that nobody else sees."""
+    """Give this process limits, namespaces and folders that nobody else has."""
+    for door in own.doors:
+        os.write(door, b"0")
     os.setsid()
+    supervise.offer_to_killer()
     supervise.libc_call("unshare", NEW_MOUNTS | NEW_IPC)
-    size = "size=%d,nr_inodes=20000,mode=0700" % (own.disk // 2)
-    mount("tmpfs", "/sandbox", "tmpfs", NOSUID_NODEV, size)
-    mount("tmpfs", "/tmp", "tmpfs", NOSUID_NODEV, size)  # nosec B108  # a place inside the sandbox
-    mount("tmpfs", "/dev/shm", "tmpfs", NOSUID_NODEV, "size=16m,mode=0700")  # nosec B108
+    size = "size=%d,nr_inodes=%d,mode=0700" % (own.disk // 2, policing.MAX_NODES)
+    for place in PLACES[:2]:
+        mount("tmpfs", place, "tmpfs", NOSUID_NODEV, size)
+    mount("tmpfs", PLACES[2], "tmpfs", NOSUID_NODEV, "size=16m,nr_inodes=10000,mode=0700")
     for place, path in own.again:
         os.makedirs(path, exist_ok=True)
         mount(place, path, "none", BIND, None)
-    # Where bubblewrap covers parts of /proc (for the superuser) the kernel refuses a new one. The
-    # old one shows our own processes as well, which cannot be signalled, traced or opened.
+    # Where parts of /proc are covered around the sandbox, the kernel refuses a new one. The old
+    # one shows our own processes as well, which cannot be signalled, traced or opened.
     with contextlib.suppress(PermissionError):
         mount("proc", "/proc", "proc", NOSUID_NODEV_NOEXEC, None)
+    for source, target in own.masks:
+        mount(source, target, "none", BIND, None)
+        mount("none", target, "none", REMOUNT | 4096 | READ_ONLY | NOSUID_NODEV_NOEXEC, None)
+
+
+class Network:
+    """The network namespace of the next program: new, or one in which nothing has ever happened.
+
+    To make one, and for the kernel to take it down, costs more than most programs do, and most
+    never open a socket. One is kept only while no packet has passed its loopback, no socket is left
+    in it, and no label of a flow: then it is as it was made.
+    """
+
+    def __init__(self):
+        self.fresh = None
+
+    def renew(self):
+        """Leave a namespace that was used for one that was not; children inherit it."""
+        if self.fresh is not None and self.state() == self.fresh:
+            return
+        supervise.libc_call("unshare", NEW_NETWORK)
+        # A program may talk to itself over its own network, where nobody else is.
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
+        self.fresh = self.state()
+
+    def state(self):
+        """Return what the kernel counts of all that happens here; none where it does not say."""
+        seen = []
+        for name in ("dev", "sockstat", "ip6_flowlabel"):
+            try:
+                fd = os.open("/proc/self/net/" + name, os.O_RDONLY)
+            except FileNotFoundError:
+                seen.append(b"")
+                continue
+            seen.append(os.read(fd, 65536))
+            os.close(fd)
+        # The second line counts what TCP holds on the whole machine.
+        counted = [row for row in seen[1].split(b"\n") if row.startswith(b"sockets:")]
+        return (seen[0], counted, seen[2]) if seen[0] and counted else None
 
 
 def take_job(line):
@@ -112,13 +158,11 @@ def run_program(line, own):
     os.chdir("/sandbox")
     supervise.write_files(job["files"])
     supervise.apply_limits(job["limits"])
-    supervise.offer_to_killer()
     drop_capabilities()
     supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 1, 0, 0, 0)
     own.filter.apply()
     sys.argv = ["main.py"]
     sys.path[0] = "/sandbox"
-    os.environ.clear()
     os.environ.update(job["env"])
     for name in ("policing", "supervise", "zygote", "__main__"):
         del sys.modules[name]
@@ -137,10 +181,13 @@ def run_program(line, own):
     deque(map(call, plan), maxlen=0)
 
 
-def close_all_but(kept):
-    """Close every file but the standard ones and this one."""
-    os.closerange(3, kept)
-    os.closerange(kept + 1, 4096)
+def close_all_but(*kept):
+    """Close every file but the standard ones and these."""
+    first = 3
+    for fd in sorted(kept):
+        os.closerange(first, fd)
+        first = fd + 1
+    os.closerange(first, 4096)
 
 
 def finisher(proof, secret, write, leave):
@@ -205,6 +252,7 @@ class Own:
     def __init__(self, settings):
         self.filter = Filter(settings["filter"])
         self.again, self.disk = settings["again"], settings["disk"]
+        self.masks, self.doors = settings["masks"], settings["doors"]
         # Looked up before there is a program, for all of them.
         for name in ("capset", "mount", "prctl", "unshare"):
             getattr(supervise.LIBC, name)
@@ -221,13 +269,15 @@ def breed(control, settings):
     own = Own(settings)
     gc.collect()
     gc.freeze()
+    network = Network()
     while True:
+        network.renew()
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if pid == 0:
             control.detach()
             ours.detach()
-            close_all_but(theirs.fileno())
+            close_all_but(theirs.fileno(), *own.doors)
             become(theirs, own)
         theirs.close()
         pidfd = os.pidfd_open(pid)

@@ -69,7 +69,7 @@ def _text(ran: Ran, language: Language, *, building: bool, timeout: float) -> st
         return f"timed out after {limit}"
     if ran.stopped is not None:
         return _STOPPED[ran.stopped]
-    if ran.code is None:
+    if ran.lost:
         return "ended the process that watches over it"
     if building:
         return f"does not compile: {_telling(ran.stderr, language) or f'exit status {ran.code}'}"

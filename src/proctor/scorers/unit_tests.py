@@ -198,9 +198,8 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
     run = language.run if compat != ORIGINAL else language.original_run or language.run
     builds = _builds(language, compat)
     # Standard input is for the launcher alone, not for what a program does while it is built.
-    closed = ("sh", "-c", 'exec "$@" </dev/null', "sh")
     steps = [
-        Step(argv=(*closed, *tools.command(argv)), wall=language.build_time) for argv in builds
+        Step(argv=tools.command(argv), wall=language.build_time, stdin=False) for argv in builds
     ]
     return Program(
         steps=(*steps, Step(argv=tools.command(run), wall=timeout)),
@@ -216,6 +215,7 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
             memory=language.memory,
             open_files=OPEN_FILES,
         ),
+        tools=tools.command(names[0] for names in language.tools),
         toolchain=f"{language.name} {version(language)}",
     )
 
