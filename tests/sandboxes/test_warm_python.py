@@ -2,10 +2,13 @@
 
 import asyncio
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from proctor.core.program import Limits, Program, Ran
+from proctor.core.program import MIB, Limits, Program, Ran
+from proctor.sandboxes import groups
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 pytestmark = pytest.mark.skipif(
@@ -68,3 +71,94 @@ def test_the_scan_finds_what_is_there() -> None:
     scan = SCAN.format(backwards=bytes(reversed(mark.encode())))
     (scanned,) = run_all(f"mine = {mark!r}\n{scan}")
     assert scanned.stdout.startswith("FOUND"), scanned
+
+
+SERVE = """
+import socket
+server = socket.socket()
+server.bind(("127.0.0.1", 8123))
+server.listen()
+client = socket.create_connection(("127.0.0.1", 8123))
+other, _ = server.accept()
+other.close()  # this side has to wait, and its port with it
+client.recv(1)
+print("served")
+"""
+LOOK = """
+from pathlib import Path
+rows = Path("/proc/net/dev").read_text().splitlines()
+print([int(part) for row in rows if "lo:" in row for part in row.split()[1:]])
+print(Path("/proc/net/tcp").read_text().splitlines()[1:])
+"""
+
+
+def test_a_port_that_an_earlier_program_used_is_free() -> None:
+    for ran in run_all(SERVE, SERVE, SERVE):
+        assert (ran.stdout, ran.proved) == ("served\n", True), ran
+
+
+def test_no_program_finds_a_network_that_another_has_used() -> None:
+    for ran in run_all(LOOK, SERVE, LOOK)[::2]:
+        assert ran.stdout == f"{[0] * 16}\n[]\n", ran
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import socket; socket.create_connection(('127.0.0.1', 9))",
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'', ('::1', 9))",
+        "import socket\nsocket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b'x', ('::1', 9))",
+    ],
+)
+def test_an_attempt_is_use_enough(text: str) -> None:
+    *_, looked = run_all(text, LOOK)
+    assert looked.stdout == f"{[0] * 16}\n[]\n", looked
+
+
+def test_each_program_has_the_variables_that_it_was_given() -> None:
+    text = "import os; print(os.environ.get('MINE'), os.environ['HOME'])"
+
+    async def work() -> list[str]:
+        sandbox = Bubblewrap()
+        try:
+            rans = [
+                await sandbox.run_python(replace(program(text), env=env))
+                for env in ({"MINE": "1"}, {}, {"HOME": "/tmp"})
+            ]
+            return [ran.stdout for ran in rans if ran is not None]
+        finally:
+            await sandbox.close()
+
+    assert asyncio.run(work()) == ["1 /sandbox\n", "None /sandbox\n", "None /tmp\n"]
+
+
+def test_each_program_has_the_disk_that_it_was_given() -> None:
+    text = "import os; s = os.statvfs('.'); print(s.f_blocks * s.f_frsize // 2**20)"
+
+    async def work() -> list[str]:
+        sandbox = Bubblewrap()
+        try:
+            rans = [
+                await sandbox.run_python(replace(program(text), limits=Limits(disk=size * MIB)))
+                for size in (64, 256, 32)
+            ]
+            return [ran.stdout for ran in rans if ran is not None]
+        finally:
+            await sandbox.close()
+
+    assert asyncio.run(work()) == ["32\n", "128\n", "16\n"]
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"
+)
+def test_an_interpreter_outlives_what_the_kernel_kills_for_memory() -> None:
+    hungry = "x = bytearray(b'x') * (2 * 2**30)"
+    rans = run_all("pass", hungry, "print(1)", hungry, "print(1)", "import os; os._exit(9)")
+    assert [ran.stopped for ran in rans] == [None, "memory", None, "memory", None, None]
+    assert [ran.code for ran in rans] == [0, None, 0, None, 0, 9]
+
+
+def test_groups_are_gone_when_the_sandbox_is_closed() -> None:
+    run_all("pass")
+    assert list(Path("/sys/fs/cgroup").glob(f"**/proctor-{os.getpid()}-*")) == []

@@ -107,7 +107,9 @@ def _sandbox(name: str) -> list[dict[str, Any]]:
         finally:
             await sandbox.close()
 
-    return [_row(f"sandbox {name}: {row.what}", row.ok, row.found) for row in run_sync(tried())]
+    rows = [_row(f"sandbox {name}: {row.what}", row.ok, row.found) for row in run_sync(tried())]
+    lacks = [_row(f"sandbox {name}: lacks", False, lack, optional=True) for lack in sandbox.lacks()]
+    return [*rows, *lacks]
 
 
 def _languages() -> list[dict[str, Any]]:

@@ -129,5 +129,9 @@ class Sandbox(ABC):
         """Return what keeps this sandbox from working here, with how to mend it."""
         return ()
 
+    def lacks(self) -> Iterable[str]:
+        """Return what this sandbox does not hold here, though it works, with how to mend it."""
+        return ()
+
     async def close(self) -> None:  # noqa: B027 - most sandboxes hold nothing open
         """Leave nothing behind."""

@@ -13,7 +13,7 @@ from typing import ClassVar
 from proctor.child_processes import find_program, probe
 from proctor.core.program import AID, Limits, Program, Ran, Sandbox
 from proctor.sandboxes.aids import Aids
-from proctor.sandboxes.groups import Group, make_group
+from proctor.sandboxes.groups import Group, lacking, make_group
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
     ENVIRONMENT,
@@ -39,7 +39,8 @@ ETC = (
 )  # fmt: skip
 HOST = "/proctor/host"
 """Where a warm interpreter finds again what lies under the folders that programs get anew."""
-READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "pressure", "acpi", "scsi", "mtrr")
+READ_ONLY = ("sys", "pressure", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr")
+"""Parts of /proc that listen to writers: the first two to anybody, the others to the superuser."""
 SECRET_FILES = ("kcore", "kmsg", "keys", "timer_list", "kpagecount", "kpageflags", "kpagecgroup")
 WARM_TASKS = 64
 """Threads that a warm interpreter and its supervisor may have, without their programs."""
@@ -57,7 +58,12 @@ class Bubblewrap(Sandbox):
         self._aids = Aids(run=self.run)
 
     async def run_python(self, program: Program) -> Ran | None:
-        """Run a Python program by forking a warm interpreter."""
+        """Run a Python program by forking a warm interpreter; none for a superuser that stays one.
+
+        There the kernel does not let programs have a /proc of their own.
+        """
+        if os.geteuid() == 0 and not droppable((sys.prefix,)):
+            return None
         return await self._warm.run(program)
 
     async def close(self) -> None:
@@ -80,7 +86,7 @@ class Bubblewrap(Sandbox):
             *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
             *(part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)),
             *("--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "OMP_NUM_THREADS", "1"),
-            *("--remount-ro", "/", "--chdir", WORK, "--"),
+            *("--remount-ro", "/", "--chdir", WORK, "--as-pid-1", "--"),
             *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
         ]
         masks = proc_masks(covered)
@@ -160,6 +166,23 @@ class Bubblewrap(Sandbox):
         failed = trial()
         if failed:
             yield failed
+
+    def lacks(self) -> Iterable[str]:
+        """Say what an ordinary user, or this machine, does without."""
+        if why := lacking():
+            yield (
+                f"{why}: memory and processes are counted 50 times a second, and what the kernel"
+                " holds for a program in Unix sockets, pipes and names of files is limited by its"
+                " open files and processes alone"
+            )
+        if os.geteuid() == 0 and not droppable((sys.prefix,)):
+            yield (
+                f"others may not read {sys.prefix}: Python programs run under the superuser's"
+                " number, without rights and with /proc covered, and there is no warm Python"
+                f" (fix: chmod -R o+rX {sys.prefix})"
+            )
+        if filter_code() is None:
+            yield "there is no system-call filter for this machine, and so no warm Python"
 
 
 def _nothing() -> None:
@@ -268,11 +291,14 @@ def proc_masks(covered: Covers | None) -> list[tuple[str, str]]:
 
     Where the superuser does not become nobody, that is all that is offered to its number.
     """
-    if covered is not None or os.geteuid() != 0:
-        return [("/proc/sys", "/proc/sys")]
-    shown = [f"/proc/{name}" for name in READ_ONLY if os.path.exists(f"/proc/{name}")]
-    secret = [f"/proc/{name}" for name in SECRET_FILES if os.path.exists(f"/proc/{name}")]
+    ordinary = covered is not None or os.geteuid() != 0
+    shown = _present(READ_ONLY[:2] if ordinary else READ_ONLY)
+    secret = _present(() if ordinary else SECRET_FILES)
     return [*((path, path) for path in shown), *(("/dev/null", path) for path in secret)]
+
+
+def _present(names: Sequence[str]) -> list[str]:
+    return [path for name in names if os.path.exists(path := f"/proc/{name}")]
 
 
 def _preparation(group: Group | None, covered: Covers | None) -> Callable[[], None]:

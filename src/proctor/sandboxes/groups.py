@@ -86,6 +86,28 @@ class Group:
         return 0
 
 
+def lacking() -> str:
+    """Say why no group limits programs here, or that only some limits are kept by one."""
+    if os.geteuid() != 0:
+        return "only the superuser makes control groups here"
+    if not _bases():
+        return "no control group can be made here"
+    kept = {kind for base in _bases() for file, kind in _LIMITS if _has(base, file)}
+    missing = [kind for kind in ("memory", "processes") if kind not in kept]
+    return f"control groups do not limit {' and '.join(missing)} here" if missing else ""
+
+
+def _has(base: Path, file: str) -> bool:
+    probe = base / f"proctor-probe-{os.getpid()}"
+    try:
+        probe.mkdir()
+        present = (probe / file).exists()
+        probe.rmdir()
+    except OSError:
+        return False
+    return present
+
+
 def make_group(processes: int, memory: int | None = None) -> Group | None:
     """Make a group with limits on processes and memory; none where this machine does not let us."""
     values = _values(processes, memory)
@@ -155,14 +177,7 @@ def _bases() -> tuple[Path, ...]:
 def _usable(base: Path) -> bool:
     if not os.access(base, os.W_OK):
         return False
-    probe = base / f"proctor-probe-{os.getpid()}"
-    try:
-        probe.mkdir()
-        usable = any((probe / file).exists() for file, _ in _LIMITS)
-        probe.rmdir()
-    except OSError:
-        return False
-    return usable
+    return any(_has(base, file) for file, _ in _LIMITS)
 
 
 def _sweep(base: Path) -> None:

@@ -7,7 +7,6 @@ closed before the program's first line. The secret of its run lies masked where 
 nor the garbage collector lead.
 """
 
-import contextlib
 import ctypes
 import fcntl
 import gc
@@ -85,10 +84,9 @@ def prepare(own):
     for place, path in own.again:
         os.makedirs(path, exist_ok=True)
         mount(place, path, "none", BIND, None)
-    # Where parts of /proc are covered around the sandbox, the kernel refuses a new one. The old
-    # one shows our own processes as well, which cannot be signalled, traced or opened.
-    with contextlib.suppress(PermissionError):
-        mount("proc", "/proc", "proc", NOSUID_NODEV_NOEXEC, None)
+    # The one around us shows our own processes. Where the kernel refuses another (parts of that one
+    # are covered, as for a superuser that stays one), no program begins here.
+    mount("proc", "/proc", "proc", NOSUID_NODEV_NOEXEC, None)
     for source, target in own.masks:
         mount(source, target, "none", BIND, None)
         mount("none", target, "none", REMOUNT | 4096 | READ_ONLY | NOSUID_NODEV_NOEXEC, None)
