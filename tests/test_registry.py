@@ -25,7 +25,7 @@ def test_every_name_of_the_table_is_there(kind: str, name: str) -> None:
     [
         ("scorer", "contians", {}, "did you mean 'contains'"),
         ("scorer", "zzzzzz", {}, "known are"),
-        ("scorer", "contains", {}, "texts"),
+        ("scorer", "matches", {}, "pattern"),
         ("scorer", "contains", {"text": "a"}, "did you mean 'texts'"),
         ("scorer", "contains", {"texts": 5}, "texts"),
         ("scorer", "contains", {"texts": ["a"], "all": "maybe"}, "true or false"),
@@ -83,6 +83,7 @@ def test_a_plugin_without_parameters_takes_none() -> None:
 
 def test_parameters_are_described() -> None:
     rows = {row.name: row for row in registry.parameters("scorer", "contains")}
-    assert rows["texts"].required
+    assert not rows["texts"].required
+    assert registry.parameters("scorer", "matches")[0].required
     assert (rows["all"].default, rows["all"].required) == (True, False)
     assert registry.main_parameter("scorer", "keywords") == "rules"

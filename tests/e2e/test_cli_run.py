@@ -194,3 +194,15 @@ def test_the_store_may_be_elsewhere(small: Any, tmp_path: Path) -> None:
     small("run", "suite.yaml", "--answers", "answers.jsonl", "--store", elsewhere)
     assert small.json("list", "runs", "--store", elsewhere)["runs"][0]["name"] == "small-answers"
     assert not (small.folder / ".proctor").exists()
+
+
+def test_references_that_no_answer_equals_are_told(cli: Any) -> None:
+    cases = "".join(f"  - {{id: c{n}, ask: Q{n}, references: Nile}}\n" for n in range(3))
+    cli.write("suite.yaml", f"name: rivers\ncases:\n{cases}")
+    rows = [{"case": "c0", "output": "It is the Nile."}, {"case": "c1", "output": "the nile"}]
+    cli.answers([*rows, {"case": "c2", "output": "Rhine"}])
+    run = ("run", "suite.yaml", "--answers", "answers.jsonl")
+    printed = cli(*run).stdout
+    assert "no answer to 2 of 3 cases equals one, but some contain one (c0)" in printed
+    assert cli.json(*run)["references"] == {"compared": 3, "unmatched": 2, "contained": ["c0"]}
+    assert cli.json(*run)["totals"]["score"] == 1.0

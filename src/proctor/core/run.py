@@ -106,3 +106,6 @@ class Summary:
     """Per breakdown (a tag, or ``metric``), its rows by name."""
     measures: Mapping[str, Measured] = field(default_factory=dict)
     usage: Mapping[str, Json] = field(default_factory=dict)
+    references: Mapping[str, Json] = field(default_factory=dict)
+    """How many cases were ``compared`` with references, how many of them are ``unmatched`` by any
+    answer, and of these the ids of some whose answers have a reference in them (``contained``)."""

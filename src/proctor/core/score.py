@@ -16,6 +16,10 @@ class ScoreStatus(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
+REFERENCE, EQUAL, CONTAINED, ABSENT = "reference", "equal", "contained", "absent"
+"""The key in a score's detail that says how an answer relates to the references, and its values."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """Hold what one criterion gave to one attempt, and why."""

@@ -306,10 +306,13 @@ def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[Judged]) -> None
 def _warn_of_nothing_to_compare(spot: Spot, criteria: Sequence[Judged]) -> None:
     for judged in criteria:
         scorer = judged.criterion.scorer
-        if scorer.name == "exact_match" or (
+        if scorer.name in ("exact_match", "token_f1") or (
             scorer.name == "rouge" and not scorer.params.get("references")
         ):
             spot.warn(f"{scorer.name} compares with references, and the case has none")
+        elif scorer.name == "contains" and "references" in scorer.params.values():
+            hint = "for the word itself, write 'contains: {texts: references}'"
+            spot.warn("contains looks for references, and the case has none", hint=hint)
 
 
 def _check_points(spot: Spot, keys: CaseKeys, criteria: Sequence[Judged]) -> None:

@@ -25,7 +25,7 @@ _TEXTS: Mapping[str, frozenset[str]] = {
     "matches": frozenset({"pattern"}),
     "rouge": frozenset({"references"}),
 }
-_ONE_POINT = ("contains", "exact_match", "matches", "number", "rouge")
+_ONE_POINT = ("contains", "exact_match", "matches", "number", "rouge", "token_f1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +222,8 @@ def _params(name: str, written: Spot) -> dict[str, Json]:
         if isinstance(value, dict):
             return dict(value)
         raise PluginError(f"the parameters of {name!r} are written as a mapping")
+    if name == "contains" and value == "references":
+        return {"any": "references"}
     texts = _TEXTS.get(name, frozenset())
     main = registry.main_parameter("scorer", name) or ""
     params = registry.params_from("scorer", name, _spelt(written, main, texts))

@@ -3,12 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from statistics import fmean, stdev
+from typing import ClassVar
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fold import Fold, fold, parse_fold
 from proctor.core.model import Usage
 from proctor.core.run import AttemptResult, CaseResult, Group, Summary, Totals
 from proctor.core.score import (
+    CONTAINED,
+    EQUAL,
+    REFERENCE,
     Score,
     Value,
     ValueStatus,
@@ -142,6 +146,41 @@ def _counts(usage: Usage) -> dict[str, Json]:
 
 
 @dataclass
+class _ReferenceCounts:
+    """Counts of cases whose references no answer equals."""
+
+    most: ClassVar[int] = 5
+    compared: int = 0
+    unmatched: int = 0
+    contained: list[str] = field(default_factory=list)
+
+    def add(self, result: CaseResult) -> None:
+        """Take in one case that was compared with references."""
+        relations = {
+            score.detail[REFERENCE]
+            for attempt in result.attempts
+            for score in attempt.scores.values()
+            if isinstance(score.detail, Mapping) and REFERENCE in score.detail
+        }
+        self.compared += bool(relations)
+        if not relations or EQUAL in relations:
+            return
+        self.unmatched += 1
+        if CONTAINED in relations and len(self.contained) < self.most:
+            self.contained.append(result.case.id)
+
+    def counts(self) -> dict[str, Json]:
+        """Return the counts, nothing where no case was compared."""
+        if not self.compared:
+            return {}
+        return {
+            "compared": self.compared,
+            "unmatched": self.unmatched,
+            "contained": list(self.contained),
+        }
+
+
+@dataclass
 class Summer:
     """Gather the numbers of a run one case at a time."""
 
@@ -153,6 +192,7 @@ class Summer:
     _counts: dict[str, int] = field(default_factory=dict)
     _bounds: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     _usage: UsageSums = field(default_factory=UsageSums)
+    _references: _ReferenceCounts = field(default_factory=_ReferenceCounts)
 
     def __post_init__(self) -> None:
         self._total = self._sums()
@@ -165,6 +205,7 @@ class Summer:
         for attempt in result.attempts:
             self._count(attempt.value.status)
         self._usage.add(result.attempts)
+        self._references.add(result)
         if folded.status not in (ValueStatus.ERROR, ValueStatus.SHOWN):
             full = case.full_score * case.weight
             for place, end in enumerate(
@@ -193,7 +234,12 @@ class Summer:
             if len(rows) <= MAX_ROWS
         }
         groups[METRIC] = {label: sums.group() for label, sums in self._metrics.items()}
-        return Summary(totals=self._totals(), groups=groups, usage=self._usage.total())
+        return Summary(
+            totals=self._totals(),
+            groups=groups,
+            usage=self._usage.total(),
+            references=self._references.counts(),
+        )
 
     def _totals(self) -> Totals:
         group, counts = self._total.group(), self._counts

@@ -31,6 +31,7 @@ def summary_from(data: Mapping[str, Json]) -> Summary:
             for name, found in data.get("measures", {}).items()
         },
         usage=data.get("usage", {}),
+        references=data.get("references", {}),
     )
 
 

@@ -91,6 +91,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
                 for tag, rows in view.groups(by).items()
             },
             "usage": {**_USAGE, **summary.usage},
+            "references": summary.references,
         }
     )
     return made

@@ -93,9 +93,26 @@ def notes_of(view: RunView) -> list[str]:
             f"Errors: {totals.errors} of {totals.attempts} attempts could not be made;"
             " the same command tries them again"
         )
+    notes += reference_notes(view.summary.references)
     measures = view.summary.measures.items()
     notes += [_measure_line(one_line(name), found) for name, found in measures]
     return notes + [line for line in (usage_line(view.summary.usage),) if line]
+
+
+def reference_notes(counts: Mapping[str, Json]) -> list[str]:
+    """Say where references look too strict: no answer equals one, though some contain it."""
+    if not counts:
+        return []
+    unmatched, compared = counts["unmatched"], counts["compared"]
+    if contained := counts["contained"]:
+        names = ", ".join(one_line(name) for name in contained)
+        return [
+            f"References: no answer to {unmatched} of {compared} cases equals one, but some contain"
+            f" one ({names}); to count these, write contains: {{any: references}}"
+        ]
+    if unmatched == compared > 1:
+        return [f"References: no answer to any of the {compared} cases equals one; are they right?"]
+    return []
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Plain comparisons of the answer with a text, a pattern or a number."""
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isclose
@@ -10,9 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator
 
 from proctor.core.contracts import Probe, ScoreContext, Scorer
-from proctor.core.score import Score
+from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
 from proctor.core.suite import Case
 from proctor.scorers.patterns import example_of, find_pattern, find_text, pattern_problem
+from proctor.scorers.short_answers import contains as has_reference
+from proctor.scorers.short_answers import normalised, tokens_of
 
 
 def _listed(value: Any) -> Any:
@@ -21,29 +23,48 @@ def _listed(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class ExactMatch(Scorer):
-    """Pass when the answer equals one of the case's references."""
+    """Pass when the answer equals one of the case's references.
+
+    Case, white space, full-width forms, surrounding quotes, closing punctuation and a leading
+    article do not count, nor do commas between thousands (``1,000``) and zeros behind the point
+    (``3.0``). Signs, decimal points and the symbols of names do: ``C++`` is not ``C``.
+    """
 
     instant: ClassVar[bool] = True
+    version: ClassVar[str] = "2"
 
     ignore_case: bool = False
     strip: bool = True
+    """Whether white space around the answer is excused; without, every character counts."""
     compat: Literal["", "original"] = ""
     """``original`` ignores case by lower-casing alone, as Arthur Bench does: ß is not ss."""
+    strict: bool = False
+    """Whether every character counts, but for what ``ignore_case`` and ``strip`` excuse."""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Compare the whole answer."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        wanted = [self._normal(reference) for reference in ctx.references]
-        hit = self._normal(ctx.output) in wanted
-        reason = "equals a reference" if hit else f"is not {_or(ctx.references)}"
-        return Score(points=float(hit), out_of=1.0, reason=reason)
+        expected = [self._normal(reference) for reference in ctx.references]
+        if self._normal(ctx.output) in expected:
+            return self._scored(1.0, "equals a reference", EQUAL)
+        missed = f"is not {_or(ctx.references)}"
+        if any(has_reference(ctx.output, reference) for reference in ctx.references):
+            return self._scored(0.0, f"{missed}, but contains it", CONTAINED)
+        return self._scored(0.0, missed, ABSENT)
 
     def probes(self, case: Case) -> Iterable[Probe]:
         """Offer each reference."""
         return [Probe(kind="reference", answer=reference) for reference in case.references]
 
+    @staticmethod
+    def _scored(points: float, reason: str, relation: str) -> Score:
+        return Score(points=points, out_of=1.0, reason=reason, detail={REFERENCE: relation})
+
     def _normal(self, text: str) -> str:
+        if self.strip and not self.strict and not self.compat:
+            same = normalised(text)
+            return same.casefold() if self.ignore_case else same
         text = text.strip() if self.strip else text
         if self.compat == "original" and self.ignore_case:
             return text.lower()
@@ -52,16 +73,23 @@ class ExactMatch(Scorer):
 
 @dataclass(frozen=True)
 class Contains(Scorer):
-    """Pass when the answer contains all of the texts, or any of them."""
+    """Pass when the answer contains all of the texts, or any of them.
+
+    ``any: references`` (or ``all: references``, or just ``references``) looks for the case's
+    references, as words of their own, whatever their case and width.
+    """
 
     instant: ClassVar[bool] = True
 
-    texts: Annotated[tuple[str, ...], BeforeValidator(_listed)]
-    all: bool = True
+    texts: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    all: bool | Literal["references"] = True
+    any: Literal["references"] | None = None
     ignore_case: bool = False
 
     def score(self, ctx: ScoreContext) -> Score:
         """Look for each text."""
+        if self._by_references:
+            return self._among_references(ctx)
         spans = [find_text(ctx.output, text, ignore_case=self.ignore_case) for text in self._texts]
         found = [span is not None for span in spans]
         hit = all(found) if self.all else any(found)
@@ -75,6 +103,10 @@ class Contains(Scorer):
 
     def problems(self) -> Iterable[str]:
         """Report texts that say nothing."""
+        if self._by_references:
+            if self._texts:
+                yield "either texts or references are looked for, not both"
+            return
         if not self._texts:
             yield "no text is given"
         if "" in self._texts:
@@ -82,11 +114,55 @@ class Contains(Scorer):
 
     def probes(self, case: Case) -> Iterable[Probe]:
         """Paste the texts together."""
-        return [Probe(kind="stuffing", answer="\n".join(self._texts))]
+        texts = case.references if self._by_references else self._texts
+        return [Probe(kind="stuffing", answer="\n".join(texts))]
 
     @property
     def _texts(self) -> tuple[str, ...]:
         return (self.texts,) if isinstance(self.texts, str) else self.texts
+
+    @property
+    def _by_references(self) -> bool:
+        return self.any is not None or self.all == "references"
+
+    def _among_references(self, ctx: ScoreContext) -> Score:
+        if not ctx.references:
+            return Score.failed("the case has no reference to look for", out_of=1.0)
+        missing = [text for text in ctx.references if not has_reference(ctx.output, text)]
+        hit = not missing if self.any is None else len(missing) < len(ctx.references)
+        reason = "contains what is wanted" if hit else f"does not contain {_or(missing)}"
+        return Score(points=float(hit), out_of=1.0, reason=reason)
+
+
+@dataclass(frozen=True)
+class TokenF1(Scorer):
+    """Give the F1 of the words that the answer shares with a reference, the best one counting.
+
+    Words are compared in one case and width, without punctuation and articles; Chinese and
+    Japanese by the sign; a number with its sign and its decimals is one word.
+    """
+
+    instant: ClassVar[bool] = True
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Count the shared words."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        answer = tokens_of(ctx.output)
+        pairs = [(_f1(answer, tokens_of(reference)), reference) for reference in ctx.references]
+        best, reference = max(pairs, key=lambda pair: pair[0])
+        return Score(points=best, out_of=1.0, reason=f"F1 {best:.2f} with {_or([reference])}")
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer each reference."""
+        return [Probe(kind="reference", answer=reference) for reference in case.references]
+
+
+def _f1(answer: "Counter[str]", reference: "Counter[str]") -> float:
+    if not answer or not reference:
+        return float(answer == reference)
+    shared = (answer & reference).total()
+    return 2 * shared / (answer.total() + reference.total())
 
 
 @dataclass(frozen=True)
