@@ -194,10 +194,10 @@ def test_an_interpreter_that_cannot_start_is_known_for_its_packages_alone(
         sandbox = Bubblewrap()
         start = sandbox._warm._start
 
-        async def refuse(imports: tuple[str, ...], code: bytes) -> Any:
+        async def refuse(imports: tuple[str, ...], modules: Any, code: bytes) -> Any:
             if imports:
                 raise SandboxError("it crashed")
-            return await start(imports, code)
+            return await start(imports, modules, code)
 
         monkeypatch.setattr(sandbox._warm, "_start", refuse)
         try:

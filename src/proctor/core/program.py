@@ -10,6 +10,8 @@ MIB = 1024 * 1024
 
 SECRET = "proctor-secret-7f3a9c5e21d84b60"  # noqa: S105 - a place holder  # nosec B105
 """Stands for the secret of a run in a program's files or standard input; a sandbox replaces it."""
+CHANNEL = 3
+"""The number of the file by which a program and its partner reach each other."""
 AID = "/proctor/aid"
 """Where a program may find what was made once for many of its kind."""
 
@@ -63,6 +65,16 @@ class Program:
     """Commands that must be there; without one of them the program is not started."""
     toolchain: str = ""
     """What the program is built and run with, and of which version; it belongs to its identity."""
+    modules: Mapping[str, bytes] = field(default_factory=dict)
+    """Python modules of ours by name, the same for many programs: warm interpreters load them once.
+
+    Elsewhere they lie in the working folder.
+    """
+    partner: "Program | None" = None
+    """What runs at the same time in a sandbox of its own; a socket between the two is ``CHANNEL``.
+
+    What is reported is what became of the program itself, not of its partner.
+    """
     aid: "Program | None" = None
     """What may be run once for many programs: what it keeps lies at ``AID``, read-only.
 
@@ -116,6 +128,8 @@ class Sandbox(ABC):
     """``bubblewrap``, ``docker``, ``process``."""
     safe: ClassVar[bool] = True
     """Whether the host is out of a program's reach."""
+    joins: ClassVar[bool] = False
+    """Whether it can run a program together with its partner."""
 
     @abstractmethod
     async def run(self, program: Program) -> Ran:

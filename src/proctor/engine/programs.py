@@ -28,12 +28,16 @@ class SharedSandbox(Sandbox):
     inner: Sandbox
     store: Store | None
     limit: int
+    joins: bool = False  # type: ignore[misc]
     _busy: int = 0
     _alone: bool = False
     _turn: asyncio.Condition = field(default_factory=asyncio.Condition)
     _flying: dict[str, asyncio.Future[Ran]] = field(default_factory=dict)
     ran: int = 0
     """How many programs were really run."""
+
+    def __post_init__(self) -> None:
+        self.joins = self.inner.joins
 
     async def run(self, program: Program) -> Ran:
         """Return what the program did, now or at some earlier time."""
@@ -128,7 +132,13 @@ class SharedSandbox(Sandbox):
 def _document(program: Program) -> Json:
     """Write a program down for hashing; the secret is not part of it yet."""
     limits = program.limits
+    more: dict[str, Json] = {}
+    if program.modules:
+        more["modules"] = {name: digest(_b64(data)) for name, data in program.modules.items()}
+    if program.partner is not None:
+        more["partner"] = _document(program.partner)
     return {
+        **more,
         "steps": [[_words(step), step.wall, list(step.hide)] for step in program.steps],
         "files": {name: digest(_b64(data)) for name, data in program.files.items()},
         "stdin": _b64(program.stdin),

@@ -77,7 +77,7 @@ class RayExecutor(Executor):
         from proctor.registry import find
 
         cls = find("sandbox", spec.name)
-        return ClusterSandbox(executor=self, tier=cls.tier, safe=cls.safe)
+        return ClusterSandbox(executor=self, tier=cls.tier, safe=cls.safe, joins=cls.joins)
 
     async def judge_batch(
         self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
@@ -321,6 +321,7 @@ class ClusterSandbox(Sandbox):
     executor: RayExecutor
     tier: str  # type: ignore[misc]
     safe: bool  # type: ignore[misc]
+    joins: bool  # type: ignore[misc]
 
     async def run(self, program: Program) -> Ran:
         """Run a program on some node."""

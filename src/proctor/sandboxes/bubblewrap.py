@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +15,7 @@ from proctor.child_processes import find_program, probe
 from proctor.core.program import AID, Limits, Program, Ran, Sandbox
 from proctor.sandboxes.aids import Aids
 from proctor.sandboxes.groups import Group, lacking, make_group
+from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
     ENVIRONMENT,
@@ -52,6 +54,7 @@ class Bubblewrap(Sandbox):
     """Run programs without network, with a read-only view of what they need and nothing else."""
 
     tier: ClassVar[str] = "bubblewrap"
+    joins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._warm = WarmPython(command=self._interpreter)
@@ -102,6 +105,13 @@ class Bubblewrap(Sandbox):
 
     async def run(self, program: Program) -> Ran:
         """Run a program in namespaces of its own."""
+        if program.partner is None:
+            return await self._run(program, None)
+        ran = await run_joined(program, self._run)
+        assert ran is not None
+        return ran
+
+    async def _run(self, program: Program, channel: socket.socket | None) -> Ran:
         limits = program.limits
         aid = await self._aids.folder(program.aid)
         group = make_group(*group_bounds(limits)) if os.geteuid() == 0 else None
@@ -125,6 +135,7 @@ class Bubblewrap(Sandbox):
                     wall=limits.wall,
                     prepare=_preparation(group, covered),
                     pass_fds=sealed.fds,
+                    channel=channel,
                 )
                 return group.explain(ran) if group is not None else ran
         finally:

@@ -7,6 +7,7 @@ import os
 import py_compile
 import secrets
 import signal
+import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -46,6 +47,7 @@ def job_of(program: Program, cwd: str, limits: Mapping[str, int]) -> dict[str, J
     files = {
         name: data.replace(SECRET.encode(), secret.encode()) for name, data in program.files.items()
     }
+    files |= {f"{name}.py": data for name, data in program.modules.items()}
     return {
         "secret": secret,
         "cwd": cwd,
@@ -110,7 +112,7 @@ def rlimits(program: Program, *, address_space: bool, processes: bool) -> dict[s
     return found
 
 
-async def supervised(
+async def supervised(  # noqa: PLR0913
     argv: Sequence[str],
     job: Mapping[str, Json],
     *,
@@ -118,23 +120,31 @@ async def supervised(
     prepare: Callable[[], None] | None = None,
     pass_fds: Sequence[int] = (),
     env: Mapping[str, str] | None = None,
+    channel: socket.socket | None = None,
 ) -> Ran:
-    """Run a command that ends in the supervisor, hand it the job, and read its report."""
+    """Run a command that ends in the supervisor, hand it the job, and read its report.
+
+    A channel is the program's alone from then on.
+    """
     clock = asyncio.get_running_loop().time
     begun = clock()
     try:
+        joint = (channel.fileno(),) if channel is not None else ()
         process = await spawn(
-            argv,
+            [*argv, *map(str, joint)],
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            pass_fds=tuple(pass_fds),
+            pass_fds=(*pass_fds, *joint),
             env=env if env is not None else {"PATH": os.defpath},
             preexec_fn=prepare,
             start_new_session=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
         return Ran(code=None, step=0, finished=False, not_started=f"{argv[0]}: {error}")
+    finally:
+        if channel is not None:
+            channel.close()
     out = bytearray()
     try:
         sent = {name: value for name, value in job.items() if name != "secret"}

@@ -57,6 +57,8 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 STARTED = b"+"
 """Written before the report: whatever is lost from then on, the program took with it."""
 NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENOEXEC)
+CHANNEL = 3
+"""The socket to another program, where there is one."""
 LIBC = ctypes.CDLL(None, use_errno=True)
 MAX_KEPT_FILE = 64 * 1024 * 1024
 
@@ -113,7 +115,7 @@ class Spawned:
         kill_all()
 
 
-def watch(  # noqa: PLR0913
+def watch(  # noqa: PLR0913, PLR0917
     process: Any,
     pipes: Sequence[int],
     wall: float,
@@ -121,9 +123,12 @@ def watch(  # noqa: PLR0913
     stdin: bytes = b"",
     stdin_fd: int | None = None,
     police: Police | None = None,
+    gate: tuple[int, bytes] | None = None,
 ) -> tuple[int | None, str | None, list[Kept]]:
     """Wait for a process, reading its pipes; kill it at a limit.
 
+    Where one of the pipes is a gate, the process gets its input only when it has asked for it
+    there, by the word that opens the gate.
     Return exit code (negative for a signal), the limit that stopped it or None, and the outputs.
     """
     seen = Watched(process, pipes, wall, most)
@@ -131,7 +136,8 @@ def watch(  # noqa: PLR0913
         os.set_blocking(fd, False)
     while not seen.over():
         seen.judge(police)
-        writing = [stdin_fd] if stdin_fd is not None else []
+        shut = gate is not None and not seen.kept[gate[0]].head.startswith(gate[1])
+        writing = [stdin_fd] if stdin_fd is not None and not shut else []
         ready, ready_to_write, _ = select.select(seen.readable(), writing, [], seen.pause())
         for fd in ready:
             seen.read(fd)
@@ -245,9 +251,12 @@ def kill_group(pid: int) -> None:
 
 
 def spawn(
-    argv: list[str], env: dict[str, str], limits: dict[str, int]
+    argv: list[str], env: dict[str, str], limits: dict[str, int], joined: bool
 ) -> tuple[int, int, int, int]:
-    """Start a command in a session of its own, with pipes; return its pid and our ends."""
+    """Start a command in a session of its own, with pipes; return its pid and our ends.
+
+    One that is joined to another keeps its channel, which this process then has no more.
+    """
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
     in_read, in_write = os.pipe()
@@ -264,7 +273,7 @@ def spawn(
                 signal.signal(number, signal.SIG_DFL)
             offer_to_killer()
             os.set_inheritable(fail_write, False)
-            os.closerange(3, fail_write)
+            os.closerange(CHANNEL + joined, fail_write)
             os.closerange(fail_write + 1, 4096)
             os.execvpe(argv[0], argv, env)
         except OSError as error:
@@ -273,7 +282,7 @@ def spawn(
             os.write(fail_write, str(errno.EINVAL).encode())
         finally:
             os._exit(127)
-    for fd in (in_read, out_write, err_write, fail_write):
+    for fd in (in_read, out_write, err_write, fail_write, *([CHANNEL] if joined else ())):
         os.close(fd)
     failed = os.read(fail_read, 16)
     os.close(fail_read)
@@ -420,7 +429,7 @@ def run_step(step: Job, job: Job, report: Job, left: float, police: Police | Non
     stdin = binascii.a2b_base64(job["stdin"]) if step["stdin"] else b""
     wall = min(left, step.get("wall") or left)
     try:
-        pid, out, err, inp = spawn(step["argv"], dict(job["env"]), job["limits"])
+        pid, out, err, inp = spawn(step["argv"], dict(job["env"]), job["limits"], job["joined"])
     except OSError as error:
         raise NotStarted(step["argv"][0], error.errno or errno.EINVAL) from None
     process = Spawned(pid)
@@ -465,8 +474,12 @@ def main() -> None:
     guard_self()
     # The first process gets only signals that it has asked for; Python asks for this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.closerange(3, 256)
+    joined = len(sys.argv) > 1
+    if joined:
+        os.dup2(int(sys.argv[1]), CHANNEL)
+    os.closerange(CHANNEL + joined, 256)
     job = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - it comes from the grader  # nosec B302
+    job["joined"] = joined
     # The report goes where standard output was; the program never sees that pipe.
     channel = os.dup(1)
     os.dup2(2, 1)

@@ -6,6 +6,7 @@ import marshal
 import os
 import re
 import secrets
+import socket
 import struct
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from proctor.core.program import Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
 from proctor.sandboxes.groups import Group
+from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.processes import (
     GRACE,
     STARTED,
@@ -65,7 +67,10 @@ class _Zygote:
     """One interpreter in its sandbox, with its supervisor; it runs one program at a time."""
 
     process: asyncio.subprocess.Process
-    imports: tuple[str, ...]
+    kind: tuple[str, ...]
+    """The packages and modules that it has loaded."""
+    joints: socket.socket
+    """Where its supervisor gets the sockets that join programs."""
     programs: Group | None
     groups: Sequence[Group]
     bounds: tuple[int, int] = (0, 0)
@@ -92,6 +97,7 @@ class _Zygote:
 
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
+        self.joints.close()
         await end(self.process)
         for group in self.groups:
             await asyncio.to_thread(group.remove)
@@ -134,21 +140,27 @@ class WarmPython:
 
         So it is where warm interpreters do not work, and where one was lost with the program.
         """
+        if program.partner is not None:
+            return await run_joined(program, self._run)
+        return await self._run(program, None)
+
+    async def _run(self, program: Program, channel: socket.socket | None) -> Ran | None:
         code = filter_code()
         try:
             text = program.files[SOURCE].decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
             return None
-        imports = _heavy(text)
-        if imports in self.broken or code is None:
+        imports = _heavy(program)
+        kind = (*imports, *program.modules)
+        if kind in self.broken or code is None:
             return None
         try:
-            zygote = await self._zygote(imports, code)
+            zygote = await self._zygote(imports, program.modules, code)
         except SandboxError as error:
-            self.broken[imports] = str(error)
+            self.broken[kind] = str(error)
             return None
         try:
-            report = await self._serve(zygote, program, text)
+            report = await self._serve(zygote, program, text, channel)
         except (_NotStarted, _Lost):
             return None
         ran = Ran(
@@ -169,12 +181,17 @@ class WarmPython:
             await self._all.pop().kill()
         self._idle.clear()
 
-    async def _serve(self, zygote: _Zygote, program: Program, text: str) -> Json:
+    async def _serve(
+        self, zygote: _Zygote, program: Program, text: str, channel: socket.socket | None
+    ) -> Json:
         """Let an interpreter run a program; it is kept only if it reports."""
         try:
             async with asyncio.timeout(program.limits.wall + GRACE):
+                if channel is not None:
+                    socket.send_fds(zygote.joints, [b"+"], [channel.fileno()])
+                    channel.close()
                 zygote.bind(program.limits)
-                await zygote.send(_job(program, text))
+                await zygote.send(_job(program, text) | {"joined": channel is not None})
                 started = await zygote.mark() == STARTED
                 report = await zygote.hear()
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
@@ -189,25 +206,30 @@ class WarmPython:
         self._idle.append(zygote)
         return report
 
-    async def _zygote(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
-        """Return an idle interpreter that has the packages, or a new one."""
+    async def _zygote(
+        self, imports: tuple[str, ...], modules: Mapping[str, bytes], code: bytes
+    ) -> _Zygote:
+        """Return an idle interpreter that has the packages and modules, or a new one."""
         for zygote in reversed(self._idle):
-            if zygote.imports == imports:
+            if zygote.kind == (*imports, *modules):
                 self._idle.remove(zygote)
                 return zygote
         while len(self._all) >= MOST and self._idle:
             await self._discard(self._idle.pop(0))
-        return await self._start(imports, code)
+        return await self._start(imports, modules, code)
 
-    async def _start(self, imports: tuple[str, ...], code: bytes) -> _Zygote:
+    async def _start(
+        self, imports: tuple[str, ...], modules: Mapping[str, bytes], code: bytes
+    ) -> _Zygote:
         interpreter = self.command()
+        joints, theirs = socket.socketpair()
         try:
             process = await spawn(
-                interpreter.argv,
+                [*interpreter.argv, str(theirs.fileno())],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                pass_fds=tuple(interpreter.doors),
+                pass_fds=(*interpreter.doors, theirs.fileno()),
                 env={"PATH": os.defpath},
                 preexec_fn=interpreter.prepare,
                 start_new_session=True,
@@ -217,13 +239,16 @@ class WarmPython:
                 group.remove()
             raise SandboxError(f"a warm interpreter cannot be started: {error}") from None
         finally:
+            theirs.close()
             for fd in interpreter.doors:
                 os.close(fd)
-        zygote = _Zygote(process, imports, interpreter.programs, interpreter.groups)
+        kind = (*imports, *modules)
+        zygote = _Zygote(process, kind, joints, interpreter.programs, interpreter.groups)
         self._all.add(zygote)
+        settings = {"imports": imports, "modules": dict(modules), "filter": code}
         try:
             async with asyncio.timeout(START_LIMIT):
-                await zygote.send({**interpreter.settings, "imports": imports, "filter": code})
+                await zygote.send({**interpreter.settings, **settings})
                 problem = (await zygote.hear())["not_started"]
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             problem = "it ended before it was ready"
@@ -242,21 +267,31 @@ class WarmPython:
         await zygote.kill()
 
 
-def _heavy(text: str) -> tuple[str, ...]:
-    """Return the packages that take long to import and that a text names."""
-    named = set(_HEAVY.findall(text))
+def _heavy(program: Program) -> tuple[str, ...]:
+    """Return the packages that take long to import and that a program or its partner names."""
+    texts = [program.files[SOURCE]]
+    if program.modules:
+        both = (program, *((program.partner,) if program.partner is not None else ()))
+        texts = [data for half in both for data in half.files.values()]
+    named = {name for data in texts for name in _HEAVY.findall(data.decode("utf-8", "replace"))}
     return tuple(name for name in HEAVY if name.partition(".")[0] in named)
 
 
 def _job(program: Program, text: str) -> dict[str, Json]:
-    """Write down what the supervisor must know, and what the program alone may read."""
-    secret = secrets.token_hex(16).encode()
+    """Write down what the supervisor must know, and what the program alone may read.
+
+    Standard input is what a launcher reads elsewhere: the line of the secret, the names of the
+    modules that a test uses, and the test, which the program gets when all its lines have run.
+    """
+    secret = secrets.token_bytes(32)
+    _, names, test = (*program.stdin.split(b"\n", 2), b"", b"")[:3]
     files = {name: data for name, data in program.files.items() if name != SOURCE}
     return {
         "wall": program.limits.wall,
         "output": program.limits.output,
         "police": police_of(program),
         "secret": secret,
+        "test": test,
         "program": marshal.dumps(
             {
                 "text": text,
@@ -267,6 +302,7 @@ def _job(program: Program, text: str) -> dict[str, Json]:
                 "limits": rlimits(program, address_space=False, processes=True),
                 "env": dict(program.env),
                 "secret": secret,
+                "names": names.decode("ascii", "replace").split(),
             }
         ),
     }

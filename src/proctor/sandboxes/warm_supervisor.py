@@ -137,16 +137,20 @@ class Child:
 class Server:
     """Run programs one after the other."""
 
-    def __init__(self, channel, control, interpreter):
+    def __init__(self, channel, control, interpreter, joints):
         self.channel, self.control, self.interpreter = channel, control, interpreter
+        self.joints = joints
         self.child = Child(control)
 
     def serve(self, job):
         """Run one program, report, and have the next child prepared."""
-        ends = [os.pipe() for _ in range(3)]
-        problem = self.child.start(job["program"], [write for _, write in ends])
-        for _, write in ends:
-            os.close(write)
+        ends = [os.pipe(), os.pipe(), [s.detach() for s in socket.socketpair()]]
+        theirs = [write for _, write in ends]
+        if job["joined"]:
+            theirs += socket.recv_fds(self.joints, 1, 1)[1]
+        problem = self.child.start(job["program"], theirs)
+        for fd in theirs:
+            os.close(fd)
         pipes = [read for read, _ in ends]
         if problem:
             for fd in pipes:
@@ -164,8 +168,11 @@ class Server:
         """Watch a program to its end; return what became of it."""
         started = time.monotonic()
         police = supervise.Police(*job["police"], self.interpreter, self.child.places)
+        # The test goes to a program that has asked for it, and not before.
+        later = HEADER.pack(len(job["test"])) + job["test"]
+        gate = pipes[2], job["secret"][: len(job["secret"]) // 2]
         code, stopped, (out, err, proof) = supervise.watch(
-            self.child, pipes, job["wall"], job["output"], police=police
+            self.child, pipes, job["wall"], job["output"], later, os.dup(pipes[2]), police, gate
         )
         stopped = stopped or police.verdict(code)
         finished = code == 0 and not stopped
@@ -184,6 +191,8 @@ def main():
     """Serve until the input ends."""
     supervise.guard_self()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    joints = socket.socket(fileno=int(sys.argv[1]))
+    joints.set_inheritable(False)
     jobs, channel = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -197,6 +206,7 @@ def main():
     if interpreter == 0:
         try:
             ours.detach()
+            joints.detach()
             zygote.close_all_but(theirs.fileno(), *settings["doors"])
             zygote.breed(theirs, settings)
         finally:
@@ -205,7 +215,7 @@ def main():
     for door in settings["doors"]:
         os.close(door)
     try:
-        server = Server(channel, ours, interpreter)
+        server = Server(channel, ours, interpreter, joints)
         send(channel, {"not_started": server.child.problem})
         while (job := receive(jobs)) is not None:
             server.serve(job)

@@ -97,6 +97,22 @@ def compose(code: str, language: Language, *, before: str, test: str, compat: st
     return Composed(text=head + test, test_line=head.count("\n") + 1)
 
 
+def compose_script(code: str, language: Language, *, before: str) -> Composed:
+    """Put together a program that stands by itself."""
+    shape = language.shape or _unchanged
+    body = "\n".join(part for part in (shape(before), shape(code)) if part.strip())
+    hoisted, (body,) = _hoisted((body,), language)
+    preamble = language.preamble_for(f"{hoisted}\n{body}") if _wants_preamble(language) else ""
+    head = _future_first("\n".join(part for part in (preamble, hoisted, body) if part), language)
+    if language.opening:
+        head = f"{language.opening}\n{head}"
+    return Composed(text=f"{head}\n", test_line=1)
+
+
+def _wants_preamble(language: Language) -> bool:
+    return language.script is not None and language.script.preamble
+
+
 def _unchanged(text: str) -> str:
     return text
 

@@ -63,6 +63,28 @@ def outcome_of(
     return Outcome(passed=passed, text=text, line=line, ran=ran, program=composed.text)
 
 
+def difference(printed: str, expected: str) -> str:
+    """Say where an output differs; white space at the end of lines and of all does not matter."""
+    found, wanted = _lines(printed), _lines(expected)
+    for number, (line, other) in enumerate(zip(found, wanted, strict=False), 1):
+        if line != other:
+            return f"printed {_short(line)} instead of {_short(other)} on line {number}"
+    if len(found) != len(wanted):
+        return f"printed {len(found)} lines instead of {len(wanted)}"
+    return ""
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line.rstrip() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _short(line: str) -> str:
+    return repr(line if len(line) <= 60 else line[:60] + "…")
+
+
 def _text(ran: Ran, language: Language, *, building: bool, timeout: float) -> str:
     if ran.stopped is Stopped.TIME:
         limit = f"{language.build_time:g} s of building" if building else f"{timeout:g} s"

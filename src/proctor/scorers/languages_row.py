@@ -22,6 +22,18 @@ class Aid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """How a whole program is built and run that reads standard input and prints."""
+
+    build: tuple[tuple[str, ...], ...] = ()
+    run: tuple[str, ...]
+    launchers: tuple[str, ...] = ()
+    """Files of ours that building needs."""
+    preamble: bool = True
+    """Whether the language's preamble stands before it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """Say how programs of one language are put together, built and run."""
 
@@ -48,6 +60,8 @@ class Language:
     needs: tuple[str, ...] = ()
     """Folders outside of the system's own that its toolchain uses, where they exist."""
     aid: Aid | None = None
+    script: Script | None = None
+    """None where there are no such programs."""
     preamble: tuple[str, ...] = ()
     optional: Mapping[str, str] = field(default_factory=dict)
     """Parts of the preamble that are left out of programs which do not name a word."""

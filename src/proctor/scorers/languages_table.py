@@ -4,6 +4,7 @@ from proctor.core.program import AID, MIB
 from proctor.scorers.languages_row import (
     Aid,
     Language,
+    Script,
     go_imports,
     go_main,
     haskell_module,
@@ -83,6 +84,7 @@ LANGUAGES: tuple[Language, ...] = (
         optional=_PYTHON_OPTIONAL,
         original=True,
         stops=("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "\nassert"),
+        script=Script(run=("python3", "-I", "-B", "main.py")),
     ),
     Language(
         name="javascript",
@@ -102,6 +104,7 @@ LANGUAGES: tuple[Language, ...] = (
         ending=";__proctorEnd();",
         original=True,
         depth=1,
+        script=Script(run=(*_NODE, "main.js")),
     ),
     Language(
         name="typescript",
@@ -122,6 +125,11 @@ LANGUAGES: tuple[Language, ...] = (
         ),
         timeout=20.0,
         original=True,
+        script=Script(
+            build=((*_NODE, "build_ts.js", "script"),),
+            run=(*_NODE, "--enable-source-maps", "main.js"),
+            launchers=("build_ts.js",),
+        ),
     ),
     Language(
         name="java",
@@ -143,6 +151,9 @@ LANGUAGES: tuple[Language, ...] = (
         shape=no_package,
         original=True,
         depth=2,
+        script=Script(
+            build=((*_JAVAC, "Main.java"),), run=("java", *_JVM, "-ea", "-cp", ".", "Main")
+        ),
     ),
     Language(
         name="c",
@@ -154,6 +165,9 @@ LANGUAGES: tuple[Language, ...] = (
         build=(("gcc", "-w", "-o", "main", "launch.c", "main.c", _WRAP, "-lm", "-pthread"),),
         run=("./main",),
         joint="#undef main",
+        script=Script(
+            build=(("gcc", "-w", "-o", "main", "main.c", "-lm", "-pthread"),), run=("./main",)
+        ),
     ),
     Language(
         name="c++",
@@ -177,6 +191,9 @@ LANGUAGES: tuple[Language, ...] = (
         joint="#undef main",
         original=True,
         depth=1,
+        script=Script(
+            build=(("g++", "-w", "-o", "main", "main.cpp", "-pthread"),), run=("./main",)
+        ),
     ),
     Language(
         name="c#",
@@ -190,6 +207,10 @@ LANGUAGES: tuple[Language, ...] = (
         timeout=20.0,
         first=(r"^[ \t]*using\s+(?:static\s+)?[\w.]+(?:\s*=\s*[\w.<>,\s]+)?;",),
         original=True,
+        script=Script(
+            build=(("mcs", "-debug", "-warn:0", "-out:main.exe", "main.cs"),),
+            run=("mono", "main.exe"),
+        ),
     ),
     Language(
         name="go",
@@ -217,6 +238,7 @@ LANGUAGES: tuple[Language, ...] = (
         original=True,
         stops=("\n//", "\nfunc main(", "struct", "\nfunc"),
         depth=1,
+        script=Script(build=(("go", "build", "-o", "main", "main.go"),), run=("./main",)),
     ),
     Language(
         name="r",
@@ -231,6 +253,7 @@ LANGUAGES: tuple[Language, ...] = (
         env={"TZ": "UTC", "R_NSIZE": "3000000", "R_VSIZE": "128M"},
         preamble=("rm(list=ls())", "library(assert)"),
         original=True,
+        script=Script(run=("Rscript", "main.r"), preamble=False),
     ),
     Language(
         name="rust",
@@ -259,6 +282,10 @@ LANGUAGES: tuple[Language, ...] = (
             ),
         ),
         run=("./main",),
+        script=Script(
+            build=(("rustc", "--edition", "2021", "-A", "warnings", "-o", "main", "main.rs"),),
+            run=("./main",),
+        ),
     ),
     Language(
         name="ruby",
@@ -269,6 +296,7 @@ LANGUAGES: tuple[Language, ...] = (
         install="apt install ruby",
         run=("ruby", "launch.rb"),
         ending="__proctor_end__",
+        script=Script(run=("ruby", "main.rb")),
     ),
     Language(
         name="php",
@@ -289,6 +317,7 @@ LANGUAGES: tuple[Language, ...] = (
         opening="<?php",
         ending=r";\ProctorLaunch::end();",
         shape=php_part,
+        script=Script(run=("php", "-d", "display_errors=stderr", "main.php")),
     ),
     Language(
         name="bash",
@@ -301,6 +330,7 @@ LANGUAGES: tuple[Language, ...] = (
         run=("bash", "launch.sh"),
         joint='trap \'__proctor_fail__ "$LINENO" "$BASH_COMMAND"\' ERR',
         ending="__proctor_end__",
+        script=Script(run=("bash", "main.sh")),
     ),
     Language(
         name="perl",
@@ -311,6 +341,7 @@ LANGUAGES: tuple[Language, ...] = (
         install="apt install perl",
         run=("perl", "launch.pl"),
         ending=";main::__proctor_end__();",
+        script=Script(run=("perl", "main.pl")),
     ),
     Language(
         name="kotlin",
@@ -331,6 +362,10 @@ LANGUAGES: tuple[Language, ...] = (
         env={"JAVA_OPTS": "-Xmx1g -XX:+UseSerialGC -XX:TieredStopAtLevel=1"},
         first=(r"^import\s+[^\n]+",),
         shape=no_package,
+        script=Script(
+            build=(("kotlinc", "-nowarn", "Main.kt", "-include-runtime", "-d", "main.jar"),),
+            run=("java", *_JVM, "-cp", "main.jar", "MainKt"),
+        ),
     ),
     Language(
         name="sql",
@@ -352,6 +387,7 @@ LANGUAGES: tuple[Language, ...] = (
         install="apt install lua5.4",
         run=("lua", "launch.lua"),
         ending="; __proctor_end__()",
+        script=Script(run=("lua", "main.lua")),
     ),
     Language(
         name="haskell",
@@ -370,6 +406,7 @@ LANGUAGES: tuple[Language, ...] = (
         memory=2048 * MIB,
         first=(r"^\{-#\s*LANGUAGE[^#]*#-\}", r"^import\s[^\n]*(?:\n[ \t]+[^\n]*)*"),
         rewrite=haskell_module,
+        script=Script(build=(("ghc", "-v0", "-w", "-o", "main", "main.hs"),), run=("./main",)),
     ),
     Language(
         name="swift",
@@ -384,6 +421,7 @@ LANGUAGES: tuple[Language, ...] = (
         first=(r"^import\s+\w+",),
         rewrite=swift_begin,
         tested=False,
+        script=Script(build=(("swiftc", "-o", "main", "main.swift"),), run=("./main",)),
     ),
     Language(
         name="dart",
@@ -395,5 +433,6 @@ LANGUAGES: tuple[Language, ...] = (
         memory=2048 * MIB,
         first=(r"^import\s+[^;]+;",),
         tested=False,
+        script=Script(run=("dart", "main.dart")),
     ),
 )

@@ -11,7 +11,7 @@ from pydantic import ConfigDict
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.program import SECRET, Limits, Program, Sandbox, Step
 from proctor.core.score import Score
-from proctor.scorers.extraction import Composed, compose, extract
+from proctor.scorers.extraction import Composed, compose, compose_script, extract
 from proctor.scorers.languages import named, suggestion
 from proctor.scorers.languages_found import (
     Listed,
@@ -22,30 +22,44 @@ from proctor.scorers.languages_found import (
     toolchain,
     version,
 )
-from proctor.scorers.languages_outcome import Outcome, outcome_of
-from proctor.scorers.languages_row import Language
+from proctor.scorers.languages_outcome import Outcome, difference, outcome_of
+from proctor.scorers.languages_row import Language, Script
 from proctor.scorers.patterns import ORIGINAL
+from proctor.scorers.python_tests import (
+    in_one_process,
+    in_two_processes,
+    isolation_of,
+    modules,
+)
 
 LAUNCHERS = Path(__file__).with_name("launchers")
 CLEANUP = "proctor_cleanup.py"
 CLEANUP_TIME = 10.0
 AID_TIME = 60.0
 OPEN_FILES = 1024
+OUTPUT = ".stdout"
+"""The file in which a program's output is kept that is compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnitTest:
-    """Hold one test: the code that is put after the candidate's, and how it is run."""
+    """One test: code that is put after the candidate's, or what its program must print."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    content: str
+    content: str = ""
     prefix: str = ""
     before: str = ""
     cleanup: str = ""
     weight: float = 1.0
     timeout: float | None = None
     only_longest: bool = False
+    isolate: bool | None = None
+    """Whether the test runs in another process than the answer; by default where it can."""
+    stdin: str = ""
+    """What a program gets on standard input, where its output is compared."""
+    stdout: str | None = None
+    """What the answer must print, as a program that stands by itself."""
 
 
 class _NotRun(Exception):
@@ -57,7 +71,9 @@ class UnitTests(Scorer):
     """Give points for each unit test that the candidate's program passes.
 
     The code of the answer is put between ``before`` and the test's ``content`` and run in a
-    sandbox, each test by itself. A test passes when the program runs to its very end.
+    sandbox, each test by itself. A test passes when the program runs to its very end. Python tests
+    run in another process than the answer where they only call it (``isolate``). With ``stdout`` a
+    test passes when the answer, run by itself on ``stdin``, prints that.
     """
 
     version: ClassVar[str] = "3"
@@ -99,8 +115,26 @@ class UnitTests(Scorer):
         if named(self.lang, self.compat) is None:
             yield suggestion(self.lang)
         for number, test in enumerate(self.tests, 1):
-            if test.timeout is not None and test.timeout <= 0:
-                yield f"test {number}: the timeout must be more than 0 s, not {test.timeout:g} s"
+            for problem in self._problems_of(test):
+                yield f"test {number}: {problem}"
+
+    def _problems_of(self, test: UnitTest) -> Iterator[str]:
+        if test.timeout is not None and test.timeout <= 0:
+            yield f"the timeout must be more than 0 s, not {test.timeout:g} s"
+        language = named(self.lang, self.compat)
+        if language is None:
+            return
+        if test.stdout is not None:
+            if test.content or test.cleanup:
+                yield "it has either stdout or content, not both"
+            if language.script is None:
+                yield f"programs in {language.name} do not read standard input"
+            if test.isolate is False:
+                yield "a program whose output is compared is always isolated"
+        elif test.stdin:
+            yield "stdin without stdout: what must the program print?"
+        elif test.isolate and (reason := _shared_because(test, language)):
+            yield f"it cannot be isolated: {reason}"
 
     @property
     def needs_sandbox(self) -> bool:
@@ -151,10 +185,14 @@ class UnitTests(Scorer):
         code = extract(
             answer, language, prefix=test.prefix, only_longest=test.only_longest, compat=compat
         )
-        composed = compose(code, language, before=test.before, test=test.content, compat=compat)
         timeout = language.timeout if test.timeout is None else test.timeout
+        if test.stdout is not None:
+            return await self._printed(test, code, language, sandbox)
+        composed = compose(code, language, before=test.before, test=test.content, compat=compat)
         program = program_of(composed, language, compat=compat, timeout=timeout)
         program = replace(program, aid=aid_of(language, self._texts()))
+        if language.name == "python":
+            program = _python(program, composed, test, sandbox if compat != ORIGINAL else None)
         if test.cleanup:
             program = _with_cleanup(program, test.cleanup)
         ran = None
@@ -166,6 +204,27 @@ class UnitTests(Scorer):
             raise _NotRun(ran.not_started)
         builds = len(_builds(language, compat))
         return outcome_of(ran, language, composed, builds=builds, timeout=timeout)
+
+    async def _printed(
+        self, test: UnitTest, code: str, language: Language, sandbox: Sandbox
+    ) -> Outcome:
+        """Run the answer as a program of its own, and compare what it printed out here."""
+        script = language.script
+        if script is None:
+            raise _NotRun(f"programs in {language.name} do not read standard input")
+        timeout = language.timeout if test.timeout is None else test.timeout
+        composed = compose_script(code, language, before=test.before)
+        program = script_of(composed, language, script, test.stdin, timeout=timeout)
+        ran = await sandbox.run(program)
+        if ran.not_started:
+            raise _NotRun(ran.not_started)
+        ran = replace(ran, stdout=ran.files.get(OUTPUT, b"").decode("utf-8", "replace"))
+        builds = len(script.build)
+        outcome = outcome_of(ran, language, composed, builds=builds, timeout=timeout)
+        if not ran.finished:
+            return replace(outcome, passed=False)
+        problem = difference(ran.stdout, test.stdout or "")
+        return replace(outcome, passed=not problem, text=problem or "passed", line=None)
 
     def _scored(self, outcomes: list[Outcome]) -> Score:
         rows = list(zip(self.tests, outcomes, strict=True))
@@ -218,6 +277,63 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
         tools=tools.command(names[0] for names in language.tools),
         toolchain=f"{language.name} {version(language)}",
     )
+
+
+def script_of(
+    composed: Composed, language: Language, script: Script, stdin: str, *, timeout: float
+) -> Program:
+    """Make a program that stands by itself; what it prints comes back as a file, all of it."""
+    tools = toolchain(language)
+    steps = [
+        Step(argv=tools.command(argv), wall=language.build_time, stdin=False)
+        for argv in script.build
+    ]
+    kept = ("sh", "-c", f'exec "$@" >{OUTPUT}', "sh")
+    return Program(
+        steps=(*steps, Step(argv=(*kept, *tools.command(script.run)), wall=timeout)),
+        files={
+            **{name: _launcher(name) for name in script.launchers},
+            language.file: composed.text.encode("utf-8", "surrogatepass"),
+        },
+        stdin=stdin.encode("utf-8", "surrogatepass"),
+        env=_environment(language, tools),
+        needs=tools.needs,
+        limits=Limits(
+            wall=timeout + language.build_time * len(steps),
+            memory=language.memory,
+            open_files=OPEN_FILES,
+        ),
+        keep=(OUTPUT,),
+        toolchain=f"{language.name} {version(language)}",
+    )
+
+
+def _python(
+    program: Program, composed: Composed, test: UnitTest, sandbox: Sandbox | None
+) -> Program:
+    """Make a Python program; without a sandbox, one that is run whole, as the original does."""
+    if sandbox is None:
+        return replace(program, modules=modules())
+    language = named("python")
+    assert language is not None
+    wanted = test.isolate is not False and not test.cleanup
+    parts = isolation_of(test.content, test.before, language)
+    if not wanted or parts.reason:
+        return in_one_process(program, composed)
+    if sandbox.joins:
+        return in_two_processes(program, composed, parts)
+    if test.isolate:
+        raise _NotRun("this sandbox cannot run a test apart from the answer (isolate: true)")
+    return in_one_process(program, composed)
+
+
+def _shared_because(test: UnitTest, language: Language) -> str:
+    """Say why a test must share a process with the answer."""
+    if language.name != "python":
+        return f"tests in {language.name} run in the process of the answer"
+    if test.cleanup:
+        return "it has a cleanup"
+    return isolation_of(test.content, test.before, language).reason
 
 
 def aid_of(language: Language, texts: Iterable[str]) -> Program | None:

@@ -1,4 +1,5 @@
 // Turns main.ts into main.js without looking at types; a text that is not TypeScript is an error.
+// A script stands by itself; other programs end with a call of the launcher.
 "use strict";
 const fs = require("fs");
 const PACKAGES = "/proctor/aid/packages.js";
@@ -24,4 +25,5 @@ for (const found of made.diagnostics) {
 if (made.diagnostics.length) process.exit(1);
 const at = made.outputText.lastIndexOf("//# sourceMappingURL=");
 const [text, map] = [made.outputText.slice(0, at), made.outputText.slice(at)];
-fs.writeFileSync("main.js", `${text}\n;__proctorEnd();\n${map}`);
+const end = process.argv[2] === "script" ? "" : "\n;__proctorEnd();\n";
+fs.writeFileSync("main.js", `${text}${end}${map}`);

@@ -1,0 +1,182 @@
+"""A program and its test in one process, the test read only when the program has run.
+
+Before the test begins, what the program may have changed of the library is put back as it was:
+built-in functions, the modules that the test uses, hooks of the interpreter. What comes after the
+program waits as the elements of a list that is being sorted: no frame shows them, the list itself
+looks empty, and nothing that the program can replace is asked on the way. The file runs by itself,
+inside a sandbox, and uses the standard library alone.
+"""
+
+import _signal
+import builtins
+import gc
+import importlib
+import linecache
+import operator
+import os
+import sys
+import traceback
+import types
+from functools import partial
+from typing import Any
+
+SOURCE = "main.py"
+ALWAYS = ("builtins", "math", "operator", "traceback", "linecache")
+WITH = {"unittest": ("unittest.case", "unittest.suite", "unittest.result", "unittest.loader"),
+        "numpy": ("numpy.testing",), "pandas": ("pandas.testing",)}  # fmt: skip
+"""Modules in which another one does what it is known for."""
+REFUSED = frozenset((
+    "sys.addaudithook", "sys._current_frames", "sys._current_exceptions",
+    "sys.monitoring.register_callback", "gc.get_objects", "gc.get_referrers", "gc.get_referents",
+    "ctypes.string_at", "ctypes.wstring_at", "ctypes.cdata", "ctypes.PyObj_FromPtr",
+))  # fmt: skip
+"""What a program must not do: listen to what happens later, or search its own memory."""
+TIMERS = (_signal.ITIMER_REAL, _signal.ITIMER_VIRTUAL, _signal.ITIMER_PROF)
+SIZE = 4
+HALF = 16
+"""Bytes by which a program asks for its test, and again by which it says that this has ended."""
+FLAGS = 0x1FFE0000
+"""The flags of a text that ``from __future__`` sets."""
+
+
+class Pristine:
+    """Modules and hooks as they are before the program."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.modules: dict[str, Any] = {}
+        more = [part for name in names for part in WITH.get(name, ())]
+        for name in (*ALWAYS, *names, *more):
+            try:
+                self.modules[name] = importlib.import_module(name)
+            except Exception:  # noqa: BLE001, S112 - it fails again in the test  # nosec B112
+                continue
+        self.names = {name: dict(vars(module)) for name, module in self.modules.items()}
+        self.inside = [kept for found in self.names.values() for kept in inside(found)]
+        self.imports = (list(sys.meta_path), list(sys.path_hooks), list(sys.path))
+        self.hooks = (sys.excepthook, sys.displayhook, sys.unraisablehook)
+
+
+def inside(names: dict[str, Any]) -> list[tuple[Any, str, Any]]:
+    """Return what could be changed within functions and classes: owner, attribute, value."""
+    found: list[tuple[Any, str, Any]] = []
+    for value in list(names.values()):
+        if isinstance(value, types.FunctionType):
+            found += [(value, part, getattr(value, part)) for part in ("__code__", "__defaults__")]
+        elif isinstance(value, type) and value.__module__.startswith("unittest."):
+            for name, part in list(vars(value).items()):
+                if isinstance(part, types.FunctionType):
+                    found += [(value, name, part), (part, "__code__", part.__code__),
+                              (part, "__defaults__", part.__defaults__)]  # fmt: skip
+    return found
+
+
+def refuse(
+    event: str,
+    arguments: Any,
+    refused: frozenset[str] = REFUSED,
+    text: type = str,
+    error: type[Exception] = PermissionError,
+) -> None:
+    """Refuse what a program must not do; all names in here are local, and cannot be replaced."""
+    if event in refused:
+        raise error(event)
+    if event == "open" and arguments[0].__class__ is text and arguments[0].endswith("/mem"):
+        raise error(arguments[0])
+
+
+# This runs between the program and the test, in names of its own that nothing else knows.
+BETWEEN = """
+sys.excepthook, sys.displayhook, sys.unraisablehook = kept.hooks
+sys.meta_path[:], sys.path_hooks[:], sys.path[:] = kept.imports
+for owner, name, value in kept.inside:
+    if getattr(owner, name, None) is not value:
+        setattr(owner, name, value)
+for name, module in kept.modules.items():
+    sys.modules[name] = module
+    now = module.__dict__
+    for part, value in kept.names[name].items():
+        if now.get(part) is not value:
+            now[part] = value
+write(line, key)
+def take(size):
+    data = b""
+    while len(data) < size:
+        piece = read(line, size - len(data))
+        if not piece:
+            leave(1)
+        data += piece
+    return data
+text = str(take(int.from_bytes(take(SIZE), "little")), "utf-8", "surrogatepass")
+flags = program.__code__.co_flags & FLAGS
+test.__code__ = compile(text, SOURCE, "exec", flags, True)
+"""
+AFTER = """
+sys.stdout.flush()
+sys.stderr.flush()
+"""
+
+
+def steps(given: list[Any]) -> list[Any]:
+    """Return what is called one after the other: the program, the test, and the sign of the end."""
+    text, names, line, key = given
+    given.clear()
+    kept = Pristine(names)
+    module = types.ModuleType("program")
+    module.__file__ = SOURCE
+    sys.modules["program"] = module
+    module.__dict__["__builtins__"] = builtins
+    linecache.cache[SOURCE] = (len(text), None, text.splitlines(True), SOURCE)
+    nothing = compile("", SOURCE, "exec")
+    program = types.FunctionType(compile(text, SOURCE, "exec", dont_inherit=True), module.__dict__)
+    test = types.FunctionType(nothing, module.__dict__)
+    own = {
+        "__builtins__": dict(vars(builtins)), "sys": sys, "kept": kept, "read": os.read,
+        "write": os.write, "leave": os._exit, "line": line, "key": key[:HALF], "SIZE": SIZE,
+        "FLAGS": FLAGS, "SOURCE": SOURCE, "program": program, "test": test,
+    }  # fmt: skip
+    sys.addaudithook(refuse)
+    every = _signal.valid_signals()
+    return [
+        gc.freeze,
+        program,
+        partial(sys.settrace, None),
+        partial(sys.setprofile, None),
+        *(partial(_signal.setitimer, timer, 0) for timer in TIMERS),
+        # A handler that is due runs here, and no other until the test begins.
+        partial(_signal.pthread_sigmask, _signal.SIG_BLOCK, every),
+        partial(exec, compile(BETWEEN, "between", "exec"), own),
+        partial(_signal.pthread_sigmask, _signal.SIG_UNBLOCK, every),
+        test,
+        partial(exec, compile(AFTER, "after", "exec"), {"sys": sys}),
+        partial(os.write, line, key[HALF:]),
+        partial(os._exit, 0),
+    ]
+
+
+def run(given: list[Any]) -> None:
+    """Run a program: its text, modules that its test uses, the line and its key; never return."""
+    try:
+        steps(given).sort(key=operator.call)
+    except BaseException:  # noqa: BLE001 - whatever ends a program is its result
+        show_error()
+    finally:
+        leave()
+
+
+def leave() -> None:
+    """End this process without the end of the test."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
+
+
+def show_error() -> None:
+    """Print the error as Python would, without the frames of this file."""
+    kind, error, trace = sys.exc_info()
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    if isinstance(error, SystemExit):
+        sys.stderr.write(f"SystemExit: {error.code}\n")
+    traceback.print_exception(kind, error, trace)
