@@ -216,3 +216,22 @@ def test_help_and_version(cli: Any) -> None:
     assert "infibench" in cli("--help").stdout
     assert cli("--version").stdout.startswith("proctor")
     assert "Did you mean 'report'" in cli("reprot", code=2).stderr
+
+
+def test_a_table_in_a_pipe_is_never_cut_and_columns_limits_it(cli: Any) -> None:
+    name = "a-case-with-a-rather-long-name-" + "x" * 60
+    cli.write(
+        "suite.yaml", f"name: long\ncases:\n  - {{id: {name}, ask: Q, criteria: {'y' * 150}}}\n"
+    )
+    cli.answers([{"case": name, "output": "no"}])
+    cli.env.pop("COLUMNS", None)
+    printed = cli.start("run", "suite.yaml", "--answers", "answers.jsonl", "--cases").stdout
+    assert name in printed
+    assert "does not contain" in printed
+    assert "…" not in printed.split("Case ")[1].split("Signature")[0].replace("y…", "")
+    cli.env["COLUMNS"] = "80"
+    narrow = cli.start("report", "@last", "--cases").stdout
+    assert (
+        max(len(line) for line in narrow.split("Case ")[1].split("Signature")[0].splitlines()) <= 80
+    )
+    assert name not in narrow

@@ -144,6 +144,14 @@ def test_no_width_costs_a_number(make_view: Any, width: int) -> None:
         assert max(map(len, made.splitlines())) <= width
 
 
+def test_nothing_is_cut_where_no_width_is_given(make_view: Any) -> None:
+    made = TableReport().render(make_view(), cases=True)
+    narrow = TableReport(width=60).render(make_view(), cases=True)
+    assert "…" not in made + narrow
+    words = made.split("Case")[1].split()
+    assert [word for word in words if len(word) < 10 and word not in narrow] == []
+
+
 def test_colour_only_when_asked_for(make_view: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "30")

@@ -93,7 +93,7 @@ store_option(battle)
 
 def print_battle(outcome: Any, options: dict[str, Any]) -> None:
     """Print a battle as a person asked for it, and write the original's files where wanted."""
-    from proctor.cli.output import print_json, terminal_width
+    from proctor.cli.output import on_terminal, print_json, table_width
     from proctor.reports.battle import battle_markdown, battle_object, battle_table
 
     by = options.get("by") or ()
@@ -103,8 +103,7 @@ def print_battle(outcome: Any, options: dict[str, Any]) -> None:
     elif form == "md":
         click.echo(battle_markdown(outcome, by=by).rstrip("\n"))
     else:
-        width = terminal_width()
-        text = battle_table(outcome, by=by, width=width or 120, color=width is not None)
+        text = battle_table(outcome, by=by, width=table_width(), color=on_terminal())
         click.echo(text.rstrip("\n"))
     if options.get("out") is not None:
         from proctor.reports.battle_files import write_battle

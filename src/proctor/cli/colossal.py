@@ -321,13 +321,11 @@ def _say_written(paths: Collection[Path], asked: _Asked) -> None:
 
 
 def _print_runs(outcomes: "list[Outcome]", asked: _Asked) -> None:
-    from proctor.cli.output import terminal_width
+    from proctor.cli.output import on_terminal, table_width
     from proctor.cli.run import print_report
     from proctor.reports.colossal_summary import summary_table
 
     options = asked.options
-    width = terminal_width()
-    shown: dict[str, Any] = {} if width is None else {"width": width, "color": True}
     for number, outcome in enumerate(outcomes):
         if number:
             click.echo()
@@ -335,7 +333,9 @@ def _print_runs(outcomes: "list[Outcome]", asked: _Asked) -> None:
             form = "json" if options["as_json"] else "table"
             print_report(outcome.view, form, by=(), cases=options["cases"])
         else:
-            click.echo(summary_table(outcome.view, **shown).rstrip("\n"))
+            click.echo(
+                summary_table(outcome.view, width=table_width(), color=on_terminal()).rstrip("\n")
+            )
 
 
 def _exit_code(outcomes: "list[Outcome]") -> int:

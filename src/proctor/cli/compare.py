@@ -125,12 +125,11 @@ def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bo
 
 def _table(contrast: "Contrast", by: Sequence[str]) -> str:
     """Return the numbers of all cases, and of the breakdowns asked for, largest group first."""
-    import io
-
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from proctor.reports.console import printed
 
     sections = [[_cells("Overall", contrast)]]
     for tag in dict.fromkeys(by):
@@ -145,10 +144,8 @@ def _table(contrast: "Contrast", by: Sequence[str]) -> str:
         for cells in section:
             table.add_row(*(Text(cell) for cell in cells))
         table.add_section()
-    file = io.StringIO()
     # Numbers are never cut: a narrow terminal wraps the lines instead.
-    Console(file=file, width=1000, color_system=None, highlight=False).print(table)
-    return "\n".join(line.rstrip() for line in file.getvalue().rstrip("\n").split("\n"))
+    return printed([table]).rstrip("\n")
 
 
 def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
@@ -227,7 +224,11 @@ def _case_line(pair: "CasePair") -> str:
 
 
 def _short(name: str) -> str:
+    from proctor.cli.output import on_terminal
+
     shown = _line(name)
+    if not on_terminal():
+        return shown
     return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"
 
 

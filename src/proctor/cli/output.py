@@ -1,6 +1,8 @@
 """What commands print: JSON, problems, progress."""
 
 import json
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -64,13 +66,17 @@ def say_problems(problems: Iterable[Problem], *, most: int | None = None) -> Non
         click.echo(f"… and {left} more; `proctor check` shows them all", err=True)
 
 
-def terminal_width() -> int | None:
-    """Return the width of the terminal; none where the output is a file or a pipe."""
-    if not sys.stdout.isatty():
-        return None
-    import shutil
+def on_terminal() -> bool:
+    """Tell whether a person reads standard output on a terminal."""
+    return sys.stdout.isatty()
 
-    return shutil.get_terminal_size().columns
+
+def table_width() -> int | None:
+    """Return how wide tables may be: ``COLUMNS``, or the terminal; none where nothing limits it."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    return shutil.get_terminal_size().columns if on_terminal() else None
 
 
 @contextmanager

@@ -107,13 +107,13 @@ def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[O
 
 def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> None:
     """Print a run in one of the report formats."""
-    from proctor.cli.output import terminal_width
+    from proctor.cli.output import on_terminal, table_width
     from proctor.core.suite import Spec
     from proctor.registry import build
 
     params: dict[str, Any] = {}
-    if name == "table" and (width := terminal_width()) is not None:
-        params = {"width": width, "color": True}
+    if name == "table":
+        params = {"width": table_width(), "color": on_terminal()}
     report = build("report", Spec(name=name, params=params))
     if hasattr(report, "write"):
         report.write(view, sys.stdout, by=by, cases=cases)

@@ -1,14 +1,17 @@
 """A battle as a table, as Markdown, and as one JSON object."""
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.core.comparison import BattleOutcome, Comparison, Pair, Standing, Tally
 from proctor.core.suite import Json
+from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import clean
 from proctor.reports.tabular import md_table, usage_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 PAIR_HEADER = (
     *("First", "Second", "Win", "Tie", "Loss", "Invalid", "Win rate"),
@@ -59,24 +62,18 @@ def battle_markdown(outcome: BattleOutcome, *, by: Sequence[str] = ()) -> str:
 
 
 def battle_table(
-    outcome: BattleOutcome, *, by: Sequence[str] = (), width: int = 120, color: bool = False
+    outcome: BattleOutcome,
+    *,
+    by: Sequence[str] = (),
+    width: int | None = None,
+    color: bool = False,
 ) -> str:
     """Write a battle as a table for terminals."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    file = io.StringIO()
-    console = Console(
-        file=file,
-        width=max(width, 100),
-        force_terminal=color,
-        color_system="standard" if color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    parts: list[RenderableType] = []
     for header, rows in _tables(outcome, by):
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
         for name in header:
@@ -89,11 +86,9 @@ def battle_table(
             )
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
-        console.print(table)
-        console.print("")
-    for note in notes_of(outcome):
-        console.print(note, soft_wrap=True)
-    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+        parts += [table, ""]
+    parts += notes_of(outcome)
+    return printed(parts, width=None if width is None else max(width, 100), color=color)
 
 
 def notes_of(outcome: BattleOutcome) -> list[str]:

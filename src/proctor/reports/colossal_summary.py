@@ -1,16 +1,20 @@
 """The numbers of a run by category and metric, as a table for terminals."""
 
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import Measured
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Json
+from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.tabular import usage_line
 from proctor.reports.view import RunView
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 HEADER = ("Category", "Metric", "Value", "Interval 95%", "n")
 ALL = "all"
@@ -18,10 +22,9 @@ _UNKNOWN = "–"
 _SHOWN = 120
 
 
-def summary_table(view: RunView, *, width: int = 100, color: bool = False) -> str:
+def summary_table(view: RunView, *, width: int | None = None, color: bool = False) -> str:
     """Return the table with what could not be judged, what it took, and the signature."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -33,17 +36,11 @@ def summary_table(view: RunView, *, width: int = 100, color: bool = False) -> st
         for cells in rows:
             table.add_row(*(Text(cell) for cell in cells))
         table.add_section()
-    file = io.StringIO()
-    console = Console(
-        file=file, width=max(width, 60), force_terminal=color,
-        color_system="standard" if color else None, highlight=False, markup=False, emoji=False,
-    )  # fmt: skip
     head = f"{run.name} · suite {run.suite} · {view.status}"
     notes = [*unjudged(view), *filter(None, [usage_line(view.summary.usage)])]
     lines = [*notes, f"Signature: {one_line(run.signature) or _UNKNOWN}"]
-    for part in (one_line(head), "", table, "", *lines):
-        console.print(part, soft_wrap=isinstance(part, str))
-    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+    parts: list[RenderableType] = [one_line(head), "", table, "", *lines]
+    return printed(parts, width=None if width is None else max(width, 60), color=color)
 
 
 def sections(measures: Mapping[str, Measured]) -> dict[str, list[tuple[str, ...]]]:

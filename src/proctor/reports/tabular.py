@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
+from proctor.reports.console import printed
 from proctor.reports.reasons import one_line, reasons
 from proctor.reports.view import Report, RunView
 
@@ -119,7 +120,8 @@ def reference_notes(counts: Mapping[str, Json]) -> list[str]:
 class TableReport(Report):
     """Write a run as a table for terminals."""
 
-    width: int = 100
+    width: int | None = None
+    """The columns of a terminal, in which long texts are folded; none cuts and folds nothing."""
     color: bool = False
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
@@ -131,27 +133,11 @@ class TableReport(Report):
         ]
         if cases:
             listed = [_case_cells(result) for result in view.results()]
-            parts += ["", _rich_table(CASE_HEADER, [listed], cut_last=True)]
+            parts += ["", _rich_table(CASE_HEADER, [listed], fold_last=True)]
         parts += ["", *notes_of(view), f"Signature: {one_line(view.run.signature) or _UNKNOWN}"]
-        return self._printed(parts, narrowest=_width_of(rows_of(view, by)))
-
-    def _printed(self, parts: Sequence["RenderableType"], narrowest: int) -> str:
-        """Print to a text; numbers are never cut, so a table may be wider than asked for."""
-        from rich.console import Console
-
-        file = io.StringIO()
-        console = Console(
-            file=file,
-            width=max(self.width, narrowest),
-            force_terminal=self.color,
-            color_system="standard" if self.color else None,
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-        for part in parts:
-            console.print(part, soft_wrap=isinstance(part, str))
-        return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+        narrowest = _width_of(rows_of(view, by))
+        width = None if self.width is None else max(self.width, narrowest)
+        return printed(parts, width=width, color=self.color)
 
 
 @dataclass(frozen=True)
@@ -235,12 +221,8 @@ def _case_cells(result: CaseResult) -> tuple[str, ...]:
         _UNKNOWN if value is None else f"{value:.4g}",
         f"{result.case.full_score:g}",
         result.folded.status.value,
-        _short(one_line(why[0])) + more if why else "",
+        one_line(why[0]) + more if why else "",
     )
-
-
-def _short(text: str, limit: int = 120) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _sections(rows: Sequence[Row]) -> list[list[tuple[str, ...]]]:
@@ -251,7 +233,7 @@ def _sections(rows: Sequence[Row]) -> list[list[tuple[str, ...]]]:
 
 
 def _rich_table(
-    header: Sequence[str], sections: Sequence[Sequence[Sequence[str]]], *, cut_last: bool = False
+    header: Sequence[str], sections: Sequence[Sequence[Sequence[str]]], *, fold_last: bool = False
 ) -> "RenderableType":
     from rich import box
     from rich.table import Table
@@ -259,10 +241,10 @@ def _rich_table(
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for place, name in enumerate(header):
-        if place == 0:
-            table.add_column(name, overflow="fold")
-        elif cut_last and place == len(header) - 1:
-            table.add_column(name, no_wrap=True, overflow="ellipsis")
+        if place == 0 or (fold_last and place == len(header) - 1):
+            texts = [name, *(row[place] for section in sections for row in section)]
+            narrowest = min(_NARROWEST, max(map(len, texts)))
+            table.add_column(name, overflow="fold", min_width=narrowest)
         else:
             table.add_column(name, no_wrap=True, justify="right")
     for section in sections:

@@ -64,7 +64,7 @@ def _take_apart(connection: sa.Connection, run_id: str) -> None:
     scores = sa.table("scores", *map(sa.column, ("key", *_SCORE)))
     mine, other = links.c.run_id == run_id, links.alias()
     place = [sa.cast(links.c[name], sa.Text) for name in _PLACE]
-    own = sa.literal("imported", sa.Text)
+    own: sa.ColumnElement[str] = sa.literal("imported", sa.Text)
     for part in place:
         own = own.concat("/").concat(part)
     copied = (
