@@ -25,11 +25,13 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _keys_of_other_tests() -> Iterator[None]:
-    """Let no test's keys be taken out of what another one says."""
+def _nothing_of_other_tests() -> Iterator[None]:
+    """Let no test's keys be taken out of what another one says, nor refusals be remembered."""
     yield
     if (known := sys.modules.get("proctor.redaction")) is not None:
         known.SECRETS.forget()
+    if (refusals := sys.modules.get("proctor.models.refusals")) is not None:
+        refusals.lessons_about.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ class Anthropic(Served):
     home: ClassVar[str] = "https://api.anthropic.com/v1"
     home_env: ClassVar[str] = "ANTHROPIC_BASE_URL"
     path: ClassVar[str] = "/messages"
+    needed: ClassVar[frozenset[str]] = frozenset({"max_tokens"})
 
     def _auth(self, key: str) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.core.access import Destination
 from proctor.errors import ModelError
 from proctor.models.addresses import proxy_of
+from proctor.models.refusals import Lessons
 from proctor.models.retrying import TryFailed
 from proctor.redaction import redact, redact_body
 
@@ -38,9 +39,11 @@ class Answer:
 class Endpoint:
     """Keep connections to one base URL open, and remember what was learned about its server."""
 
-    def __init__(self, destination: Destination, connections: int) -> None:
+    def __init__(
+        self, destination: Destination, connections: int, lessons: Lessons | None = None
+    ) -> None:
         self.base = destination.base
-        self.learned: dict[str, str] = {}
+        self.lessons = lessons or Lessons()
         """How this server wants to be asked, where its refusals told."""
         self.in_flight = 0
         self.failures = 0

@@ -8,6 +8,7 @@ from typing import ClassVar
 from proctor import wire
 from proctor.core.model import Reply, Request, Shape, Upstream
 from proctor.core.suite import Json, Message
+from proctor.models.refusals import NAME_OF_TOKENS, TOKENS
 from proctor.models.served import Served, shape_name, usage_of
 from proctor.models.thinking import split
 
@@ -47,7 +48,7 @@ class OpenAI(Served):
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
             "top_k": sampling.top_k,
-            learned.get("tokens", "max_tokens"): sampling.max_tokens,
+            learned.get(NAME_OF_TOKENS, TOKENS): sampling.max_tokens,
             "seed": sampling.seed,
             "stop": list(sampling.stop) or None,
         }
@@ -62,9 +63,7 @@ class OpenAI(Served):
         return body
 
     def _learn(self, said: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
-        if "max_tokens" in body and "max_completion_tokens" in said:
-            learned["tokens"] = "max_completion_tokens"
-        elif "response_format" in body and any(word in said for word in _ABOUT_SCHEMA):
+        if "response_format" in body and any(word in said for word in _ABOUT_SCHEMA):
             learned.setdefault("rung", "tool")
         elif "tools" in body and any(word in said for word in _ABOUT_TOOLS):
             learned["rung"] = "none"

@@ -4,7 +4,7 @@ import asyncio
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,8 +19,19 @@ from proctor.models.addresses import base_of, is_loopback, is_private
 from proctor.models.endpoints import Answer, Endpoint, Endpoints
 from proctor.models.limited import Limiter
 from proctor.models.prices import price_of
+from proctor.models.refusals import (
+    STATUSES,
+    Lessons,
+    Refusal,
+    adjusted,
+    changes,
+    drop,
+    learn_field,
+    lessons_about,
+    on_ladder,
+)
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
-from proctor.models.words import blamed_by, code_of, said_by
+from proctor.models.words import code_of, said_by
 from proctor.redaction import SECRETS, redact, redact_reply
 
 CHECK_LIMIT = 10.0
@@ -31,7 +42,6 @@ HELLO = Request(
     messages=(Message(role="user", content="Hello"),),
     sampling=Sampling(max_tokens=10, temperature=1),
 )
-_REFUSES_WISHES = (400, 422, 501)
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -66,6 +76,8 @@ class Served(Model):
     """The environment variable that may name another."""
     path: ClassVar[str]
     """The path of a call under the base URL."""
+    needed: ClassVar[frozenset[str]] = frozenset()
+    """Fields of a request that cannot be left out, whatever a server says."""
 
     def __post_init__(self) -> None:
         if self.concurrency < 1 or self.timeout <= 0 or self.deadline <= 0 or self.retries < 0:
@@ -76,6 +88,12 @@ class Served(Model):
         named = self.urls or (os.environ.get(self.home_env) or self.home,)
         self._bases = tuple(dict.fromkeys(self._base(url) for url in named))
         self._secret = ""  # nosec B105  # no password
+        self.refused: dict[str, str] = {}
+        """What calls should have sent and the server does not take, with what is sent instead."""
+        self.tell_refused: Callable[[str, Json, str], None] = lambda *_: None
+        """Is told once a process: the field, its value, and what is sent instead."""
+        self.note_refused: Callable[[], None] = lambda: None
+        """Is called whenever there is something new in ``refused``."""
         self._endpoints: Endpoints | None = None
         self._limiter = Limiter(
             self.concurrency,
@@ -99,12 +117,21 @@ class Served(Model):
     @cached_property
     def price(self) -> tuple[float, float] | None:
         """Return US dollars per million tokens in and out; none where nobody knows."""
-        if self.price_given is not None:
-            return self.price_given
-        known = price_of(self.provider, self.model, listed=self._bases == (self.home,))
+        known = self._known_price
         if known is None and all(is_loopback(base) for base in self._bases):
             return (0.0, 0.0)
         return known
+
+    @property
+    def price_known(self) -> bool:
+        """Tell whether the price was said by somebody, and not taken to be nothing."""
+        return self._known_price is not None
+
+    @cached_property
+    def _known_price(self) -> tuple[float, float] | None:
+        if self.price_given is not None:
+            return self.price_given
+        return price_of(self.provider, self.model, listed=self._bases == (self.home,))
 
     def use_key(self, secret: str) -> None:
         """Take a key from the person's own settings; it goes wherever they sent the model."""
@@ -186,6 +213,8 @@ class Served(Model):
         """Try one call at one server, in the way it takes."""
         answer, body = await self._put(endpoint, request, limit)
         reply = self._understood(endpoint.base, answer, _rung(request, body))
+        if endpoint.lessons.learned:
+            self._note_refused(request, body, endpoint.lessons)
         self._retrying.took(answer.seconds)
         return reply
 
@@ -193,15 +222,46 @@ class Served(Model):
         self, endpoint: Endpoint, request: Request, limit: float
     ) -> tuple[Answer, dict[str, Json]]:
         """Send a request; where the server does not take a field, send it as it takes it."""
-        body = self._body(request, endpoint.learned)
+        learned = dict(endpoint.lessons.learned)
+        body = adjusted(self._body(request, learned), learned)
         while True:
             answer = await endpoint.post(self._call, wire.dumps(body), limit)
-            if answer.status not in _REFUSES_WISHES:
-                return answer, body
-            self._learn(blamed_by(answer.data), body, endpoint.learned)
-            if (other := self._body(request, endpoint.learned)) == body:
+            if answer.status not in STATUSES:
+                break
+            if (other := self._otherwise(request, body, answer.data, learned)) == body:
                 return answer, body
             body = other
+        if 200 <= answer.status < 300:
+            endpoint.lessons.learned.update(learned)
+        return answer, body
+
+    def _otherwise(
+        self, request: Request, body: dict[str, Json], data: bytes, learned: dict[str, str]
+    ) -> dict[str, Json]:
+        """Return a request as it may be taken after a refusal, or as it was where none helps."""
+        refusal = Refusal.of(data)
+        if on_ladder(refusal, body):
+            self._learn(refusal.text, body, learned)
+            if (other := adjusted(self._body(request, learned), learned)) != body:
+                return other
+        learn_field(refusal, body, learned, self.needed)
+        return adjusted(self._body(request, learned), learned)
+
+    def _note_refused(self, request: Request, sent: Mapping[str, Json], lessons: Lessons) -> None:
+        wanted = self._body(request, {})
+        found = changes(wanted, sent, request.sampling.extra)
+        news = {name: instead for name, instead in found.items() if name not in self.refused}
+        self.refused |= news
+        for name in sorted(news.keys() - lessons.told):
+            lessons.told.add(name)
+            self.tell_refused(name, wanted[name], news[name])
+        if news:
+            self.note_refused()
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Send no more what an earlier part of the same run could not send."""
+        for base in self._bases:
+            drop(lessons_about(self.provider, self.model, base).learned, names)
 
     def _understood(self, base: str, answer: Answer, rung: str) -> Reply:
         """Read an answer, or say what is wrong with it."""
@@ -291,10 +351,12 @@ class Served(Model):
 
     def _servers(self) -> Endpoints:
         if self._endpoints is None:
-            self._endpoints = Endpoints(
-                [Endpoint(self._destination(base), self.concurrency) for base in self._bases]
-            )
+            self._endpoints = Endpoints([self._endpoint(base) for base in self._bases])
         return self._endpoints
+
+    def _endpoint(self, base: str) -> Endpoint:
+        lessons = lessons_about(self.provider, self.model, base)
+        return Endpoint(self._destination(base), self.concurrency, lessons)
 
     def _destination(self, base: str) -> Destination:
         """Bind the key and the headers to one of the base URLs that were named with them."""

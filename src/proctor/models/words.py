@@ -20,17 +20,6 @@ def said_by(data: bytes, secrets: Iterable[str]) -> str:
     return clean(found, secrets)
 
 
-def blamed_by(data: bytes) -> str:
-    """Return what a refusal speaks of, in lower case: its message and the field it names."""
-    try:
-        payload = wire.loads(data[:1_000_000])
-    except ValueError:
-        return data[:10_000].decode("utf-8", "replace").lower()
-    error = payload.get("error") if isinstance(payload, dict) else None
-    field = error.get("param") if isinstance(error, dict) else None
-    return f"{message_of(payload)} {field or ''}".lower()
-
-
 def clean(text: str, secrets: Iterable[str]) -> str:
     """Blot out secrets, make one line of it, and cut it."""
     for secret in secrets:

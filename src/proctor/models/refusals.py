@@ -1,0 +1,245 @@
+"""What servers refuse of a request: which field they name, and how they are asked instead.
+
+A refusal is an answer 400, 422 or 501. What it names is left out, renamed or lowered, and the
+request is sent again, at most once for each field; a lesson is kept once a request went through.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+from proctor import wire
+from proctor.core.suite import Json
+from proctor.models.words import message_of
+
+STATUSES = (400, 422, 501)
+TOKENS, NEW_TOKENS = "max_tokens", "max_completion_tokens"
+NAME_OF_TOKENS = "tokens"
+"""The lesson under which name the limit of tokens is sent."""
+MOST_TOKENS = "most tokens"
+"""The lesson how many tokens a reply may be allowed at most."""
+LADDER = frozenset({"response_format", "tools", "tool_choice", "logprobs", "top_logprobs"})
+"""Fields for which there is another way to ask, which the client of each API knows."""
+_DROP = "drop "
+_NAMING = {"param", "parameter", "field", "loc"}
+_DEEPEST = 8
+# Fields whose names are rare in prose; others must be named as a field is: quoted, or with a verb.
+_UNMISTAKABLE = {"temperature", "logprobs"}
+_FIELD_BEFORE = (
+    r"(?:parameters?|arguments?|fields?|propert(?:y|ies)|keys?|options?|inputs?|names?|supplied)"
+)
+_VERB_AFTER = r"(?::|is\b|are\b|not\b|does\b|cannot\b|can't\b|may\b|must\b|should\b|unsupported)"
+_ONE_OF_THEM = re.compile(r"\b(?:both|only one|either|together|simultaneously|one of)\b")
+_GIVEN_UP_FIRST = ("top_p", "top_k")
+_THIS_REQUEST = re.compile(
+    r"context (?:length|window|size)|(?:input|prompt) tokens|too (?:small|low)|at least|minimum"
+    r"|below|higher|limit was reached|could not finish|prompt is too long"
+)
+_LIMITS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\d+ ?> ?(\d+)",
+        r"at most (\d+)",
+        r"\[\d+, ?(\d+)\]",
+        r"(?:less than or equal to|<=) ?(\d+)",
+        r"maximum\D{0,40}?(\d+)",
+    )
+)
+
+
+@dataclass
+class Lessons:
+    """How one model at one address wants to be asked, as far as its refusals told."""
+
+    learned: dict[str, str] = field(default_factory=dict)
+    told: set[str] = field(default_factory=set)
+    """What people were told of it."""
+
+
+@cache
+def lessons_about(provider: str, model: str, base: str) -> Lessons:
+    """Return what this process has learned about a model at an address."""
+    return Lessons()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a server said when it refused a request."""
+
+    text: str
+    """Its words, in lower case."""
+    named: frozenset[str] = frozenset()
+    """The fields that it names apart from its words."""
+
+    @classmethod
+    def of(cls, data: bytes) -> "Refusal":
+        """Read the body of an answer."""
+        try:
+            payload = wire.loads(data[:1_000_000])
+        except ValueError:
+            return cls(data[:10_000].decode("utf-8", "replace").lower())
+        fields = sorted(set(_fields(payload, _DEEPEST)))
+        named = frozenset(part for name in fields for part in _parts(name))
+        return cls(f"{message_of(payload)} {' '.join(fields)}".lower(), named)
+
+    def blames(self, names: Iterable[str]) -> list[str]:
+        """Return those of the names of fields that the server speaks of; the surest come alone."""
+        candidates = list(names)
+        for sure in (self._apart, self._quoted, self._in_words):
+            if blamed := [name for name in candidates if sure(name)]:
+                return _one_at_a_time(blamed) if _ONE_OF_THEM.search(self.text) else blamed
+        return []
+
+    @cached_property
+    def about_length(self) -> bool:
+        """Tell whether this one request was too long or too short, and nothing is to be learned."""
+        return _THIS_REQUEST.search(self.text) is not None
+
+    def most_tokens(self, wanted: int) -> int | None:
+        """Return the limit of tokens that the server names, where less was allowed than wanted."""
+        for pattern in _LIMITS:
+            for number in map(int, pattern.findall(self.text)):
+                if 0 < number < wanted:
+                    return number
+        return None
+
+    def _apart(self, name: str) -> bool:
+        return name.replace("_", "") in self.named
+
+    def _quoted(self, name: str) -> bool:
+        return any(re.search(rf"['\"`\[‘“]{way}['\"`\]’”]", self.text) for way in _ways(name))
+
+    def _in_words(self, name: str) -> bool:
+        for way in _ways(name):
+            word = rf"(?<![\w.]){way}(?!\w)"
+            if "_" in name or name in _UNMISTAKABLE:
+                if re.search(word, self.text):
+                    return True
+            elif re.search(
+                rf"{_FIELD_BEFORE}\W{{1,3}}{word}|{word}\W{{0,2}}{_VERB_AFTER}", self.text
+            ):
+                return True
+        return False
+
+
+def optional(body: Mapping[str, Json]) -> list[str]:
+    """Return the fields of a body that a server may not know."""
+    return [name for name in body if name not in ("messages", "model", "system")]
+
+
+def on_ladder(refusal: Refusal, body: Mapping[str, Json]) -> bool:
+    """Tell whether a refusal is about what there are other ways to ask for, or about nothing."""
+    blamed = refusal.blames(optional(body))
+    return not blamed or any(name in LADDER for name in blamed)
+
+
+def learn_field(
+    refusal: Refusal,
+    body: Mapping[str, Json],
+    learned: MutableMapping[str, str],
+    needed: Iterable[str],
+) -> None:
+    """Learn which fields of a body a server does not take, or takes under another name."""
+    limit = next((name for name in (TOKENS, NEW_TOKENS) if name in body), None)
+    if limit == TOKENS and NEW_TOKENS in refusal.text and not refusal.about_length:
+        learned[NAME_OF_TOKENS] = NEW_TOKENS
+        return
+    for name in refusal.blames(optional(body)):
+        if name == limit:
+            _learn_limit(refusal, name, body, learned, needed)
+        elif name not in needed:
+            learned[_DROP + name] = refusal.text[:200]
+
+
+def _learn_limit(
+    refusal: Refusal,
+    name: str,
+    body: Mapping[str, Json],
+    learned: MutableMapping[str, str],
+    needed: Iterable[str],
+) -> None:
+    if refusal.about_length:
+        return
+    wanted = body[name]
+    most = refusal.most_tokens(wanted) if isinstance(wanted, int) else None
+    if most is not None:
+        learned[MOST_TOKENS] = str(most)
+    elif name not in needed:
+        learned[_DROP + name] = refusal.text[:200]
+
+
+def adjusted(body: dict[str, Json], learned: Mapping[str, str]) -> dict[str, Json]:
+    """Leave out and lower what the lessons say."""
+    if not learned:
+        return body
+    made = {name: value for name, value in body.items() if _DROP + name not in learned}
+    if (most := learned.get(MOST_TOKENS)) is not None:
+        for name in (TOKENS, NEW_TOKENS):
+            if isinstance(made.get(name), int):
+                made[name] = min(made[name], int(most))
+    return made
+
+
+def drop(learned: MutableMapping[str, str], names: Iterable[str]) -> None:
+    """Learn from an earlier run what is not sent."""
+    for name in names:
+        learned.setdefault(_DROP + name, "as in an earlier run")
+
+
+def changes(
+    wanted: Mapping[str, Json], sent: Mapping[str, Json], chosen: Iterable[str] = ()
+) -> dict[str, str]:
+    """Say of each field that was wanted and not sent as it was, what became of it.
+
+    How a verdict's shape is asked for is not counted, since it is told with the verdict, unless it
+    was chosen by a person.
+    """
+    passed_over = LADDER.difference(chosen)
+    made: dict[str, str] = {}
+    for name, value in wanted.items():
+        if name in passed_over or sent.get(name) == value:
+            continue
+        if name in sent:
+            made[name] = f"{name}={sent[name]}"
+        elif name == TOKENS and NEW_TOKENS in sent:
+            made[name] = NEW_TOKENS
+        else:
+            made[name] = ""
+    return made
+
+
+def _one_at_a_time(names: list[str]) -> list[str]:
+    """Give up one of two that go not together, and keep the one that says more."""
+    return [next((name for name in _GIVEN_UP_FIRST if name in names), names[-1])]
+
+
+def _ways(name: str) -> Iterator[str]:
+    """Yield how servers write a field, in lower case: as it is, in camel case, with blanks."""
+    yield re.escape(name)
+    if "_" in name:
+        yield re.escape(name.replace("_", ""))
+        yield re.escape(name.replace("_", " "))
+
+
+def _fields(payload: Json, depth: int) -> Iterator[str]:
+    """Yield the names of fields that the JSON of an error holds apart from its words."""
+    if depth == 0:
+        return
+    if isinstance(payload, list):
+        for part in payload:
+            yield from _fields(part, depth - 1)
+    if not isinstance(payload, dict):
+        return
+    for name, value in payload.items():
+        if name not in _NAMING:
+            yield from _fields(value, depth - 1)
+        elif isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            yield from (part for part in value if isinstance(part, str))
+
+
+def _parts(name: str) -> list[str]:
+    """Return a field's name and those around it, in lower case and without underscores."""
+    return [part for part in re.split(r"[^a-z0-9]+", name.lower().replace("_", "")) if part]
