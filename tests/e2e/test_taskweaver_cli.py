@@ -156,12 +156,26 @@ def test_the_agents_failure_is_its_own_and_nobody_is_asked_about_it(
 def test_the_judges_failure_is_unscored_and_asked_again(
     cli: Any, weaver: Callable[..., Any]
 ) -> None:
-    with FakeServer("I would rather not say.") as mute:
+    mended: list[bool] = []
+
+    def says(messages: list[Any], body: Any) -> Any:
+        return judge(messages, body) if mended else "I would rather not say."
+
+    with FakeServer(says) as mute:
         args = ("taskweaver", "-m", "batch", "-f", "cases", "--agent", "python:repeater:answer",
                 "--judge", f"openai:m@{mute.url}")  # fmt: skip
-        said = cli(*args).stdout
-    assert "round 0: unscored" in said
-    assert (cli.folder / "sample_case_results.csv").read_text().splitlines()[1:] == []
+        done = cli(*args, code=3)
+        assert "round 0: unscored" in done.stdout
+        result = cli.folder / "sample_case_results.csv"
+        assert result.read_text() == "case_file,round,score,normalized_score\n"
+        count = len(mute.calls)
+        cli(*args, "-flush", code=3)
+        assert len(mute.calls) == 2 * count, "the next batch asks anew"
+        mended.append(True)
+        cli(*args)
+        assert len(mute.calls) == 2 * count + 4
+        assert result.read_text().splitlines()[1:] == [
+            "two.yaml,0,2,0.6666666666666666", "two.yaml,1,0.5,0.2"]  # fmt: skip
 
 
 def test_the_same_by_run(cli: Any, weaver: Callable[..., Any], server: FakeServer) -> None:

@@ -166,7 +166,10 @@ def _examine(settings: "RunSettings", store: Any, batch: _Batch, *, quiet: bool)
     if broken:
         say_problems(broken)
         click.echo(f"{len(broken)} problems kept cases from being examined", err=True)
-    return max(exit_code(view.summary, [], view.run), 3 if broken else 0)
+    unscored = view.summary.totals.unscored
+    if unscored:
+        click.echo(f"{unscored} attempts could not be judged; the next run asks again", err=True)
+    return max(exit_code(view.summary, [], view.run), 3 if broken or unscored else 0)
 
 
 def _label(result: Path) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import ValueStatus
+from proctor.core.suite import Case
 from proctor.reports.turns import NOT_REACHED, UNSCORED, turns_of
 from proctor.reports.view import Layout, RunView
 
@@ -36,14 +37,23 @@ class TaskWeaverLayout(Layout):
 
 def table(results: Iterator[CaseResult]) -> tuple[tuple[str, ...], list[dict[str, str]]]:
     """Return the columns and the rows: by turn where any case has marks of turns, else by case."""
-    rows = [row for result in results for row in rows_of(result)]
-    return (BY_TURN if any(row["round"] for row in rows) else BY_CASE), rows
+    rows: list[dict[str, str]] = []
+    turns = False
+    for result in results:
+        turns = turns or by_turn(result.case)
+        rows += rows_of(result)
+    return (BY_TURN if turns else BY_CASE), rows
+
+
+def by_turn(case: Case) -> bool:
+    """Tell whether a case is judged turn by turn, as those of the first generation are."""
+    return any(criterion.turn is not None for criterion in case.criteria)
 
 
 def rows_of(result: CaseResult) -> list[dict[str, str]]:
     """Return the rows of one case, all of its columns as they stand in the file."""
     case = result.case
-    if any(criterion.turn is not None for criterion in case.criteria):
+    if by_turn(case):
         marks = _turn_marks(result)
     else:
         marks = [("", [_whole(item) for item in result.attempts])]

@@ -8,7 +8,7 @@ from proctor.core.run import AttemptResult
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
 from proctor.errors import UsageError
-from proctor.reports.taskweaver import BY_CASE, BY_TURN, rows_of, written
+from proctor.reports.taskweaver import BY_CASE, BY_TURN, by_turn, rows_of, written
 from proctor.reports.turns import NOT_REACHED, turns_of
 from proctor.reports.view import RunView
 
@@ -19,7 +19,9 @@ def write_rows(view: RunView, path: Path) -> None:
     examined = {name for name, _ in made}
     kept = [row for row in rows_in(path) if row["case_file"] not in examined]
     rows = [*kept, *(row for _, found in made for row in found)]
-    columns = BY_TURN if any(row.get("round") for row in rows) else BY_CASE
+    turns = any(row.get("round") for row in kept)
+    turns = turns or any(by_turn(result.case) for result in view.results())
+    columns = BY_TURN if turns else BY_CASE
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_text(written(columns, rows), encoding="utf-8", newline="")
