@@ -125,3 +125,34 @@ def test_a_secret_of_one_s_own_stays_the_same(cli: Any) -> None:
     with FakeServer(model) as server:
         done = cli("proxy", "--port", "0", "--model", f"openai:served@{server.url}", code=2)
     assert "at least 16" in done.stderr
+
+
+def test_an_agents_calls_share_the_money_of_the_run(cli: Any) -> None:
+    suite = "name: one\ncases:\n" + "".join(
+        f"  - {{id: eggs{n}, ask: 'How many eggs, number {n}?', criteria: ['102']}}\n"
+        for n in range(3)
+    )
+    cli.write("suite.yaml", suite)
+    with FakeServer(model) as server:
+        args = [
+            "run", "suite.yaml", "--agent", f"python:{EXAMPLES / 'calculator.py'}:answer",
+            "--proxy", f"openai:served@{server.url}", "--concurrency", "1",
+        ]  # fmt: skip
+        done = cli(*args, "--max-cost", "100", code=2)
+        assert "--price 'openai:served=IN/OUT'" in done.stderr
+        assert server.calls == []
+        price = ["--price", "served=1000000/0"]
+        found = cli.json(*args, *price, "--max-cost", "100", code=3)
+        assert (found["run"]["status"], found["totals"]["errors"]) == ("incomplete", 2)
+        assert len(server.calls) == 2, "a call that cannot fit is not passed on"
+        assert "--max-cost" in cli("show", "@last", "eggs1").stdout
+        found = cli.json(*args, *price, "--max-cost", "300")
+    assert (found["run"]["status"], found["totals"]["rate"]) == ("complete", 1.0)
+    assert found["usage"]["cost"] == 270.0
+
+
+def test_a_limit_says_that_it_does_not_see_an_agents_own_calls(cli: Any) -> None:
+    cli.write("suite.yaml", "name: one\ncases:\n  - {id: a, ask: Hi, criteria: hi}\n")
+    cli.write("agent.sh", "echo hi\n")
+    done = cli("run", "suite.yaml", "--agent", "exec:sh agent.sh", "--max-cost", "1")
+    assert "its own calls are not seen" in done.stderr

@@ -11,7 +11,9 @@ import pytest
 
 from proctor import bounded
 from proctor.core.model import ModelChoice, Reply, Request, Usage
-from proctor.engine.calls import Budget, CallLog, StoredModel, tokens
+from proctor.engine.budget import Budget
+from proctor.engine.call_scope import CallScope
+from proctor.engine.calls import CallLog, StoredModel
 from proctor.engine.roles import Models
 from proctor.engine.settings import CallSettings
 from proctor.errors import BudgetError, ModelError, StoreError, UsageError
@@ -261,20 +263,6 @@ def test_every_reply_goes_to_the_cassette_once(store: Store, ask: Ask) -> None:
 # money
 
 
-def test_money_is_set_aside_while_calls_are_under_way(ask: Ask) -> None:
-    budget = Budget(most=1.0)
-    price = (0.0, 250_000.0)
-    held = [budget.reserve(ask(max_tokens=1), price) for _ in range(4)]
-    assert held == [0.25] * 4
-    with pytest.raises(BudgetError, match="the 1 dollars of --max-cost are spent"):
-        budget.reserve(ask(max_tokens=1), price)
-    assert budget.spent_up
-    budget.settle(held[0], None)  # it failed, and cost nothing
-    assert budget.reserve(ask(max_tokens=1), price) == 0.25
-    budget.settle(0.25, 0.25)
-    assert budget.spent == 0.25
-
-
 @pytest.mark.parametrize(
     ("most", "bought"), [(1.0, 4), (1.1, 4), (0.3, 1), (0.2, 0), (0.0, 0), (None, 10)]
 )
@@ -291,7 +279,7 @@ def test_no_more_is_bought_than_there_is_money_for(
     assert len(inner.requests) == bought
     assert sum(isinstance(reply, BudgetError) for reply in made) == 10 - bought
     assert model.budget.spent == bought * 0.25
-    assert model.budget.spent_up is (bought < 10)
+    assert model.budget.refused is (bought < 10)
 
 
 def test_calls_from_the_store_count(store: Store, ask: Ask) -> None:
@@ -310,12 +298,60 @@ def test_calls_from_the_store_count(store: Store, ask: Ask) -> None:
     assert (len(inner.requests), limited.budget.spent) == (4, 1.0)
 
 
-def test_what_was_paid_before_says_how_much_a_call_costs(ask: Ask) -> None:
-    budget = Budget(most=2.5)
-    budget.before(Usage(calls=2, cost=2.0))
-    budget.before(Usage(calls=3))
-    with pytest.raises(BudgetError, match=r"2\.0000 so far"):
-        budget.reserve(ask(), (0.0, 0.0))
+# replies of no use
+
+
+def test_a_discarded_reply_is_asked_for_again_and_only_that(store: Store, ask: Ask) -> None:
+    inner = ScriptedModel(["bad", "good", "later"])
+    model = StoredModel(inner, CallLog(store))
+
+    async def work() -> list[Any]:
+        said = []
+        with CallScope.opened() as scope:
+            said.append((await model.reply(ask())).text)
+            assert not await model.discard([ask()]), "it was bought just now"
+            said.append((await model.reply(ask())).text)
+        assert (scope.discarded, scope.all_stored, scope.broken) == (True, False, False)
+        with CallScope.opened() as scope:
+            said.append((await model.reply(ask())).text)
+            assert scope.all_stored
+            assert await model.discard([ask()]), "it came from the store"
+        return [*said, (await model.reply(ask())).text]
+
+    assert asyncio.run(work()) == ["bad", "good", "good", "later"]
+
+
+def test_what_was_asked_anew_meanwhile_is_not_discarded_with_the_old(
+    store: Store, ask: Ask
+) -> None:
+    inner = ScriptedModel(["old", "new"])
+    model = StoredModel(inner, CallLog(store))
+
+    async def work() -> str | None:
+        await model.reply(ask())
+        with CallScope.opened() as slow:
+            await model.reply(ask())
+            with CallScope.opened():
+                await model.reply(ask())
+                await model.discard([ask()])
+            assert (await model.reply(ask())).text == "new"
+            await slow.discard(slow.replies[:1])
+        return (await model.reply(ask())).text
+
+    assert asyncio.run(work()) == "new"
+    assert len(inner.requests) == 2
+
+
+def test_nobody_notes_what_belongs_to_no_work(store: Store, ask: Ask) -> None:
+    model = StoredModel(ScriptedModel("ok"), CallLog(store))
+
+    async def work() -> bool:
+        await model.reply(ask())
+        return await model.discard([ask()])
+
+    assert asyncio.run(work()) is False
+    assert asyncio.run(model.reply(ask())).text == "ok"
+    assert model.bought == 1
 
 
 @pytest.mark.parametrize(
@@ -325,7 +361,9 @@ def test_what_was_paid_before_says_how_much_a_call_costs(ask: Ask) -> None:
         ("openai:m@http://10.0.0.1/v1", {"other": (1.0, 2.0)}, False),
         ("openai:m@http://10.0.0.1/v1", {"m": (1.0, 2.0)}, True),
         ("openai:m@http://10.0.0.1/v1", {"openai:m": (1.0, 2.0)}, True),
-        ("openai:m@http://127.0.0.1:1/v1", {}, True),
+        ("openai:m@http://127.0.0.1:1/v1", {}, False),
+        ("openai:m@http://127.0.0.1:1/v1", {"m": (0.0, 0.0)}, True),
+        ("openai:m@http://localhost:1/v1", {}, False),
         ("openai:gpt-4o", {}, True),
         ("replay:nothing.jsonl", {}, True),
     ],
@@ -342,10 +380,3 @@ def test_a_limit_wants_prices(
     assert (
         Models(store, CallSettings()).open(ModelChoice(spec=spec)).label == spec.partition("@")[0]
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "number"), [("", 1), ("abcd", 2), ("abcdefgh", 3), ("你好", 3), ("你好abcd", 4)]
-)
-def test_tokens_are_guessed(text: str, number: int) -> None:
-    assert tokens(text) == number

@@ -13,7 +13,8 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.model import ModelChoice, Reply, Request, Sampling, Usage
 from proctor.core.run import Run
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.calls import Budget, CallLog, StoredModel
+from proctor.engine.budget import Budget
+from proctor.engine.calls import CallLog, StoredModel
 from proctor.engine.interview import Dialogues, Interviewed, Interviewer, Roster
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers

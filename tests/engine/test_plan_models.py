@@ -194,7 +194,7 @@ def test_other_criteria_judge_stored_answers_only(tmp_path: Path, store: Store) 
         ({"model": None}, "who is examined"),
         ({"model": ModelChoice(spec="nobody:m")}, "there is no model 'nobody'"),
         ({"model": ModelChoice(spec="replay:missing.jsonl")}, "replay:missing.jsonl: No such file"),
-        ({"calls": CallSettings(max_cost=1.0)}, "--max-cost cannot be watched"),
+        ({"calls": CallSettings(max_cost=1.0)}, "--max-cost cannot be held"),
     ],
 )
 def test_problems(tmp_path: Path, store: Store, changes: dict[str, Any], message: str) -> None:

@@ -173,7 +173,7 @@ call_options = [
     click.option("--rpm", type=click.IntRange(1), help="Most requests a minute."),
     click.option("--tpm", type=click.IntRange(1), help="Most tokens a minute."),
     click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help="Send it along."),
-    click.option("--max-cost", type=float, metavar="USD", help="Stop before more is spent."),
+    click.option("--max-cost", type=float, metavar="USD", help="Spend no more than this."),
     click.option(
         "--price",
         "prices",

@@ -87,13 +87,15 @@ def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[O
     """Examine every candidate with every suite, with progress; none where it was interrupted."""
     from proctor.bounded import run_sync
     from proctor.cli.output import progress_bar, say, say_problems, say_stopped
+    from proctor.engine.budget import Budget
     from proctor.engine.evaluate import evaluate_all
 
     outcomes: list[Outcome] = []
+    budget = Budget()
     try:
         for settings in several:
             with progress_bar() as progress:
-                outcomes += run_sync(evaluate_all(settings, store, progress, say))
+                outcomes += run_sync(evaluate_all(settings, store, progress, say, budget))
     except KeyboardInterrupt:
         say_stopped()
         return None

@@ -141,6 +141,14 @@ class Model(ABC):
     async def reply(self, request: Request) -> Reply:
         """Answer, or raise a ModelError."""
 
+    async def discard(self, requests: Sequence[Request]) -> bool:
+        """Say that nothing could be made of the replies to these requests.
+
+        A model that keeps replies does not give them again. Returns whether the last of them was a
+        kept one, so that asking once more may give another.
+        """
+        return False
+
     @abstractmethod
     async def check(self) -> None:
         """Find out whether the model can be reached at all, or raise a ModelError at once."""
@@ -168,6 +176,8 @@ class ModelChoice:
     """A system prompt put before the messages of every case."""
     suffix: str = ""
     """A text put after the last user message of every case."""
+    defaults: frozenset[str] = frozenset()
+    """The settings of the sampling that nobody chose: they hold where nothing else was said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

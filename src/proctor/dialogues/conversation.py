@@ -7,10 +7,13 @@ from proctor.core.agent import FILES, ROUNDS, Round
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import DialogueContext
 from proctor.core.fingerprint import plain
-from proctor.core.model import Reply, Sampling, Usage
+from proctor.core.model import Reply, Request, Sampling, Usage
 from proctor.core.suite import Json, Message
 from proctor.errors import BudgetError, ModelError
 from proctor.prompts import fence, nonce_of
+
+NO_USER = "SimulatorFailed"
+"""Why an attempt was stopped whose simulated user said nothing, or was not there."""
 
 
 class Stopped(Exception):
@@ -44,6 +47,8 @@ class Conversation:
     rounds: list[Json] = field(default_factory=list)
     """What an agent did, turn by turn; of a model, what it said."""
     files: list[Json] = field(default_factory=list)
+    user_requests: list[Request] = field(default_factory=list)
+    """What the simulated user was asked for its next message."""
 
     @property
     def transcript(self) -> tuple[Message, ...]:
@@ -75,6 +80,21 @@ class Conversation:
         if self.null_as is not None:
             return self._heard(self.null_as if text is None else text)
         return None if text is None or not text.strip() else self._heard(text)
+
+    async def ask_user(self, request: Request) -> str | None:
+        """Let the simulated user take its turn, and return what it says."""
+        model = self.ctx.simulator
+        if model is None:
+            raise Stopped(NO_USER, "there is no simulated user (fix: name one with --simulator)")
+        reply = await model.reply(request)
+        self.user_requests.append(request)
+        self.spend("simulator", reply.usage)
+        return reply.text
+
+    async def discard_user(self) -> None:
+        """Let what the simulated user said for its next message be of no use to anybody."""
+        if self.ctx.simulator is not None:
+            await self.ctx.simulator.discard(self.user_requests)
 
     def tell(self, text: str) -> None:
         """Add what the user says next."""

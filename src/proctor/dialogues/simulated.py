@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from proctor.core.contracts import DialogueContext
 from proctor.core.model import Request, Sampling
 from proctor.core.suite import Case, Json, Message
-from proctor.dialogues.conversation import Conversation, Stopped, fenced
+from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, fenced
 from proctor.dialogues.leaks import gives_away, unasked, values_of
 from proctor.dialogues.ledger import Ledger, points_of
 from proctor.errors import BudgetError, ModelError
 from proctor.prompts import load
 
-FAILED = "SimulatorFailed"
+FAILED = NO_USER
 LEAK = "SimulatorLeak"
 PROMPTS = {
     "missing_info": "ask_user_missing",
@@ -35,6 +35,7 @@ class SimulatedUser:
     async def answer(self, talk: Conversation, ledger: Ledger) -> str:
         """Return the user's next message, or raise Stopped where there is none to be had."""
         messages = self.messages(talk)
+        talk.user_requests.clear()
         if self.original:
             return await self._answer_originally(talk, messages)
         text = await self._say(talk, messages, "")
@@ -51,6 +52,7 @@ class SimulatedUser:
         mistake, severe = self._mistake(talk, ledger, text, first=False)
         if mistake and severe:
             ledger.turns[-1]["refused"].append(text)
+            await talk.discard_user()
             raise Stopped(LEAK, "the simulated user gave away what it should not, twice")
         return text
 
@@ -127,6 +129,7 @@ class SimulatedUser:
         except ModelError as error:
             raise Stopped(FAILED, f"the simulated user could not be reached: {error}") from None
         if text is None or not text.strip():
+            await talk.discard_user()
             raise Stopped(FAILED, "the simulated user said nothing")
         return text
 
@@ -142,15 +145,10 @@ class SimulatedUser:
     async def _reply(
         self, talk: Conversation, messages: tuple[Message, ...], salt: str
     ) -> str | None:
-        model = talk.ctx.simulator
-        if model is None:
-            raise Stopped(FAILED, "there is no simulated user")
         request = Request(
             messages=messages, sampling=self.sampling, salt=f"{talk.ctx.salt}/t{talk.turn}{salt}"
         )
-        reply = await model.reply(request)
-        talk.spend("simulator", reply.usage)
-        return reply.text
+        return await talk.ask_user(request)
 
 
 def listed(points: Sequence[str], language: str) -> str:

@@ -8,11 +8,11 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Dialogue, DialogueContext, Turns
 from proctor.core.model import Request
 from proctor.core.suite import Case, Json, Message
-from proctor.dialogues.conversation import Conversation, Stopped, spoken
+from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, spoken
 from proctor.errors import BudgetError, ModelError
 from proctor.prompts import fence, keys_of, load, nonce_of
 
-FAILED = "SimulatorFailed"
+FAILED = NO_USER
 PROMPTS = ("virtual_user", "virtual_user_start")
 
 
@@ -44,6 +44,7 @@ class VirtualUser(Dialogue):
             if not ctx.case.messages or ctx.case.messages[-1].role != "user":
                 query = await self._say(talk)
                 if self.stop_word in query:
+                    await talk.discard_user()
                     raise Stopped(FAILED, "the virtual user ended before it had asked anything")
                 talk.tell(query)
             return await self._go_on(talk)
@@ -80,6 +81,7 @@ class VirtualUser(Dialogue):
 
     async def _say(self, talk: Conversation) -> str:
         """Return what the user says next, or raise Stopped; an empty reply is asked for again."""
+        talk.user_requests.clear()
         for again in ("", "/again"):
             try:
                 text = await self._reply(talk, again)
@@ -89,20 +91,17 @@ class VirtualUser(Dialogue):
                 raise Stopped(FAILED, f"the virtual user could not be reached: {error}") from None
             if text and text.strip():
                 return text.strip()
+        await talk.discard_user()
         raise Stopped(FAILED, "the virtual user said nothing")
 
     async def _reply(self, talk: Conversation, again: str) -> str | None:
         ctx = talk.ctx
-        if ctx.simulator is None:
-            raise Stopped(FAILED, "there is no virtual user (fix: name one with --simulator)")
         request = Request(
             messages=self.messages(talk),
             sampling=ctx.simulator_sampling,
             salt=f"{ctx.salt}/t{talk.turn}{again}",
         )
-        reply = await ctx.simulator.reply(request)
-        talk.spend("simulator", reply.usage)
-        return reply.text
+        return await talk.ask_user(request)
 
     def messages(self, talk: Conversation) -> tuple[Message, ...]:
         """Return the conversation as the model that plays the user has it: it is the assistant."""

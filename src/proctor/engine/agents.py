@@ -18,7 +18,7 @@ from proctor.core.model import Reply, Usage
 from proctor.core.program import Sandbox
 from proctor.core.suite import Case, Message
 from proctor.engine.agent_setup import set_up
-from proctor.engine.calls import Budget
+from proctor.engine.budget import Budget
 from proctor.engine.proxy import Proxy
 from proctor.engine.proxy_calls import ProxyCall
 from proctor.errors import ModelError, ProctorError
@@ -39,6 +39,8 @@ class AgentCandidate(Candidate):
     """Stores the contents of files by key."""
     calls: Callable[[], Sequence[ProxyCall]] = tuple
     """Gives the calls of models that passed the proxy since the last time."""
+    told_cost: Callable[[float | None], None] = lambda _: None
+    """Is told what the agent says that it spent, where its calls are not seen."""
     _session: Session | None = None
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
@@ -49,7 +51,9 @@ class AgentCandidate(Candidate):
         text = _opening(messages) if first else messages[-1].content
         started = time.monotonic()
         try:
-            made = _with_calls(await self._session.send(text), self.calls())
+            made = await self._session.send(text)
+            self.told_cost(made.usage.cost)
+            made = _with_calls(made, self.calls())
         except ProctorError as error:
             redact_error(error)
             raise
@@ -93,13 +97,19 @@ class Seats:
             await set_up(case, folder, sandbox)
             with self._passing() as (env, calls):
                 desk = Desk(case=case, index=index, folder=folder, env=env)
-                candidate = AgentCandidate(agent=self.agent, desk=desk, keep=self.keep, calls=calls)
+                candidate = AgentCandidate(
+                    agent=self.agent, desk=desk, keep=self.keep, calls=calls, told_cost=self._told
+                )
                 try:
                     yield candidate
                 finally:
                     await candidate.close()
         finally:
             await asyncio.to_thread(_clear, folder)
+
+    def _told(self, cost: float | None) -> None:
+        if self.proxy is None:
+            self.budget.seen(cost)
 
     @contextmanager
     def _passing(self) -> Iterator[tuple[Mapping[str, str], Callable[[], Sequence[ProxyCall]]]]:
@@ -111,10 +121,8 @@ class Seats:
         proxy, session = self.proxy, self.proxy.open()
 
         def calls() -> Sequence[ProxyCall]:
-            found = proxy.taken(session)
-            for call in found:
-                self.budget.settle(0.0, call.usage.cost)
-            return found
+            proxy.check(session)
+            return proxy.taken(session)
 
         try:
             yield proxy.env(session), calls

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
+from typing import TypeGuard
 
 from proctor import bounded
 from proctor.core.comparison import BattleOutcome, Comparison, Contender, Preference
@@ -14,8 +15,10 @@ from proctor.core.suite import Json
 from proctor.engine.battle_asking import Asking, Marks
 from proctor.engine.battle_entries import Entries, Job, chosen, entries_of, jobs_of, paired
 from proctor.engine.battle_tally import Tags, faced, leaderboard, pair_of
+from proctor.engine.call_scope import CallScope
 from proctor.engine.evaluate import Progress
 from proctor.engine.offline import offline
+from proctor.engine.refused_settings import refused_words
 from proctor.engine.roles import Models, judge_of
 from proctor.engine.settings import CallSettings, Panel, short_name
 from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
@@ -150,7 +153,7 @@ class _Arena:
             stored = self.store.comparisons(key for key, _, _ in keyed)
             for key, content, job in keyed:
                 known = stored.get(key)
-                if known is not None and known[0] == content:
+                if _decided(known, content):
                     self._count(key, known[1])
                 elif (plainly := self._plain(job)) is not None:
                     self._take(key, content, plainly)
@@ -183,7 +186,10 @@ class _Arena:
         return self._comparison(job, outcome, reason="the other gave no answer")
 
     async def _compare(self, work: tuple[str, str, Job]) -> None:
-        key, content, job = work
+        with CallScope.opened():
+            await self._ask(*work)
+
+    async def _ask(self, key: str, content: str, job: Job) -> None:
         try:
             ruling = await self.judge.ask(
                 self.asking.messages(job.case, *job.attempts),
@@ -251,23 +257,28 @@ class _Arena:
         self.progress(Progress(phase="battle", done=done, total=self.total, failed=self.failed))
 
 
+def _decided(
+    known: tuple[str, Comparison] | None, content: str
+) -> TypeGuard[tuple[str, Comparison]]:
+    """Tell whether a stored comparison stands: of the same answers, and with a readable verdict."""
+    return known is not None and known[0] == content and known[1].outcome is not Preference.INVALID
+
+
 def _settled(panel: Panel, compat: str) -> Panel:
     """Let judges be asked without chance, or as the original asked, where nothing else was said."""
     usual = ORIGINAL if compat == "original" else Sampling(temperature=0.0)
 
     def settled(choice: ModelChoice) -> ModelChoice:
-        asked = choice.sampling
-        if asked.temperature is None:
-            asked = replace(asked, temperature=usual.temperature)
-        if asked.max_tokens is None:
-            asked = replace(asked, max_tokens=usual.max_tokens)
-        return replace(choice, sampling=asked)
+        names = ("temperature", "max_tokens")
+        unsaid = {name for name in names if getattr(choice.sampling, name) is None}
+        asked = replace(choice.sampling, **{name: getattr(usual, name) for name in unsaid})
+        return replace(choice, sampling=asked, defaults=choice.defaults | unsaid)
 
     return replace(panel, judges=tuple(map(settled, panel.judges)))
 
 
 def _judge(panel: Panel, models: Models) -> tuple[list[Model], Judge]:
-    opened: list[Model] = [models.open(choice) for choice in panel.judges]
+    opened: list[Model] = [models.open(choice, "judge") for choice in panel.judges]
     judge = judge_of(panel, opened)
     if judge is None:
         raise MissingResource(
@@ -365,6 +376,7 @@ def _signature(outcome: BattleOutcome, arena: _Arena) -> str:
         "invalid": sum(pair.invalid for pair in outcome.pairs) or "",
         "missing": sum(pair.missing for pair in outcome.pairs) or "",
         "strength": "bradley-terry,ties half" if outcome.leaderboard else "",
+        "refused": refused_words(arena.models.refused),
         "version": __version__,
     }
     return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")

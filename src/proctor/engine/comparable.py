@@ -13,8 +13,8 @@ from proctor.store.store import Store
 MOST_CHANGED = 1000
 """So many changed cases are enough to know that the suites are not the same."""
 _PART = re.compile(
-    r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|reduce|attempts"
-    r"|n|unanswered|unscored|ci|version|imported):"
+    r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
+    r"|attempts|n|unanswered|unscored|ci|version|imported):"
 )
 
 
@@ -89,6 +89,9 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
     one, two = signature_parts(first.run.signature), signature_parts(second.run.signature)
     if one.get("version") != two.get("version"):
         yield f"two versions of Proctor: {one.get('version')} and {two.get('version')}"
+    if one.get("refused") != two.get("refused"):
+        mine, other = one.get("refused") or "nothing", two.get("refused") or "nothing"
+        yield f"servers refused other settings: {mine}, and {other}"
     for side in (first, second):
         if side.run.status != "complete":
             yield f"the run {side.name!r} is {side.run.status.value}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from proctor.core.contracts import Turns
 from proctor.core.suite import Case
-from proctor.engine.calls import tokens
+from proctor.engine.budget import tokens
 
 Range = tuple[float, float, float]
 

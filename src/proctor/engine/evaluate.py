@@ -18,6 +18,7 @@ from proctor.engine import load
 from proctor.engine.aggregate import Summer, case_result, fold_of
 from proctor.engine.alone import alone
 from proctor.engine.at_hand import AtHand
+from proctor.engine.budget import Budget
 from proctor.engine.collect import Collector
 from proctor.engine.gates import check_gates
 from proctor.engine.grade import ASYNC_LIMIT, Graded, Grader
@@ -25,6 +26,7 @@ from proctor.engine.interview import Interviewed
 from proctor.engine.offline import offline
 from proctor.engine.prepare import Ready, open_sandbox, prepare
 from proctor.engine.programs import SharedSandbox
+from proctor.engine.refused_settings import refused_before, with_refused
 from proctor.engine.result_rows import result_rows
 from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
@@ -91,12 +93,14 @@ async def evaluate_all(
     store: Store,
     progress: Callable[[Progress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
+    budget: Budget | None = None,
 ) -> list[Outcome]:
     """Examine a candidate with all suites of a path, one run each; all are checked first.
 
     ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
+    Several calls may share the money of one ``budget``.
     """
-    models = Models(store, settings.calls, notice)
+    models = Models(store, settings.calls, notice, budget or Budget())
     size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
     if size >= LARGE_FILE:
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
@@ -151,7 +155,13 @@ async def _carry_out(
     progress: Callable[[Progress], None],
 ) -> Outcome:
     settings, suite, scorers = ready.settings, ready.suite, ready.scorers
+    budget = ready.models.budget
+    budget.refused = False
+    earlier = refused_before(store, run)
+    ready.models.leave_out(earlier)
+    run = with_refused(run, earlier, {})
     store.save_run(run)
+    ready.models.on_refused = lambda now: store.save_run(with_refused(run, earlier, now))
     executor = _executor(settings)
     sandbox: Sandbox | None = None
     if scorers.need_sandbox(suite) or ready.needs_sandbox:
@@ -170,13 +180,15 @@ async def _carry_out(
         await executor.close()
         if sandbox is not None:
             await sandbox.close()
-    budget = ready.models.budget
-    view = finish(store, run, suite, scorers, stopped=budget.spent_up, at_hand=at_hand)
+    done = with_refused(run, earlier, ready.models.refused)
+    if budget.overdrawn and not budget.refused:
+        ready.models.notice(budget.overdrawn)
+    view = finish(store, done, suite, scorers, stopped=budget.refused, at_hand=at_hand)
     return Outcome(
         view=view,
         warnings=ready.reading.warnings,
         graded=graded,
-        stopped=budget.words if budget.spent_up else "",
+        stopped=budget.words if budget.refused else "",
     )
 
 
@@ -219,7 +231,8 @@ async def _interview(
     if interviewer.missing() or interviewer.afresh:
         await ready.check()
     if ready.models.budget.most is not None:
-        ready.models.budget.before(interviewer.used())
+        for used in interviewer.used():
+            ready.models.budget.before(used)
 
     def report(found: Interviewed) -> None:
         progress(Progress(phase="collect", done=found.done, total=found.total, failed=found.failed))
@@ -276,7 +289,8 @@ async def _grade(
         afresh=ready.settings.calls.record is not None,
     )
     if ready.models.budget.most is not None:
-        ready.models.budget.before(grader.used())
+        for used in grader.used():
+            ready.models.budget.before(used)
     return await grader.grade()
 
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from proctor import bounded
 from proctor.core.model import ModelChoice, Request
 from proctor.core.suite import Message
+from proctor.engine.call_scope import CallScope
 from proctor.engine.evaluate import Progress
 from proctor.engine.offline import offline
 from proctor.engine.roles import Models, dressed
@@ -34,12 +35,16 @@ async def fill(
 
     async def ask(place: int) -> None:
         messages = dressed(choice, (Message(role="user", content=questions[place]),))
-        try:
-            reply = await model.reply(Request(messages=messages, sampling=choice.sampling))
-        except ModelError as error:
-            errors.append(error)
-        else:
+        request = Request(messages=messages, sampling=choice.sampling)
+        with CallScope.opened():
+            try:
+                reply = await model.reply(request)
+            except ModelError as error:
+                errors.append(error)
+                return
             answers[place] = reply.text or ""
+            if not answers[place].strip():
+                await model.discard([request])
 
     with offline(calls.offline):
         try:

@@ -18,6 +18,7 @@ from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Suite
 from proctor.engine.aggregate import usage_from
 from proctor.engine.at_hand import AtHand
+from proctor.engine.call_scope import scored_on_replies
 from proctor.engine.scoring import Scorers, spec_key
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
@@ -86,15 +87,13 @@ class Grader:
     afresh: bool = False
     """Ask judges again, their calls coming from the store: a cassette wants them all."""
 
-    def used(self) -> Usage:
-        """Return what the verdicts took that need not be asked for."""
-        total = Usage()
+    def used(self) -> Iterator[Usage]:
+        """Yield what each verdict took that need not be asked for."""
         for found in self.store.linked(self.run_id):
             if self.afresh:
                 break
             known = {id(score): score for _, scores in found.attempts for score in scores.values()}
-            total = sum((_used(score) for score in known.values()), total)
-        return total
+            yield from (_used(score) for score in known.values())
 
     async def grade(self) -> Graded:
         """Judge every attempt by every criterion whose score is not stored."""
@@ -197,9 +196,10 @@ class Grader:
             language=self.scorers.language,
             read_file=self.read_file,
         )
-        if work.begun is not None:
-            return work.key, await finish_async(scorer, ctx, work.begun)
-        return work.key, await judge_async(scorer, ctx)
+        begun = work.begun
+        if begun is not None:
+            return work.key, await scored_on_replies(lambda: finish_async(scorer, ctx, begun))
+        return work.key, await scored_on_replies(lambda: judge_async(scorer, ctx))
 
     def _instant(self, counted: Graded, names: dict[str, str]) -> Iterator[tuple[str, Score]]:
         for case, criterion, missing in self._to_do(Kind.INSTANT, counted, names):

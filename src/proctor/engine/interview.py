@@ -2,9 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 
 from proctor import bounded, registry
 from proctor.core.agent import judged_part
@@ -16,6 +18,7 @@ from proctor.core.model import Usage
 from proctor.core.score import Score
 from proctor.core.suite import Case, Spec, Suite
 from proctor.engine.aggregate import usage_from
+from proctor.engine.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.collect import BATCH, batched
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers, spec_key
@@ -141,15 +144,13 @@ class Interviewer:
         """Tell whether some attempts are still to be made."""
         return any(len(known) < len(batch) for batch, known in self._batches(self.roster))
 
-    def used(self) -> Usage:
-        """Return what the attempts took that need not be made."""
-        total = Usage()
+    def used(self) -> Iterator[Usage]:
+        """Yield what each role took in the attempts that need not be made."""
         for _, known in self._batches(self.roster):
             if self.afresh:
                 break
             for attempt in self.store.attempts(known).values():
-                total = sum((usage_from(used) for used in attempt.usage.values()), total)
-        return total
+                yield from (usage_from(used) for used in attempt.usage.values())
 
     async def collect(self, progress: Callable[[Interviewed], None]) -> Interviewed:
         """Make, store and link every attempt that is not in the store yet."""
@@ -192,6 +193,10 @@ class Interviewer:
             yield from (p for p in batch if self.afresh or p.key not in known)
 
     async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
+        useless = _of_no_use if self.roster.cast.agent is None else _nothing
+        return planned, await rested_on_replies(partial(self._held, planned), _unmade, useless)
+
+    async def _held(self, planned: Planned) -> Attempt:
         case, index = planned.case, planned.index
         dialogue = self.roster.dialogues.of(case.dialogue)
         try:
@@ -203,11 +208,13 @@ class Interviewer:
                 raise
             attempt = _failed(case, index, str(error))
         except TimeoutError:
+            if (scope := CallScope.current()) is not None:
+                scope.note_broken()
             attempt = _failed(case, index, f"took longer than the {self.deadline:g} s allowed")
         except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
             text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
             attempt = _failed(case, index, text)
-        return planned, attempt
+        return attempt
 
     def _flush(self, buffer: list[tuple[Planned, Attempt]]) -> None:
         if not buffer:
@@ -247,3 +254,28 @@ class Interviewer:
 
 def _failed(case: Case, index: int, error: str) -> Attempt:
     return Attempt(case_id=case.id, index=index, status=AttemptStatus.ERROR, error=error)
+
+
+def _unmade(attempt: Attempt) -> bool:
+    return attempt.status in (AttemptStatus.ERROR, AttemptStatus.STOPPED)
+
+
+def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
+    """Return the replies that an attempt ended with in vain, where the dialogue has not told.
+
+    That is what came after the candidate's last words, or these, where nothing did.
+    """
+    if scope.broken or not scope.replies:
+        return ()
+    last = scope.replies[-1]
+    if attempt.status is AttemptStatus.UNANSWERED:
+        return (last,) if last.role == "candidate" else ()
+    if not _unmade(attempt) or scope.discarded:
+        return ()
+    after = list(takewhile(lambda reply: reply.role != "candidate", reversed(scope.replies)))
+    return after or (last,)
+
+
+def _nothing(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
+    """Return none: whether an agent's attempt failed for a reply or by itself is not known."""
+    return ()

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from proctor import wire
-from proctor.core.model import Upstream, Usage, cost_of
+from proctor.core.model import Reply, Upstream, Usage, cost_of
 from proctor.core.suite import Json
+from proctor.engine.budget import Budget, PricedRequest, tokens
 from proctor.engine.proxy_calls import Heard, ProxyCall, heard_in, heard_in_stream, only_usage
 from proctor.engine.proxy_rules import passed_headers, path_for, refusal_of, refusal_to
-from proctor.errors import UsageError
+from proctor.errors import BudgetError, UsageError
 from proctor.redaction import SECRETS, redact, redact_body, redact_json
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Proxy:
     """
 
     upstream: Upstream
+    budget: Budget = field(default_factory=Budget)
+    """What the calls may cost, together with those of others."""
     told: Callable[[ProxyCall], None] = lambda _: None
     """Is told each call as soon as it has ended."""
     address: str = ""
@@ -50,6 +53,8 @@ class Proxy:
     _port: int = 0
     _calls: dict[str, list[ProxyCall]] = field(default_factory=dict, repr=False)
     """The calls of each session, by its secret."""
+    _refused: dict[str, BudgetError] = field(default_factory=dict, repr=False)
+    """Sessions of which a call was not passed on for lack of money."""
     _client: Any = None
 
     @asynccontextmanager
@@ -104,9 +109,15 @@ class Proxy:
         found, self._calls[session] = self._calls.get(session, []), []
         return found
 
+    def check(self, session: str) -> None:
+        """Raise a BudgetError where a call of a session was refused for lack of money."""
+        if (error := self._refused.get(session)) is not None:
+            raise error
+
     def end(self, session: str) -> None:
         """Let nobody use a session any more."""
         self._calls.pop(session, None)
+        self._refused.pop(session, None)
 
     async def _serve(self, request: "Request") -> "StreamResponse":
         """Answer one request; who asks and what for is settled before its body is read."""
@@ -143,7 +154,11 @@ class Proxy:
         from aiohttp import ClientError, web
 
         try:
-            return await self._ask(request, asked)
+            async with self._paid(asked):
+                return await self._ask(request, asked)
+        except BudgetError as error:
+            self._refused[asked.session] = error
+            return _refused(web, 402, str(error))
         except _TooLong:
             said = f"the response is longer than {LARGEST >> 20} MiB"
         except (ClientError, TimeoutError, OSError) as error:
@@ -151,6 +166,24 @@ class Proxy:
             said = f"{base} cannot be reached: {type(error).__name__}"
         self._note(asked, 502, Heard(), 0.0)
         return _refused(web, 502, said)
+
+    @asynccontextmanager
+    async def _paid(self, asked: "_Asked") -> AsyncIterator[None]:
+        """Set money aside for a call, as long as it lasts, or raise a BudgetError."""
+        if not asked.body:
+            yield
+            return
+        priced = PricedRequest(
+            f"{self.upstream.destination.base} {self.upstream.model} agent",
+            tokens(wire.dumps(asked.question).decode()),
+            asked.most,
+            self.upstream.price,
+        )
+        reserved = await self.budget.reserve(priced)
+        try:
+            yield
+        finally:
+            self.budget.settle(reserved, priced, asked.reply)
 
     async def _ask(self, request: "Request", asked: "_Asked") -> "StreamResponse":
         from aiohttp import web
@@ -196,7 +229,7 @@ class Proxy:
         call = ProxyCall(
             path=asked.path,
             model=self.upstream.model or redact(str(body.get("model", ""))),
-            asked=redact_json(body.get("messages") or body.get("input") or body.get("prompt")),
+            asked=redact_json(asked.question),
             said=redact(heard.said),
             tools=tuple(redact_json(list(heard.tools))),
             status=status,
@@ -204,14 +237,16 @@ class Proxy:
             seconds=seconds,
             at=time.time(),
         )
+        if status < 400:
+            asked.reply = Reply(text=heard.said, usage=call.usage)
         if asked.session in self._calls:
             self._calls[asked.session].append(call)
         self.told(call)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Asked:
-    """What a call asked for."""
+    """What a call asked for, and what came of it."""
 
     session: str = field(repr=False)
     path: str
@@ -219,6 +254,20 @@ class _Asked:
     """Empty where a model was not asked, but only looked for."""
     own_usage: bool
     """Whether it was us who asked for tokens at the end of a stream."""
+    reply: Reply | None = None
+
+    @property
+    def question(self) -> Json:
+        """Return the messages, under whatever name they go."""
+        body = self.body
+        return body.get("messages") or body.get("input") or body.get("prompt")
+
+    @property
+    def most(self) -> int | None:
+        """Return the limit of tokens of the reply, where there is one."""
+        names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+        given = next((self.body[name] for name in names if self.body.get(name)), None)
+        return given if isinstance(given, int) and given > 0 else None
 
 
 class _TooLong(Exception):

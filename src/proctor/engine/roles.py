@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
-from proctor import registry
+from proctor import registry, wire
 from proctor.core.agent import Agent
 from proctor.core.contracts import Candidate, Dialogue, DialogueContext, Executor, Reading
 from proctor.core.fingerprint import digest, plain
@@ -15,13 +15,20 @@ from proctor.core.model import Judge, Model, ModelChoice, Reply, Request, Sampli
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Case, Json, Message, Spec, Suite
 from proctor.engine.agents import Seats
-from proctor.engine.calls import Budget, CallLog, StoredModel, Wrapped
+from proctor.engine.budget import Budget
+from proctor.engine.calls import CallLog, StoredModel, Wrapped
 from proctor.engine.model_access import credentials_for, from_file
 from proctor.engine.proxy import Proxy
+from proctor.engine.refused_settings import Refused
 from proctor.engine.settings import CallSettings, Panel, RunSettings
 from proctor.engine.turns import TurnGrader
 from proctor.errors import MissingResource, UsageError
 from proctor.store.store import Store
+
+UNSEEN = (
+    "--max-cost holds for judges and simulated users, and for what the agent says that it spent:"
+    " its own calls are not seen (fix: --proxy M lets them pass through here)"
+)
 
 
 @dataclass
@@ -33,32 +40,44 @@ class Models:
     settings: CallSettings
     notice: Callable[[str], None] = lambda _: None
     """Told what a person should know, such as where a model that was fetched lies."""
-    budget: Budget = field(init=False)
+    budget: Budget = field(default_factory=Budget)
+    """What all calls share; several runs of one command may share it, too."""
     recorder: Any = None
-    _open: dict[tuple[str, str], StoredModel] = field(default_factory=dict)
+    _clients: dict[tuple[str, str], Model] = field(default_factory=dict)
+    _open: dict[tuple[str, str, str], StoredModel] = field(default_factory=dict)
     _log: CallLog = field(init=False)
+    on_refused: Callable[[Refused], None] = lambda _: None
+    """Is told, whenever a server turned out not to take something, all that servers did not."""
+    _chosen: set[tuple[str, str]] = field(default_factory=set)
+    """The models with the settings of their sampling that a person chose."""
     _checked: set[str] = field(default_factory=set)
     _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        self.budget = Budget(most=self.settings.max_cost)
-        self._log = CallLog(self.store)
+        self.budget.most = self.settings.max_cost
+        self._log = CallLog(self.store, recording=self.settings.record is not None)
         if self.settings.record is not None and self.store is not None:
             self.recorder = registry.find("model", "replay").recorder(self.settings.record)
 
-    def open(self, choice: ModelChoice) -> StoredModel:
-        """Return the model of a choice."""
+    def open(self, choice: ModelChoice, role: str = "candidate") -> StoredModel:
+        """Return the model of a choice in a role; all roles share its connections and limits."""
         sent = credentials_for(choice)
         asked = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
         key = (digest(*asked, not sent.environment), sent.key)
-        if (found := self._open.get(key)) is None:
-            inner = build_model(choice, self.settings)
-            self._refuse_unpriced(inner)
-            if hasattr(inner, "notice"):
-                inner.notice = self.notice
-            found = StoredModel(inner, self._log, self.budget, self.recorder)
-            self._open[key] = found
-        return found
+        if (client := self._clients.get(key)) is None:
+            client = build_model(choice, self.settings)
+            self.refuse_unpriced(client)
+            if hasattr(client, "notice"):
+                client.notice = self.notice
+            if hasattr(client, "tell_refused") and hasattr(client, "note_refused"):
+                client.tell_refused = partial(self._tell_refused, client.label)
+                client.note_refused = lambda: self.on_refused(self.refused)
+            self._clients[key] = client
+        self._chosen.update((client.label, name) for name in chosen_settings(choice))
+        if (model := self._open.get((*key, role))) is None:
+            model = StoredModel(client, self._log, self.budget, self.recorder, role)
+            self._open[(*key, role)] = model
+        return model
 
     async def check(self, model: Model) -> None:
         """See to it that a model answers at all, once."""
@@ -68,12 +87,40 @@ class Models:
                 await model.check()
                 self._checked.add(key)
 
+    @property
+    def refused(self) -> Refused:
+        """Return what servers did not take, by model: each field with what was sent instead."""
+        found: dict[str, dict[str, str]] = {}
+        for client in self._clients.values():
+            if fields := getattr(client, "refused", None):
+                found.setdefault(client.label, {}).update(fields)
+        return found
+
+    def leave_out(self, refused: Refused) -> None:
+        """Ask as an earlier part of the same run was asked, without what was refused then."""
+        for client in self._clients.values():
+            left_out = [n for n, instead in refused.get(client.label, {}).items() if not instead]
+            if left_out and hasattr(client, "leave_out"):
+                client.leave_out(left_out)
+
+    def _tell_refused(self, label: str, name: str, value: Json, instead: str) -> None:
+        if instead and "=" not in instead:
+            self.notice(f"{label} wants {instead} for {name}: it is sent under that name")
+            return
+        how = f"{instead} is sent" if instead else "it is not sent, and the server's default holds"
+        if (label, name) in self._chosen:
+            shown = value if isinstance(value, str) else wire.dumps(value).decode()
+            self.notice(f"WARNING: {label} refuses {name}, which you set to {shown}: {how}")
+        else:
+            self.notice(f"{label} refuses {name}: {how}")
+
     @contextmanager
     def spread(self, executor: Executor) -> Iterator[None]:
         """Let models that compute be asked where an executor has room, as long as this lasts."""
         here = [(model, model.inner) for model in self._open.values()]
+        there = {id(client): executor.model(client) for client in self._clients.values()}
         for model, inner in here:
-            model.inner = executor.model(inner)
+            model.inner = there[id(inner)]
         try:
             yield
         finally:
@@ -82,8 +129,8 @@ class Models:
 
     async def close(self) -> None:
         """Close all models, and the cassette."""
-        for model in self._open.values():
-            await model.close()
+        for client in self._clients.values():
+            await client.close()
         if self.recorder is not None:
             self.recorder.close()
 
@@ -96,18 +143,20 @@ class Models:
     async def proxy(self, choice: ModelChoice) -> AsyncIterator[Proxy]:
         """Pass the calls of others on to a model, as long as this lasts."""
         model = build_model(choice, self.settings)
-        self._refuse_unpriced(model)
+        self.refuse_unpriced(model)
         try:
-            async with Proxy(await model.upstream()).serving() as proxy:
+            async with Proxy(await model.upstream(), budget=self.budget).serving() as proxy:
                 yield proxy
         finally:
             await model.close()
 
-    def _refuse_unpriced(self, model: Model) -> None:
-        if self.settings.max_cost is not None and getattr(model, "price", None) is None:
+    def refuse_unpriced(self, model: Model) -> None:
+        """Raise a UsageError where money is limited and nobody knows what the model costs."""
+        if self.settings.max_cost is not None and not is_priced(model):
             raise UsageError(
-                f"--max-cost cannot be watched: no price is known for {model.label}"
-                f" (fix: add --price '{model.label}=IN/OUT', in dollars per million tokens)"
+                f"--max-cost cannot be held: no price is known for {model.label}"
+                f" (fix: add --price '{model.label}=IN/OUT', in dollars per million tokens; 0/0"
+                " where it costs nothing)"
             )
 
 
@@ -224,8 +273,14 @@ class Dressed(Wrapped):
 
     async def reply(self, request: Request) -> Reply:
         """Ask the model inside."""
-        messages = dressed(self.choice, request.messages)
-        return await self.inner.reply(replace(request, messages=messages))
+        return await self.inner.reply(self._worn(request))
+
+    async def discard(self, requests: Sequence[Request]) -> bool:
+        """Discard what the model inside replied to these."""
+        return await self.inner.discard([self._worn(request) for request in requests])
+
+    def _worn(self, request: Request) -> Request:
+        return replace(request, messages=dressed(self.choice, request.messages))
 
 
 def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -243,7 +298,8 @@ def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, 
 def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
     """Open the models that the settings name."""
     simulator = settings.simulator or (settings.panel.judges[0] if settings.panel.judges else None)
-    judges = tuple(models.open(choice) for choice in settings.panel.judges)
+    judges = tuple(models.open(choice, "judge") for choice in settings.panel.judges)
+    user = None if simulator is None else models.open(simulator, "simulator")
     return Cast(
         candidate=None if settings.model is None else models.open(settings.model),
         choice=settings.model,
@@ -252,7 +308,7 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
         again=settings.again,
         judge=judge_of(settings.panel, judges),
         judges=judges,
-        simulator=None if simulator is None else Dressed.of(models.open(simulator), simulator),
+        simulator=None if simulator is None or user is None else Dressed.of(user, simulator),
         simulator_sampling=Sampling()
         if settings.simulator is None
         else settings.simulator.sampling,
@@ -267,6 +323,10 @@ def _seats(settings: RunSettings, models: Models) -> Seats | None:
     agent: Agent = registry.build("candidate", settings.agent)
     if problems := list(agent.problems()):
         raise UsageError("; ".join(problems))
+    if settings.proxy is not None:
+        models.refuse_unpriced(build_model(settings.proxy, settings.calls))
+    elif settings.calls.max_cost is not None:
+        models.notice(UNSEEN)
     keep = models.store.put_files if models.store is not None else lambda _: None
     return Seats(agent=agent, keep=keep, budget=models.budget)
 
@@ -350,6 +410,21 @@ def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
     return model
 
 
+def chosen_settings(choice: ModelChoice) -> set[str]:
+    """Return the fields of requests that a person chose for a model, as servers name them."""
+    sampling = choice.sampling
+    names = {f.name for f in fields(Sampling) if getattr(sampling, f.name) not in (None, (), {})}
+    names = (names - choice.defaults - {"extra"}) | set(sampling.extra)
+    return names | {"stop_sequences"} if "stop" in names else names
+
+
+def is_priced(model: Model) -> bool:
+    """Tell whether somebody said what a model costs; that one is on this machine is no price."""
+    if not getattr(model, "price_known", True):
+        return False
+    return getattr(model, "price", None) is not None
+
+
 def _price(spec: str, calls: CallSettings) -> tuple[float, float] | None:
     name = spec.partition("@http")[0]
     bare = name.partition(":")[2]
@@ -379,4 +454,5 @@ def _cold(judge: ModelChoice) -> ModelChoice:
     """Let a judge be asked without chance where nothing else was said."""
     if judge.sampling.temperature is not None:
         return judge
-    return replace(judge, sampling=replace(judge.sampling, temperature=0.0))
+    cold = replace(judge.sampling, temperature=0.0)
+    return replace(judge, sampling=cold, defaults=judge.defaults | {"temperature"})

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Literal
 
@@ -63,6 +64,15 @@ class CallSettings:
     """Dollars per million tokens in and out, by the name of the model."""
     offline: bool = False
     record: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_cost is not None and not (isfinite(self.max_cost) and self.max_cost >= 0):
+            raise UsageError(f"--max-cost wants dollars, 0 or more, not {self.max_cost:g}")
+        for name, price in self.prices.items():
+            if not all(isfinite(part) and part >= 0 for part in price):
+                raise UsageError(
+                    f"--price {name}: dollars are 0 or more, not {price[0]}/{price[1]}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from proctor.core.contracts import Dialogue
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
 from proctor.core.suite import Json, Spec, Suite
+from proctor.engine.refused_settings import refused_in, refused_words
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import short_name
 from proctor.errors import PluginError
@@ -51,6 +52,7 @@ def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
         "panel": kept.get("combine", ""),
         "simulator": short_name(simulator.get("model", "")),
         "prompts": _prompts(suite, scorers) if judges else "",
+        "refused": refused_words(refused_in(run)),
     }
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt
@@ -13,6 +14,7 @@ from proctor.core.model import Judge
 from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus, Value, turn_values
 from proctor.core.suite import Case, Criterion
+from proctor.engine.call_scope import scored_on_replies
 from proctor.engine.grade import Kind, kind_of
 from proctor.engine.scoring import Scorers
 from proctor.store.store import Store
@@ -47,7 +49,7 @@ class TurnGrader:
         for criterion in criteria:
             score = known.get(keys[criterion.id])
             if score is None or score.status is ScoreStatus.FAILED:
-                score = await self._score(case, criterion, attempt)
+                score = await scored_on_replies(partial(self._score, case, criterion, attempt))
                 self.store.put_scores([(keys[criterion.id], criterion.scorer.name, score)])
             scores[criterion.id] = score
         return turn_values(case, scores).get(turn)

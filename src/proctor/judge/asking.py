@@ -25,13 +25,16 @@ _AGAIN = (
 class _Tries(Generic[Verdict]):
     """Hold what came of the tries so far."""
 
+    requests: list[Request] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
 
-    def take(self, reply: Reply) -> str:
+    async def reply(self, model: Model, request: Request) -> Reply:
+        reply = await model.reply(request)
+        self.requests.append(request)
         self.raw.append(reply.text or "")
         self.usage += reply.usage
-        return self.raw[-1]
+        return reply
 
     def ruling(self, verdict: Verdict, rung: str) -> Ruling[Verdict]:
         return Ruling(
@@ -61,20 +64,46 @@ async def ask(  # noqa: PLR0913 - the judge's contract, and the model
     """Return a verdict whose fields have the right types, or raise a JudgeError.
 
     A model whose reply cannot be read is shown it with what was wrong. With ``reader`` it is asked
-    again in the same words; an error of the reader with a true ``final`` ends that at once.
+    again in the same words; an error of the reader with a true ``final`` ends that at once. Where
+    all replies were kept ones and none can be read, the model is asked anew.
     """
-    asked = sampling or Sampling()
-    if reader is not None:
-        return await _ask_original(model, messages, reader, tries, (salt, asked))
+    how = (salt, sampling or Sampling())
+
+    async def once(done: _Tries[Verdict]) -> Ruling[Verdict]:
+        if reader is not None:
+            return await _ask_original(model, messages, reader, tries, how, done)
+        return await _ask_for_json(model, messages, verdict, tries, how, done)
+
     done: _Tries[Verdict] = _Tries()
+    try:
+        return await once(done)
+    except JudgeError:
+        if not await model.discard(done.requests):
+            raise
+    anew: _Tries[Verdict] = _Tries()
+    try:
+        return await once(anew)
+    except JudgeError:
+        await model.discard(anew.requests)
+        raise
+
+
+async def _ask_for_json(
+    model: Model,
+    messages: Sequence[Message],
+    verdict: type[Verdict],
+    tries: int,
+    how: tuple[str, Sampling],
+    done: _Tries[Verdict],
+) -> Ruling[Verdict]:
     shape, said = shape_of(verdict), tuple(messages)
     problem, found = Unreadable("nothing was asked", found=False), False
     for number in range(1, tries + 1):
-        request = Request(messages=said, sampling=asked, shape=shape, salt=_salted(salt, number))
-        reply = await model.reply(request)
-        text = done.take(reply)
+        salt = _salted(how[0], number)
+        request = Request(messages=said, sampling=how[1], shape=shape, salt=salt)
+        reply = await done.reply(model, request)
         try:
-            return done.ruling(*read(_present(text), verdict, reply.rung))
+            return done.ruling(*read(_present(done.raw[-1]), verdict, reply.rung))
         except Unreadable as error:
             problem, found = error, found or error.found
         said += _again(reply, problem, shape.schema["properties"])
@@ -87,15 +116,14 @@ async def _ask_original(
     reader: Callable[[str], Verdict],
     tries: int,
     how: tuple[str, Sampling],
+    done: _Tries[Verdict],
 ) -> Ruling[Verdict]:
-    done: _Tries[Verdict] = _Tries()
     problem: ValueError = ValueError("nothing was asked")
     for number in range(1, tries + 1):
         salt = _salted(how[0], number)
-        reply = await model.reply(Request(messages=tuple(messages), sampling=how[1], salt=salt))
-        text = done.take(reply)
+        await done.reply(model, Request(messages=tuple(messages), sampling=how[1], salt=salt))
         try:
-            return done.ruling(reader(_present(text)), "reader")
+            return done.ruling(reader(_present(done.raw[-1])), "reader")
         except ValueError as error:
             problem = error
             if getattr(error, "final", False):

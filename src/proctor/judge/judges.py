@@ -13,7 +13,7 @@ from proctor.core.suite import Json, Message
 from proctor.errors import JudgeError, ModelError
 from proctor.judge.asking import INVALID, ask
 from proctor.judge.folding import fold
-from proctor.judge.talking import held
+from proctor.judge.talking import Heard, held
 
 Verdict = TypeVar("Verdict")
 Combine = Literal["mean", "median", "majority"]
@@ -57,20 +57,25 @@ class ModelJudge(Judge):
 
         async def once(number: int) -> Ruling[Verdict]:
             salted = salt if self.repeats == 1 else f"{salt}r{number}"
-            spent = Usage()
+            heard: Heard[Verdict] = Heard(ruling=None, usage=Usage())
             if isinstance(reader, Talk):
-                ruling, spent = await self._held(reader, salted, sampling)
-                if ruling is not None:
-                    return ruling
-            made = await ask(
-                self.model,
-                messages,
-                verdict,
-                tries=tries,
-                salt=salted,
-                sampling=sampling or self.sampling,
-                reader=None if isinstance(reader, Talk) else reader,
-            )
+                heard = await self._held(reader, salted, sampling)
+                if heard.ruling is not None:
+                    return heard.ruling
+            try:
+                made = await ask(
+                    self.model,
+                    messages,
+                    verdict,
+                    tries=tries,
+                    salt=salted,
+                    sampling=sampling or self.sampling,
+                    reader=None if isinstance(reader, Talk) else reader,
+                )
+            except JudgeError:
+                await self.model.discard(heard.requests)
+                raise
+            spent = heard.usage
             return replace(made, usage=made.usage + spent) if spent.calls else made
 
         if self.repeats == 1:
@@ -80,7 +85,7 @@ class ModelJudge(Judge):
 
     async def _held(
         self, talk: Talk[Verdict], salt: str, sampling: Sampling | None
-    ) -> tuple[Ruling[Verdict] | None, Usage]:
+    ) -> Heard[Verdict]:
         """Hold a talk, unless it is known that this model gives none of what it needs.
 
         The first talk is held alone, so that not everybody asks in vain at once.
@@ -92,14 +97,16 @@ class ModelJudge(Judge):
                         return await self._talked(talk, salt, sampling)
                     finally:
                         self._tried = True
-        return (None, Usage()) if self._mute else await self._talked(talk, salt, sampling)
+        if self._mute:
+            return Heard(ruling=None, usage=Usage())
+        return await self._talked(talk, salt, sampling)
 
     async def _talked(
         self, talk: Talk[Verdict], salt: str, sampling: Sampling | None
-    ) -> tuple[Ruling[Verdict] | None, Usage]:
+    ) -> Heard[Verdict]:
         heard = await held(self.model, talk, salt, sampling or self.sampling)
         self._mute = self._mute or heard.mute
-        return heard.ruling, heard.usage
+        return heard
 
 
 @dataclass(kw_only=True)

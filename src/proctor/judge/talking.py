@@ -25,6 +25,8 @@ class Heard(Generic[Verdict]):
     usage: Usage
     mute: bool = False
     """Whether the judge was asked for log-probabilities and gave none."""
+    requests: Sequence[Request] = ()
+    """What it was asked."""
 
 
 @dataclass
@@ -34,6 +36,7 @@ class _Spoken(Voice):
     model: Model
     salt: str
     sampling: Sampling
+    requests: list[Request] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     logprobs: Mapping[str, float] = field(default_factory=dict)
@@ -56,6 +59,7 @@ class _Spoken(Voice):
             if top_logprobs and error.status in _REFUSED:
                 raise _Mute from None
             raise
+        self.requests.append(request)
         self.raw.append(reply.text or "")
         self.usage += reply.usage
         self.logprobs = reply.logprobs
@@ -69,9 +73,9 @@ async def held(model: Model, talk: Talk[Verdict], salt: str, sampling: Sampling)
     try:
         verdict = await talk.hold(voice)
     except _Mute:
-        return Heard(ruling=None, usage=voice.usage, mute=True)
+        return Heard(ruling=None, usage=voice.usage, mute=True, requests=voice.requests)
     if verdict is None:
-        return Heard(ruling=None, usage=voice.usage, mute=voice.mute)
+        return Heard(ruling=None, usage=voice.usage, mute=voice.mute, requests=voice.requests)
     ruling = Ruling(
         verdict=verdict,
         rung="logprobs" if voice.logprobs else "talk",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select, update
 
 from proctor.store.database import Database, among
 from proctor.store.document import decode, encode
@@ -15,21 +15,38 @@ from proctor.store.schema import labels as label_table
 _DOCUMENTS = ("request", "response", "usage")
 _CALLS = among(select(call_table), call_table.c.key)
 _COLUMNS = tuple(column.name for column in call_table.c)
+_UNUSABLE = (
+    update(call_table)
+    .where(
+        call_table.c.key == bindparam("call_key"),
+        call_table.c.created == bindparam("call_created"),
+        call_table.c.status == "ok",
+    )
+    .values(status="unusable")
+)
 
 
 class Calls(Database):
     """Keep calls and labels."""
 
     def put_calls(self, calls: Iterable[CallRow]) -> None:
-        """Store calls; one that is there stays, unless it ended in an error."""
+        """Store calls; one that is there stays, unless nothing usable came of it."""
         replace = [column.name for column in call_table.c if column.name != "key"]
-        failed = call_table.c.status == "error"
+        failed = call_table.c.status != "ok"
         statement = self._upsert(call_table, replace=replace, where=failed)
         self._put(statement, (_row(call) for call in calls))
 
     def put_call(self, call: CallRow) -> None:
         """Store one call."""
         self.put_calls([call])
+
+    def discard_calls(self, calls: Iterable[tuple[str, float]]) -> None:
+        """Say of calls, by key and time, that nothing usable came of them.
+
+        A call that was made again since then has another time, and stays as it is.
+        """
+        rows = ({"call_key": key, "call_created": created} for key, created in calls)
+        self._put(_UNUSABLE, rows)
 
     def calls(self, keys: Iterable[str]) -> dict[str, CallRow]:
         """Return the stored calls by key."""

@@ -119,7 +119,8 @@ class CallRow:
     seconds: float | None = None
     created: float = 0.0
     status: str = "ok"
-    """``ok``, or ``error`` for a call that may be tried again."""
+    """``ok``; else the call is made again when it is wanted: ``error``, or ``unusable`` where a
+    reply came of which nothing could be made, such as a verdict that nobody can read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,7 +213,8 @@ def test_money_stops_a_run_and_more_money_goes_on(cities: Any, serve: Serve) -> 
             made = json.loads(done.stdout)
             assert (made["run"]["status"], made["totals"]["errors"]) == ("incomplete", 2)
             assert made["usage"]["cost"] == 2.0
-            assert "the 2.5 dollars of --max-cost are spent (2.0000 so far" in done.stderr
+            assert "what is left of the 2.5 dollars of --max-cost (0.500000)" in done.stderr
+            assert "2.0000 spent so far" in done.stderr
             assert len(server.calls) == 2
         left = cities.json("plan", *args[1:])["usage"]
         assert (left["calls"], left["range"]["calls"]) == (2, [2, 2, 2])
@@ -225,7 +226,7 @@ def test_money_stops_a_run_and_more_money_goes_on(cities: Any, serve: Serve) -> 
 
 def test_money_for_judges(manners: Any, serve: Serve) -> None:
     with serve("Sir.", roles={"judge": YES}) as server:
-        judge = ("--judge", server.at("judge"), "--price", "judge=1000/0")
+        judge = ("--judge", server.at("judge"), "--price", "judge=1000/0", "--price", "m=0/0")
         args = ("run", "suite.yaml", "--model", server.at(), *judge)
         call = manners.json(*args, "--limit", "1")["usage"]["cost"]
         for _ in range(2):
@@ -241,8 +242,8 @@ def test_money_for_judges(manners: Any, serve: Serve) -> None:
 def test_money_needs_prices(cities: Any) -> None:
     done = cities("run", "suite.yaml", "--model", "openai:m@https://a.example", "--max-cost", "1", code=2)  # fmt: skip
     assert done.stderr == (
-        "error: --max-cost cannot be watched: no price is known for openai:m"
-        " (fix: add --price 'openai:m=IN/OUT', in dollars per million tokens)\n"
+        "error: --max-cost cannot be held: no price is known for openai:m (fix: add --price"
+        " 'openai:m=IN/OUT', in dollars per million tokens; 0/0 where it costs nothing)\n"
     )
 
 
