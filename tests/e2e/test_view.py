@@ -2,6 +2,7 @@
 
 import http.client
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,3 +97,14 @@ def test_what_is_wrong_is_said(
     )
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_what_is_no_request_is_answered_like_everything_else(place: str) -> None:
+    with viewed(place) as said:
+        found = urlsplit(said[-1])
+        with socket.create_connection(("127.0.0.1", found.port or 0), timeout=30) as connection:
+            connection.sendall(b"no request\r\n\r\n")
+            answer = connection.recv(65536).decode()
+    assert answer.startswith("HTTP/1.1 400 ")
+    assert "Content-Security-Policy: default-src 'none'" in answer
+    assert "X-Content-Type-Options: nosniff" in answer

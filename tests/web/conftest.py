@@ -1,6 +1,7 @@
 """Stored runs for tests of pages: what each case came to is written down, nobody is asked."""
 
 import shutil
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -180,18 +181,18 @@ def address(place: str) -> Iterator[str]:
     import uvicorn
 
     from proctor.web.app import make_app
+    from proctor.web.connections import server_config
 
-    config = uvicorn.Config(
-        make_app(place), host="127.0.0.1", port=0, log_level="warning", ws="none"
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
+    server = uvicorn.Server(server_config(make_app(place)))
+    listener = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
     thread.join()
+    listener.close()
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,7 @@ def serve(store: str | None, where: Serving) -> None:
 
     from proctor.errors import UsageError
     from proctor.web.app import make_app
+    from proctor.web.connections import server_config
     from proctor.web.safety import LOOPBACK
 
     host, token = where.host, where.token
@@ -71,7 +72,6 @@ def serve(store: str | None, where: Serving) -> None:
         raise UsageError("the token must have at least 16 characters")
     token = token or (None if private else secrets.token_urlsafe(24))
     app = make_app(store, token=token, hosts=(*LOOPBACK, host, *where.names))
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
     with _listening(host, where.port) as listener:
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
@@ -79,7 +79,7 @@ def serve(store: str | None, where: Serving) -> None:
             click.echo("others can reach this address; whoever has the token can read the store")
         query = f"?token={token}" if token else ""
         click.echo(f"http://{shown}:{port}/{query}")
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 
 def _listening(host: str, port: int) -> Any:

@@ -1,16 +1,17 @@
 """The web application: every page, its guard, and what is said when something is wrong."""
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from proctor.errors import ProctorError, StoreError
 from proctor.web import api_v3, battle, case, compare, home, label, openapi, run, suite
@@ -43,14 +44,23 @@ def make_app(
         shelf.close()
 
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
-    app = Starlette(
+    app = _Guarded(
         routes=[*routes, Mount("/static", static)],
-        middleware=[Middleware(Guard, hosts=hosts, token=token)],
         exception_handlers={HTTPException: _told, ProctorError: _wrong, Exception: _broken},
         lifespan=lifespan,
     )
     app.state.shelf = shelf
+    app.guard = partial(Guard, hosts=hosts, token=token)
     return app
+
+
+class _Guarded(Starlette):
+    """An application whose guard also stands around its answers to errors."""
+
+    guard: Callable[[ASGIApp], ASGIApp]
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return self.guard(super().build_middleware_stack())
 
 
 def _told(request: Request, error: Exception) -> Response:

@@ -18,15 +18,23 @@ HEADERS: Mapping[str, str] = {
     " connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none';"
     " frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _READING = ("GET", "HEAD")
+LARGEST_HEAD = 32 * 1024
+MOST_HEADERS = 100
+LONGEST_ADDRESS = 16 * 1024
 
 
 class Guard:
-    """Let in only requests meant for this server, from its own pages, with its token if any."""
+    """Let in only requests meant for this server, from its own pages, with its token if any.
+
+    It stands around everything else, so that no answer leaves without its headers: not the pages
+    of errors, and not the one that is left when such a page breaks itself.
+    """
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str], token: str | None) -> None:
         self._app = app
@@ -41,8 +49,12 @@ class Guard:
                 await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def guarded(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
@@ -52,11 +64,16 @@ class Guard:
                     headers["Cache-Control"] = "no-store"
             await send(message)
 
-        refused = self._refused(scope)
+        refused = _oversized(scope) or self._refused(scope)
         if refused is not None:
             await refused(scope, receive, guarded)
-        else:
+            return
+        try:
             await self._app(scope, receive, guarded)
+        except Exception:
+            if not begun:
+                await PlainTextResponse("this page is broken\n", 500)(scope, receive, guarded)
+            raise
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -84,6 +101,16 @@ class Guard:
             return answer
         words = "open the address that `proctor view` printed: it holds the token\n"
         return PlainTextResponse(words, 401, {"WWW-Authenticate": "Bearer"})
+
+
+def _oversized(scope: Scope) -> Response | None:
+    """Refuse heads that are longer than any browser's."""
+    if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
+        return PlainTextResponse("the address is too long\n", 414)
+    size = sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > LARGEST_HEAD or len(scope["headers"]) > MOST_HEADERS:
+        return PlainTextResponse("the head of the request is too long\n", 431)
+    return None
 
 
 def _name(host: str) -> str:
