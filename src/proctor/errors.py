@@ -37,6 +37,13 @@ class Problem:
     hint: str = ""
     excerpt: str = ""
     severity: Literal["error", "warning", "note"] = "error"
+    about: str = ""
+    """What the message is about, such as a case, where many may have the same problem."""
+
+    @property
+    def text(self) -> str:
+        """Return the message with what it is about."""
+        return f"{self.about}: {self.message}" if self.about else self.message
 
     @property
     def place(self) -> str:
@@ -52,7 +59,35 @@ class Problem:
         if self.excerpt and self.column is not None:
             shown, offset = _window(self.excerpt, self.column - 1)
             caret = f"\n  | {shown}\n  | {' ' * offset}^"
-        return f"{head}{self.severity}: {self.message}{field}{caret}{hint}"
+        return f"{head}{self.severity}: {self.text}{field}{caret}{hint}"
+
+
+MOST_PLACES = 3
+"""How many places are named of a problem that occurs often, besides the first."""
+
+
+def grouped(problems: Iterable[Problem]) -> list[str]:
+    """Word problems, equal ones once: the first in full, then their number and further places."""
+    groups: dict[tuple[str, str, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.severity, problem.message, problem.hint), []).append(problem)
+    return [_worded(group) for group in groups.values()]
+
+
+def _worded(group: list[Problem]) -> str:
+    first, *others = group
+    if not others:
+        return str(first)
+    places = [_short_place(problem) for problem in others[:MOST_PLACES]]
+    named = [place for place in places if place]
+    more = "" if len(others) <= MOST_PLACES else ", …"
+    where = f": {', '.join(named)}{more}" if named else ""
+    return f"{first}\n  and {len(others):,} more like it{where}"
+
+
+def _short_place(problem: Problem) -> str:
+    about, place = problem.about, problem.place
+    return f"{about} ({place})" if about and place else about or place
 
 
 class SuiteError(ProctorError):
@@ -60,7 +95,7 @@ class SuiteError(ProctorError):
 
     def __init__(self, problems: Iterable[Problem] | str) -> None:
         self.problems = [Problem(message=problems)] if isinstance(problems, str) else list(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__("\n".join(grouped(self.problems)))
 
 
 class DialectError(SuiteError):

@@ -235,3 +235,37 @@ def test_a_table_in_a_pipe_is_never_cut_and_columns_limits_it(cli: Any) -> None:
         max(len(line) for line in narrow.split("Case ")[1].split("Signature")[0].splitlines()) <= 80
     )
     assert name not in narrow
+
+
+def test_plan_names_each_candidate(small: Any) -> None:
+    url = "http://127.0.0.1:9/v1"
+    models = ("--model", f"openai:one@{url}", "--model", f"openai:two@{url}")
+    printed = small("plan", "suite.yaml", *models).stdout
+    assert [line for line in printed.splitlines() if line.startswith("candidate")] == [
+        f"candidate openai:one@{url}",
+        f"candidate openai:two@{url}",
+    ]
+    plans = small.json("plan", "suite.yaml", *models)["plans"]
+    assert [plan["candidate"] for plan in plans] == [f"openai:one@{url}", f"openai:two@{url}"]
+
+
+def test_equal_problems_are_told_once_with_their_places(cli: Any) -> None:
+    rows = "".join(f'{{"ask": "Q{n}", "references": "R", "answr": 1}}\n' for n in range(40))
+    cli.write("suite.jsonl", rows)
+    told = cli("check", "suite.jsonl", code=2).stderr
+    assert told.count("unknown key 'answr'") == 1
+    assert "and 39 more like it: suite.jsonl:2" in told
+    assert len(cli.json("check", "suite.jsonl", code=2)["problems"]) == 40
+    told = cli("run", "suite.jsonl", "--answers", "none.jsonl", code=2).stderr
+    assert told.count("unknown key 'answr'") == 1
+
+
+def test_a_deep_check_tells_equal_notes_once(cli: Any) -> None:
+    cases = "".join(f"  - {{id: c{n}, ask: Say blue{n}., criteria: blue{n}}}\n" for n in range(20))
+    cli.write("suite.yaml", f"name: blue\ncases:\n{cases}")
+    notes = cli.json("check", "suite.yaml", "--deep")["problems"]
+    told = cli("check", "suite.yaml", "--deep").stderr
+    assert len(notes) >= 20
+    assert told.count("more like it") >= 1
+    assert len(told.splitlines()) < len(notes)
+    assert "case 'c0', criterion 'contains'" in told

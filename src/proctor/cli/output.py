@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.core.suite import Json
-from proctor.errors import Problem
+from proctor.errors import Problem, grouped
 
 if TYPE_CHECKING:
     from proctor.engine.evaluate import Progress
@@ -47,7 +47,7 @@ def problem_json(problem: Problem) -> dict[str, Json]:
     """Make JSON of a problem."""
     return {
         "severity": problem.severity,
-        "message": problem.message,
+        "message": problem.text,
         "file": problem.file,
         "line": problem.line,
         "column": problem.column,
@@ -57,13 +57,12 @@ def problem_json(problem: Problem) -> dict[str, Json]:
 
 
 def say_problems(problems: Iterable[Problem], *, most: int | None = None) -> None:
-    """Print problems to standard error, the first ones in full."""
-    found = list(problems)
-    for problem in found[:most]:
-        click.echo(str(problem), err=True)
-    if most is not None and len(found) > most:
-        left = len(found) - most
-        click.echo(f"… and {left} more; `proctor check` shows them all", err=True)
+    """Print problems to standard error, equal ones once, the first ones in full."""
+    lines = grouped(problems)
+    for line in lines[:most]:
+        click.echo(line, err=True)
+    if most is not None and len(lines) > most:
+        click.echo(f"… and {len(lines) - most} more; `proctor check` shows them all", err=True)
 
 
 def on_terminal() -> bool:

@@ -15,6 +15,7 @@ from proctor.cli.options import (
 
 if TYPE_CHECKING:
     from proctor.engine.plan import Plan
+    from proctor.engine.settings import RunSettings
 
 
 @click.command()
@@ -42,21 +43,38 @@ def plan(**options: Any) -> int:
         store = Store.open(url, create=False)
     except StoreError:
         store = None
-    plans = [made for settings in several for made in plan_all(settings, store)]
+    plans = [
+        (_candidate(settings), made) for settings in several for made in plan_all(settings, store)
+    ]
     if store is not None:
         store.close()
     if as_json:
-        shown = [_object(made) for made in plans]
+        shown = [_object(candidate, made) for candidate, made in plans]
         print_json(shown[0] if len(shown) == 1 else {"plans": shown})
-        return 2 if any(made.problems for made in plans) else 0
-    return max(_say(made) for made in plans)
+        return 2 if any(made.problems for _, made in plans) else 0
+    codes = []
+    for number, (candidate, made) in enumerate(plans):
+        if number:
+            click.echo()
+        codes.append(_say(candidate, made))
+    return max(codes)
 
 
-def _object(made: "Plan") -> dict[str, Any]:
+def _candidate(settings: "RunSettings") -> str:
+    """Return who would be examined, as a person named it."""
+    if settings.model is not None:
+        return settings.model.spec
+    if settings.agent is not None:
+        return settings.agent.name
+    return str(settings.answers) if settings.answers is not None else "as the suite's settings say"
+
+
+def _object(candidate: str, made: "Plan") -> dict[str, Any]:
     from proctor.cli.output import problem_json
 
     return {
         "suite": made.suite.name,
+        "candidate": candidate,
         "dialect": made.suite.dialect,
         "cases": made.cases,
         "attempts": made.attempts,
@@ -70,14 +88,15 @@ def _object(made: "Plan") -> dict[str, Any]:
     }
 
 
-def _say(made: "Plan") -> int:
+def _say(candidate: str, made: "Plan") -> int:
     from proctor.cli.output import say_problems
 
     say_problems((*made.problems, *made.warnings))
     if made.problems:
         many = f"{len(made.problems)} problem{'s' if len(made.problems) > 1 else ''}"
-        click.echo(f"{many}; nothing would be run", err=True)
+        click.echo(f"{candidate}: {many}; nothing would be run", err=True)
         return 2
+    click.echo(f"candidate {candidate}")
     click.echo(f"suite     {made.suite.name} ({made.suite.dialect}), {made.cases} cases")
     new = made.attempts - made.attempts_stored
     there = "on file" if made.on_file else f"in all, {made.attempts_stored} there, {new} to make"

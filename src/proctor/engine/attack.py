@@ -99,7 +99,8 @@ def _problem(trial: Trial, severity: str, message: str, hint: str) -> Problem:
     name, _, line = trial.case.source.rpartition(":")
     is_placed = bool(name) and line.isdecimal()
     return Problem(
-        message=f"case {trial.case.id!r}, criterion {trial.criterion.id!r}: {message}",
+        message=message,
+        about=f"case {trial.case.id!r}, criterion {trial.criterion.id!r}",
         file=(name if is_placed else trial.case.source) or None,
         line=int(line) if is_placed else None,
         severity=severity,  # type: ignore[arg-type]
