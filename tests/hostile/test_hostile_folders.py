@@ -382,7 +382,7 @@ def test_no_trap_is_sprung(trapped: Trapped, args: tuple[str, ...], codes: tuple
     ids=["proctor", "-P -m", "-m", "-c"],
 )
 @pytest.mark.parametrize("slips", [{}, SLIPS, {"PYTHONPATH": "."}], ids=["", "slips", "dot"])
-@pytest.mark.parametrize("args", [CHECK, RUN, ("plan", *PYTHON_AGENT[1:]), PYTHON_AGENT])
+@pytest.mark.parametrize("args", [CHECK, RUN, PYTHON_AGENT])
 def test_however_it_is_started(
     tmp_path: Path, start: tuple[str, ...], slips: Mapping[str, str], args: tuple[str, ...]
 ) -> None:
