@@ -159,7 +159,14 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/function_call.py": (
         {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,
     ),
-    "scorers/launchers/launch.py": ({"compile", "exec", "sys.path"}, INSIDE),
+    "scorers/launchers/answer_side.py": ({"compile", "exec"}, INSIDE),
+    "scorers/launchers/launch.py": ({"os.fork", "sys.path"}, INSIDE),
+    "scorers/launchers/pristine.py": (
+        {"compile", "exec", "importlib.import_module", "sys.meta_path", "sys.path",
+         "sys.path_hooks"},
+        INSIDE,
+    ),
+    "scorers/launchers/test_side.py": ({"compile", "exec"}, INSIDE),
     "candidates/function.py": (
         {"proctor.search_paths.importing_from"},
         "an agent that the person wants in this very process",
