@@ -447,7 +447,7 @@ def test_a_link_to_packages_shows_nothing(tmp_path: Path) -> None:
         place = folder / "node_modules" / link if link else folder / "node_modules"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(secret.parent / link.partition("/")[0])
-        for name in ("javascript", "typescript"):
+        for name in ("javascript", "typescript") if ALL else ("typescript",):
             found = tools_in(folder, name)
             assert not any(str(tmp_path) in path for path in (*found["needs"], *found["modules"]))
         assert "6.6.6" not in str(found)
