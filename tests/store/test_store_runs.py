@@ -364,6 +364,26 @@ def test_calls_come_back_and_only_errors_are_replaced(store: Store) -> None:
         assert store.call("k") == kept
 
 
+def test_a_discarded_call_says_so_and_is_replaced_by_the_next(store: Store) -> None:
+    created = 1763261652.1234567
+    rows = [
+        CallRow(key=key, model="m", request={}, response={"text": "old"}, created=created)
+        for key in "ab"
+    ]
+    store.put_calls(rows)
+    store.discard_calls([("a", created + 0.001), ("c", created)])
+    assert [store.calls("ab")[key].status for key in "ab"] == ["ok", "ok"]
+    store.discard_calls([("a", created)])
+    assert [store.calls("ab")[key].status for key in "ab"] == ["unusable", "ok"]
+    newer = [replace(row, response={"text": "new"}, created=created + 1) for row in rows]
+    store.put_calls(newer)
+    found = store.calls("ab")
+    assert [(found[key].response["text"], found[key].status) for key in "ab"] == [
+        ("new", "ok"),
+        ("old", "ok"),
+    ]
+
+
 def test_labels_come_back_in_order(store: Store) -> None:
     first = Label(run_id="r1", case_id=AWKWARD, index=2, criterion="says", points=0.5, note="so so")
     second = Label(run_id="r1", case_id="b", note=AWKWARD, author="me", created=5.0)

@@ -1,10 +1,15 @@
 """A store that an earlier version wrote shows the same numbers, and nothing is paid for twice."""
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from proctor.testing import FakeServer
 
 HERE = Path(__file__).resolve().parent
 COMPARED = ("rate", "score", "full", "cases", "attempts", "unanswered", "unscored", "errors")
@@ -68,6 +73,39 @@ def test_its_runs_end_again_without_any_server(
         )
         assert done.returncode == 0, (name, done.stderr)
         same_numbers(json.loads(done.stdout), reports_of(version)[name])
+
+
+def test_verdicts_that_nobody_could_read_are_asked_for_and_nothing_else(
+    version: str, sqlite_store: str, command: Any, written: Any
+) -> None:
+    options = (*written.RUNS["unreadable"], "--name", "unreadable", "--json")
+    with serving(written.PORT, {"mumbler": written.judge, "beta": "Nobody asks me."}) as server:
+        for _ in range(2):
+            done = command("run", *options, store=sqlite_store)
+            totals = json.loads(done.stdout)["totals"]
+            assert (totals["unscored"], totals["errors"]) == (0, 0), done.stderr
+            assert {call.role for call in server.calls} == {"mumbler"}
+            asked = reports_of(version)["unreadable"]["usage"]["roles"]["judge"]["calls"] // 3
+            assert len(server.calls) == asked, "one call a verdict, and none twice"
+
+
+@contextmanager
+def serving(port: int, roles: Any) -> Iterator[FakeServer]:
+    """Serve at the address that is part of a store's keys; somebody else's test may be there."""
+    server = FakeServer(roles=roles, port=port)
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            server.start()
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+    try:
+        yield server
+    finally:
+        server.close()
 
 
 def test_its_battle_is_told_again_without_any_server(

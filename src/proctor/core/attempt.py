@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from proctor.core.suite import Json, Message
 
+UNDECIDED = "JudgeUndecided"
+"""Why a dialogue was stopped whose judges are divided, though each of them can be read."""
+
 
 class AttemptStatus(StrEnum):
     """Say how an attempt ended."""

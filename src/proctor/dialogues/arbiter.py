@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.core.attempt import UNDECIDED
 from proctor.core.fingerprint import plain
 from proctor.core.model import Ruling, Sampling
 from proctor.core.suite import Json, Message
@@ -11,7 +12,6 @@ from proctor.errors import BudgetError, JudgeError, ModelError
 
 UNREADABLE = "JudgeJSONParseFailed"
 UNREACHABLE = "JudgeUnreachable"
-UNDECIDED = "JudgeUndecided"
 
 
 @dataclass(frozen=True)

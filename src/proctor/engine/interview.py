@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from proctor import bounded, registry
 from proctor.core.agent import judged_part
-from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.attempt import UNDECIDED, Attempt, AttemptStatus
 from proctor.core.contracts import Dialogue, ScoreContext
 from proctor.core.fingerprint import attempt_key, digest
 from proctor.core.judging import judge
@@ -270,7 +270,7 @@ def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
     last = scope.replies[-1]
     if attempt.status is AttemptStatus.UNANSWERED:
         return (last,) if last.role == "candidate" else ()
-    if not _unmade(attempt) or scope.discarded:
+    if not _unmade(attempt) or scope.discarded or attempt.notes.get("reason") == UNDECIDED:
         return ()
     after = list(takewhile(lambda reply: reply.role != "candidate", reversed(scope.replies)))
     return after or (last,)

@@ -321,6 +321,24 @@ def test_a_mended_arbiter_is_asked_again_and_nothing_before_it(cli: Any, serve: 
     assert after == [counts[0], counts[1], counts[2] + 1]
 
 
+def test_judges_that_are_divided_have_been_read_and_are_not_asked_again(
+    cli: Any, serve: Serve
+) -> None:
+    def against(messages: list[Any], body: Any) -> str:
+        ruling = json.loads(arbiter(messages, body))
+        return json.dumps({**ruling, "is_correct": False if ruling["is_correct"] else None})
+
+    cli.write("asking.yaml", ASKING)
+    with serve(candidate, roles={"for": arbiter, "against": against, "user": "a is 3"}) as server:
+        args = ["run", "asking.yaml", "--model", server.at(), "--judge", server.at("for"),
+                "--judge", server.at("against"), "--simulator", server.at("user")]  # fmt: skip
+        totals(cli, *args)
+        assert "divided" in cli("show", "@last", "sum").stdout
+        count = len(server.calls)
+        totals(cli, *args)
+    assert len(server.calls) == count
+
+
 @pytest.mark.parametrize("old", [False, True])
 def test_a_mended_virtual_user_is_asked_again(cli: Any, serve: Serve, old: bool) -> None:
     cli.write("task.yaml", TASK)
