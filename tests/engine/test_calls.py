@@ -2,21 +2,24 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from proctor import bounded
-from proctor.core.model import ModelChoice, Reply, Request, Usage
+from proctor.core.model import ModelChoice, Reply, Request, Talk, Usage, Voice
+from proctor.core.suite import Message
 from proctor.engine.budget import Budget
 from proctor.engine.call_scope import CallScope
 from proctor.engine.calls import CallLog, StoredModel
 from proctor.engine.roles import Models
 from proctor.engine.settings import CallSettings
-from proctor.errors import BudgetError, ModelError, StoreError, UsageError
+from proctor.errors import BudgetError, JudgeError, ModelError, StoreError, UsageError
+from proctor.judge import ModelJudge
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 from proctor.testing import ScriptedModel
@@ -342,16 +345,49 @@ def test_what_was_asked_anew_meanwhile_is_not_discarded_with_the_old(
     assert len(inner.requests) == 2
 
 
-def test_nobody_notes_what_belongs_to_no_work(store: Store, ask: Ask) -> None:
-    model = StoredModel(ScriptedModel("ok"), CallLog(store))
+def test_what_belongs_to_no_work_is_discarded_all_the_same(store: Store, ask: Ask) -> None:
+    model = StoredModel(ScriptedModel(["bad", "good"]), CallLog(store))
 
-    async def work() -> bool:
-        await model.reply(ask())
-        return await model.discard([ask()])
+    async def work() -> list[Any]:
+        said = [(await model.reply(ask())).text for _ in range(2)]
+        assert await model.discard([ask(), ask("never asked")]) is False
+        return [*said, *[(await model.reply(ask())).text for _ in range(2)]]
 
-    assert asyncio.run(work()) is False
-    assert asyncio.run(model.reply(ask())).text == "ok"
-    assert model.bought == 1
+    assert asyncio.run(work()) == ["bad", "bad", "good", "good"]
+
+
+class Weighed(BaseModel):
+    """Hold a verdict."""
+
+    text: str
+
+
+class Talked(Talk[Weighed]):
+    """Find nothing in one plain reply."""
+
+    async def hold(self, voice: Voice) -> Weighed | None:
+        await voice.say([Message(role="user", content="briefly?")], top_logprobs=3)
+        return None
+
+
+def test_a_talk_before_an_unreadable_verdict_is_held_again(store: Store, ask: Ask) -> None:
+    said = [Reply(text="3", logprobs={"x": -9.0}), "no", "no", "no",
+            Reply(text="3", logprobs={"x": -9.0}), '{"text": "well"}']  # fmt: skip
+    inner = ScriptedModel(said)
+    judge = ModelJudge(model=StoredModel(inner, CallLog(store), role="judge"))
+
+    async def work() -> str:
+        for count in (4, 6):
+            with CallScope.opened():
+                with suppress(JudgeError):
+                    ruling = await judge.ask(ask().messages, Weighed, reader=Talked())
+                assert len(inner.requests) == count
+        with CallScope.opened():
+            assert (await judge.ask(ask().messages, Weighed, reader=Talked())) == ruling
+        return ruling.verdict.text
+
+    assert asyncio.run(work()) == "well"
+    assert len(inner.requests) == 6
 
 
 @pytest.mark.parametrize(

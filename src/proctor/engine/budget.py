@@ -73,6 +73,10 @@ class PricedRequest:
         return Usage(calls=1, prompt_tokens=self.prompt, completion_tokens=said, cost=cost)
 
 
+UNCOUNTED = PricedRequest("", 0, None, None)
+"""A call where nobody limits the money."""
+
+
 @dataclass
 class Experience:
     """What the replies of one model in one role were like."""
@@ -224,7 +228,7 @@ class Budget:
 
     def _take(self, priced: PricedRequest, usage: Usage) -> None:
         self.spent += usage.cost or 0.0
-        if usage.prompt_tokens or usage.completion_tokens:
+        if self.most is not None and (usage.prompt_tokens or usage.completion_tokens):
             self._known.setdefault(priced.who, Experience()).take(priced, usage)
 
     def _release(self, reserved: float) -> None:

@@ -11,7 +11,7 @@ from proctor.core.encoding import reply_from
 from proctor.core.fingerprint import digest, digest_plain, plain
 from proctor.core.model import Model, Reply, Request
 from proctor.core.suite import Json
-from proctor.engine.budget import Budget, PricedRequest
+from proctor.engine.budget import UNCOUNTED, Budget, PricedRequest
 from proctor.engine.call_scope import CallScope, UsedReply
 from proctor.errors import ProctorError
 from proctor.redaction import redact_error, redact_reply
@@ -185,9 +185,13 @@ class StoredModel(Wrapped):
         Returns whether the last of them came from the store, so that asking now may help.
         """
         scope = CallScope.current()
+        keys = [self._key(plain(request)) for request in requests]
         if scope is None:
+            for row in [await self.log.find(key) for key in keys]:
+                if row is not None:
+                    await self.log.discard(row.key, row.created)
             return False
-        found = [scope.latest(self._key(plain(request))) for request in requests]
+        found = [scope.latest(key) for key in keys]
         replies = [reply for reply in found if reply is not None]
         await scope.discard(replies)
         return bool(replies) and replies[-1].stored
@@ -203,7 +207,8 @@ class StoredModel(Wrapped):
         future: asyncio.Future[_Kept | None] = asyncio.get_running_loop().create_future()
         self._flying[key] = future
         try:
-            priced = PricedRequest.of(request, self._who, self.price)
+            counted = self.budget.most is not None
+            priced = PricedRequest.of(request, self._who, self.price) if counted else UNCOUNTED
             row = await self.log.find(key)
             if row is None:
                 kept = await self._buy(key, request, asked, priced)

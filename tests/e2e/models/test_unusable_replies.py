@@ -33,6 +33,16 @@ dialogue: {virtual_user: {max_rounds: 2}}
 cases:
   - {id: t, ask: Begin., hidden: {task: Get a greeting.}, criteria: hello}
 """
+TURNS = """\
+name: turns
+cases:
+  - id: t
+    ask: Begin.
+    dialogue: {scripted: {then: ["And then?"], stop_below: 0.5}}
+    criteria:
+      - {scoring_point: The agent says hello., turn: 1}
+      - {scoring_point: The agent goes on., turn: 2}
+"""
 CITY = """\
 name: city
 cases:
@@ -353,6 +363,24 @@ def test_a_mended_virtual_user_is_asked_again(cli: Any, serve: Serve, old: bool)
         assert totals(cli, *args)["unscored"] == 0
         assert len(server.asked("user")) == 3
         assert len(server.asked()) == 1, "the candidate's first words were usable"
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_turn_that_decides_whether_to_go_on_is_judged_again(
+    cli: Any, serve: Serve, old: bool
+) -> None:
+    cli.write("turns.yaml", TURNS)
+    judge = Mended(MUTE, '{"reason": "", "is_hit": "yes"}')
+    with serve("hello", roles={"judge": judge}) as server:
+        args = ["run", "turns.yaml", "--model", server.at(), "--judge", server.at("judge")]
+        assert totals(cli, *args)["unscored"] == 1
+        assert (len(server.asked()), len(server.asked("judge"))) == (1, 3)
+        if old:
+            forget_marks(cli)
+        judge.mended = True
+        found = totals(cli, *args)
+        assert (found["unscored"], found["score"]) == (0, 1.0)
+        assert (len(server.asked()), len(server.asked("judge"))) == (2, 3 + 2)
 
 
 # candidates
