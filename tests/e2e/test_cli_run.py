@@ -24,7 +24,8 @@ def test_the_numbers(run_small: Run) -> None:
     assert (totals["cases"], totals["attempts"], totals["unanswered"]) == (4, 7, 1)
     assert (totals["unscored"], totals["errors"]) == (0, 0)
     assert made["measures"]["accuracy"]["value"] == 0.25
-    assert made["measures"]["accuracy"].keys() == {"value", "interval", "n"}
+    assert made["measures"]["accuracy"].keys() == {"value", "interval", "n", "note"}
+    assert made["measures"]["accuracy"]["note"] == "cases, by their value over all attempts"
     level = made["groups"]["level"]
     assert (level["easy"]["score"], level["easy"]["cases"]) == (1.75, 3)
     assert level["hard"].keys() >= {"score", "full", "rate", "spread", "cases"}

@@ -105,6 +105,7 @@ def test_a_better_run_is_told_so(store: Store, put: Callable[..., Run]) -> None:
         [f"c{n:03}" for n in range(10)],
         ["c030", "c031"],
         [f"c{n:03}" for n in range(32, 40)],
+        [],
     ]
 
 
@@ -367,3 +368,18 @@ def test_a_signature_is_read_back() -> None:
         "version": "0.1.0",
     }
     assert signature_parts("") == {}
+
+
+def test_what_is_partly_right_in_both_is_not_wrong(store: Store, put: Callable[..., Run]) -> None:
+    put("old", values([2 / 3, 0.0, 1.0, 0.5]))
+    put("new", values([2 / 3, 0.0, 1.0, 0.25]))
+    (found,) = compare(store, ["old", "new"]).contrasts
+    flips = found.flips
+    assert (flips.both_partly, flips.both_wrong, flips.both_right) == (1, 1, 1)
+    shown = {kind: [pair.id for pair in pairs] for kind, pairs in found.examples.items()}
+    assert shown == {
+        "better": [],
+        "worse": ["c003"],
+        "both_wrong": ["c001"],
+        "both_partly": ["c000"],
+    }

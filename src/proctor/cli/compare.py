@@ -17,6 +17,7 @@ TITLES = {
     "better": "Better",
     "worse": "Worse",
     "both_wrong": "Both wrong",
+    "both_partly": "Both partly right",
     "both_right": "Both right",
 }
 
@@ -193,6 +194,7 @@ def _examples(contrast: "Contrast") -> Iterator[str]:
         "better": contrast.paired.better,
         "worse": contrast.paired.worse,
         "both_wrong": contrast.flips.both_wrong,
+        "both_partly": contrast.flips.both_partly,
     }
     for kind, pairs in contrast.examples.items():
         if not pairs:

@@ -95,6 +95,8 @@ class Measured:
     n: int
     detail: Json = None
     """What one number cannot say: a distribution, the parts of a sum."""
+    note: str = ""
+    """What is counted, where the measure's name alone could be read in two ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

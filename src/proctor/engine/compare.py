@@ -171,6 +171,7 @@ class _Sums:
     to_right: int = 0
     to_wrong: int = 0
     both_right: int = 0
+    both_partly: int = 0
     both_wrong: int = 0
     graded: bool = False
 
@@ -181,8 +182,9 @@ class _Sums:
             return
         self.pairs.add(one * weight, two * weight, weight, count)
         kind, right = found.kind, found.right
-        if kind in ("both_right", "both_wrong"):
+        if kind.startswith("both"):
             self.both_right += count * (kind == "both_right")
+            self.both_partly += count * (kind == "both_partly")
             self.both_wrong += count * (kind == "both_wrong")
         elif right[0] != right[1]:
             self.to_right += count * right[1]
@@ -196,6 +198,7 @@ class _Sums:
             to_right=self.to_right,
             to_wrong=self.to_wrong,
             both_right=self.both_right,
+            both_partly=self.both_partly,
             both_wrong=self.both_wrong,
             graded=self.graded,
         )
@@ -245,7 +248,7 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
     if not met:
         raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
     changes = ((kind, store.largest_changes(first.run, second.run, kind, settings.shown))
-               for kind in KINDS[:3])  # fmt: skip
+               for kind in KINDS[:4])  # fmt: skip
     return Contrast(
         first=first,
         second=second,

@@ -11,7 +11,7 @@ from proctor.store.pairing import NEAR, Change
 LEVEL = 0.05
 """A p value below this tells two runs apart."""
 Verdict = Literal["better", "worse", "unclear", "nothing"]
-KINDS: tuple[Change, ...] = ("better", "worse", "both_wrong", "both_right")
+KINDS: tuple[Change, ...] = ("better", "worse", "both_wrong", "both_partly", "both_right")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,9 @@ class Values:
         """Say whether the second did better or worse, or what both did."""
         if abs(self.difference) > NEAR:
             return "better" if self.difference > 0 else "worse"
-        return "both_right" if all(self.right) else "both_wrong"
+        if all(self.right):
+            return "both_right"
+        return "both_wrong" if max(self.shares) <= NEAR else "both_partly"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +62,16 @@ class CasePair(Values):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flips:
-    """Count the cases by what changed; right means full marks."""
+    """Counts of cases by what changed; right means full marks, wrong means none."""
 
     to_right: int = 0
     to_wrong: int = 0
     both_right: int = 0
     """As good in both, with full marks."""
+    both_partly: int = 0
+    """As good in both, with a part of the marks."""
     both_wrong: int = 0
-    """As good in both, without."""
+    """As good in both, without any marks."""
     graded: bool = False
     """Whether some case changed without going from wrong to right or back."""
 

@@ -27,6 +27,7 @@ def summary_from(data: Mapping[str, Json]) -> Summary:
                 interval=_pair(found),
                 n=found["n"],
                 detail=found.get("detail"),
+                note=found.get("note", ""),
             )
             for name, found in data.get("measures", {}).items()
         },

@@ -10,11 +10,16 @@ from proctor.core.score import ScoreStatus, ValueStatus
 from proctor.measures.shares import NEAR, Compat, Share, full_marks
 from proctor.stats.intervals import RatioSums, wilson_interval
 
+FOLDED = "cases, by their value over all attempts"
+"""What shares of cases count where cases have several attempts."""
+
 
 @dataclass(frozen=True)
 class Accuracy(Measure):
-    """Share of cases that reach full marks, with Wilson's interval.
+    """Share of cases that are right: that reach full marks, with Wilson's interval.
 
+    The value of a case over all its attempts decides: with ``reduce: avg`` every attempt must be
+    right, with ``max`` one of them.
     ``over: attempts`` is the share of all attempts that count, ``over: rounds`` the mean over
     first attempts, second attempts and so on of their shares. The interval then treats the
     attempts at one case as one draw. The original's number of nothing at all is 0.
@@ -89,11 +94,14 @@ class MeanPoints(Measure):
 
 def _share(results: Iterable[CaseResult], hit: Callable[[float, float], bool]) -> Measured:
     n = hits = 0
+    note = ""
     for result in results:
         folded = result.folded
+        note = FOLDED if len(result.attempts) > 1 else note
         counted = folded.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
         if not counted or folded.value is None:
             continue
         n += 1
         hits += hit(folded.value, result.case.full_score)
-    return Measured(value=hits / n if n else None, interval=wilson_interval(hits, n), n=n)
+    interval = wilson_interval(hits, n)
+    return Measured(value=hits / n if n else None, interval=interval, n=n, note=note)

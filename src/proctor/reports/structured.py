@@ -123,6 +123,8 @@ def _totals(totals: Totals) -> dict[str, Json]:
 
 def _measured(found: Measured) -> dict[str, Json]:
     made: dict[str, Json] = {"value": found.value, "interval": found.interval, "n": found.n}
+    if found.note:
+        made["note"] = found.note
     return made if found.detail is None else {**made, "detail": found.detail}
 
 

@@ -277,7 +277,8 @@ def _measure_line(name: str, found: Measured) -> str:
     ends = found.interval
     interval = f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else ""
     if not isinstance(found.detail, Mapping):
-        return f"{name}: {value}{interval} (n = {found.n})"
+        note = f"; {found.note}" if found.note else ""
+        return f"{name}: {value}{interval} (n = {found.n}{note})"
     shown = one_line(", ".join(f"{key} {count}" for key, count in found.detail.items()))
     if found.value is None:
         return f"{name}: {shown}"

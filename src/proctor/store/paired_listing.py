@@ -136,6 +136,7 @@ def _condition(text: str, run_id: str, tags: list[str]) -> ColumnElement[bool]:
         (changed("better"), "better"),
         (changed("worse"), "worse"),
         (changed("both_wrong"), "both_wrong"),
+        (changed("both_partly"), "both_partly"),
         else_="both_right",
     )
     columns: dict[str, ColumnElement[Any]] = {

@@ -13,7 +13,7 @@ from proctor.store.rows import PairedCase, PairedCount, PairedRow
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.suites import read_case
 
-Change = Literal["better", "worse", "both_wrong", "both_right"]
+Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]
 
 NEAR = 1e-9
 """Shares of full marks that differ by less are the same."""
@@ -132,9 +132,15 @@ def changed(change: Change | None) -> Any:
         return and_(known, difference() > NEAR)
     if change == "worse":
         return and_(known, difference() < -NEAR)
-    wrong = or_(ONE.c.value < ONE.c.full - NEAR, TWO.c.value < TWO.c.full - NEAR)
+    short = or_(ONE.c.value < ONE.c.full - NEAR, TWO.c.value < TWO.c.full - NEAR)
+    none = and_(*(part.c.value <= NEAR * func.abs(part.c.full) for part in (ONE, TWO)))
     same = and_(known, func.abs(difference()) <= NEAR)
-    return and_(same, wrong if change == "both_wrong" else ~wrong)
+    kinds = {
+        "both_right": ~short,
+        "both_wrong": and_(short, none),
+        "both_partly": and_(short, ~none),
+    }
+    return and_(same, kinds[change])
 
 
 def paired_case(row: Any) -> PairedCase:

@@ -116,9 +116,10 @@ function kindOf(one, other) {
   if (by > NEAR) return "better";
   if (by < -NEAR) return "worse";
   const wrong = one.value < one.full - NEAR || other.value < other.full - NEAR;
-  return wrong ? "both_wrong" : "both_right";
+  if (!wrong) return "both_right";
+  return Math.max(rateOf(one), rateOf(other)) <= NEAR ? "both_wrong" : "both_partly";
 }
-const KINDS = ["better", "worse", "both_wrong", "both_right", ""];
+const KINDS = ["better", "worse", "both_wrong", "both_partly", "both_right", ""];
 const isRight = (one) => one.value >= one.full - NEAR;
 const isFlip = (one, other) =>
   !!other && one.value !== null && other.value !== null && isRight(one) !== isRight(other);

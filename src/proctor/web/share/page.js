@@ -118,8 +118,8 @@ function comparePage(state) {
     `${names.get(pair.first)} → ${names.get(pair.second)}`, pair.difference?.value === undefined ? "–" : signed(pair.difference.value),
     pair.difference?.low === undefined ? "–" : `${signed(pair.difference.low)} … ${signed(pair.difference.high)}`,
     pair.adjusted_p === undefined ? "–" : pair.adjusted_p < 0.001 ? "< 0.001" : number(pair.adjusted_p, 2), number(pair.effect, 2), pair.cases, number(pair.cases_needed),
-    pair.counts.better, pair.counts.worse, pair.counts.both_wrong, pair.counts.both_right, left(pair)]);
-  const columns = [{ name: t("compare.pair"), ...text }, ...["difference", "interval", "p", "effect", "cases", "needed", "better", "worse", "both_wrong", "both_right", "left_out"]
+    pair.counts.better, pair.counts.worse, pair.counts.both_wrong, pair.counts.both_partly, pair.counts.both_right, left(pair)]);
+  const columns = [{ name: t("compare.pair"), ...text }, ...["difference", "interval", "p", "effect", "cases", "needed", "better", "worse", "both_wrong", "both_partly", "both_right", "left_out"]
     .map((name) => ({ name: name === "p" ? "p" : t(`compare.${name}`), kind: "" }))];
   return [make("h1", {}, t("compare.title")), found.pairs.map(verdict),
     (found.warnings ?? []).map((warning) => make("p", { class: "bad" }, warning)),
