@@ -185,6 +185,23 @@ def test_doctor(cli: Any) -> None:
     assert checks["grading processes"]
 
 
+def test_doctor_says_what_the_sandbox_lacks(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from proctor.cli import doctor
+    from proctor.sandboxes.bubblewrap import Bubblewrap
+
+    if list(Bubblewrap().problems()):
+        pytest.skip("bubblewrap does not work here")
+
+    async def nothing(_: object) -> list[Any]:
+        return []
+
+    monkeypatch.setattr("proctor.engine.probes.probe", nothing)
+    monkeypatch.setattr("proctor.sandboxes.bubblewrap.lacking", lambda: "no groups here")
+    (row,) = doctor._sandbox("bubblewrap")
+    assert (row["ok"], row["optional"]) == (False, True)
+    assert row["found"].startswith("no groups here: memory and processes are counted 50 times")
+
+
 def test_the_origins_own_command(cli: Any) -> None:
     cli.write("suite_x.yaml", "cases:\n  - {path: case.yaml, weight: 1.0}\n")
     cli.write("case.yaml", INFIBENCH_CASE)

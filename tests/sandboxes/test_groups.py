@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,118 @@ def test_what_the_kernel_counted_is_named(
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     assert Group((tmp_path,)).explain(ran).stopped == stopped
+
+
+def test_only_what_was_counted_since_is_named(tmp_path: Path) -> None:
+    group = Group((tmp_path,))
+    (tmp_path / "memory.events").write_text("oom_kill 2\n")
+    (tmp_path / "pids.events").write_text("max 3\n")
+    assert group.events() == (2, 3)
+    failed = Ran(code=-9, step=0, finished=False)
+    assert group.explain(failed, (2, 3)).stopped is None
+    assert group.explain(failed, (1, 3)).stopped == Stopped.MEMORY
+    assert group.explain(failed, (2, 2)).stopped == Stopped.PROCESSES
+
+
+LAYOUTS = {
+    "first": (
+        ("pids.max", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes",
+         "memory.kmem.tcp.limit_in_bytes"),
+        {"pids.max": "9", "memory.limit_in_bytes": "4096", "memory.memsw.limit_in_bytes": "4096",
+         "memory.kmem.tcp.limit_in_bytes": "4096"},
+    ),
+    "second": (
+        ("pids.max", "memory.max", "memory.swap.max"),
+        {"pids.max": "9", "memory.max": "4096", "memory.swap.max": "0"},
+    ),
+    "second, without accounting of swap": (
+        ("pids.max", "memory.max"), {"pids.max": "9", "memory.max": "4096"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_limits_are_written_as_each_layout_has_them(tmp_path: Path, layout: str) -> None:
+    files, written = LAYOUTS[layout]
+    for name in files:
+        (tmp_path / name).write_text("max")
+    Group((tmp_path,)).limit(9, 4096)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == written
+
+
+@needs_groups
+@pytest.mark.parametrize("sizes", [(64, 256, 32), (32, 32, 512)])
+def test_limits_can_be_set_anew_upwards_and_downwards(sizes: tuple[int, ...]) -> None:
+    group = make_group(7, 128 * MIB)
+    assert group is not None
+    try:
+        for size in sizes:
+            group.limit(size, size * MIB)
+            shown = [
+                (folder / file).read_text().strip()
+                for folder in group.folders
+                for file in ("pids.max", "memory.max", "memory.limit_in_bytes",
+                             "memory.memsw.limit_in_bytes")
+                if (folder / file).exists()
+            ]  # fmt: skip
+            assert set(shown) <= {str(size), str(size * MIB)}, shown
+    finally:
+        group.remove()
+
+
+@needs_groups
+def test_whoever_has_the_doors_open_may_join() -> None:
+    group = make_group(7, 64 * MIB)
+    assert group is not None
+    doors = group.doors()
+    script = f"import os\nfor door in {doors}: os.write(door, b'0')\nos.read(0, 1)"
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", script],
+        stdin=subprocess.PIPE,
+        pass_fds=doors,
+        user=65534 if _readable_by_all() else None,
+    )
+    try:
+        for door in doors:
+            os.close(door)
+        for folder in group.folders:
+            for _ in range(200):
+                if (folder / "cgroup.procs").read_text().split() == [str(process.pid)]:
+                    break
+                time.sleep(0.05)
+            else:
+                pytest.fail(f"it is not in {folder}")
+    finally:
+        process.communicate(b"x")
+        group.remove()
+
+
+def _readable_by_all() -> bool:
+    parents = Path(os.path.realpath(sys.executable)).parents
+    return all(parent.stat().st_mode & 0o005 == 0o005 for parent in parents)
+
+
+@pytest.mark.parametrize(
+    ("number", "bases", "says"),
+    [
+        (1000, ("memory",), "only the superuser makes control groups here"),
+        (0, (), "no control group can be made here"),
+        (0, ("processes",), "control groups do not limit memory here"),
+        (0, ("memory", "processes"), ""),
+    ],
+)
+def test_what_is_lacking_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    number: int,
+    bases: tuple[str, ...],
+    says: str,
+) -> None:
+    files = {"memory": "memory.max", "processes": "pids.max"}
+    monkeypatch.setattr(os, "geteuid", lambda: number)
+    monkeypatch.setattr(groups, "_bases", lambda: tuple(tmp_path / base for base in bases))
+    monkeypatch.setattr(groups, "_has", lambda base, file: file == files[base.name])
+    assert groups.lacking() == says
 
 
 def test_no_group_where_none_can_be_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

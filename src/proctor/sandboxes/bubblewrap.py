@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -65,9 +65,11 @@ class Bubblewrap(Sandbox):
 
         There the kernel does not let programs have a /proc of their own.
         """
-        if os.geteuid() == 0 and not droppable((sys.prefix,)):
-            return None
-        return await self._warm.run(program)
+        return None if self._stays_superuser else await self._warm.run(program)
+
+    @cached_property
+    def _stays_superuser(self) -> bool:
+        return os.geteuid() == 0 and not droppable((sys.prefix,))
 
     async def close(self) -> None:
         """End the warm interpreters, and remove the aids."""
@@ -186,7 +188,7 @@ class Bubblewrap(Sandbox):
                 " holds for a program in Unix sockets, pipes and names of files is limited by its"
                 " open files and processes alone"
             )
-        if os.geteuid() == 0 and not droppable((sys.prefix,)):
+        if self._stays_superuser:
             yield (
                 f"others may not read {sys.prefix}: Python programs run under the superuser's"
                 " number, without rights and with /proc covered, and there is no warm Python"

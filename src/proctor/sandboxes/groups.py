@@ -54,11 +54,13 @@ class Group:
         """Return how often the kernel has killed for memory, and refused a process, so far."""
         return self._count(_MEMORY_REPORTS), self._count(_TASK_REPORTS)
 
-    def explain(self, ran: Ran, before: tuple[int, int] = (0, 0)) -> Ran:
+    def explain(
+        self, ran: Ran, before: tuple[int, int] = (0, 0), after: tuple[int, int] | None = None
+    ) -> Ran:
         """Name the limit that the kernel enforced, where the supervisor could not see it."""
         if ran.finished or ran.stopped not in (None, Stopped.TIME):
             return ran
-        killed, refused = self.events()
+        killed, refused = after or self.events()
         if killed > before[0]:
             return replace(ran, code=None, stopped=Stopped.MEMORY)
         if refused > before[1]:
@@ -76,6 +78,9 @@ class Group:
     def _count(self, reports: Iterable[tuple[str, bytes]]) -> int:
         for folder in self.folders:
             for name, key in reports:
+                # In the first layout a folder has the files of its own controller alone.
+                if len(self.folders) > 1 and not name.startswith(folder.parent.name):
+                    continue
                 try:
                     fd = os.open(f"{folder}/{name}", os.O_RDONLY)
                 except OSError:

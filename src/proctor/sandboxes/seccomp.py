@@ -87,7 +87,13 @@ DENIED: Mapping[str, tuple[int | None, int | None]] = {
     "userfaultfd": (323, 282),
     "vhangup": (153, 58),
 }
-_CLONE, _CLONE3, _SOCKET, _IOCTL = (56, 220), (435, 435), (41, 198), (16, 29)
+_LOOKED_INTO: Mapping[str, tuple[int, int]] = {
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "ioctl": (16, 29),
+    "socket": (41, 198),
+}
+"""Calls that are refused for some arguments, or as if they did not exist."""
 _NEW_NAMESPACE = 0x7E020080
 """All CLONE_NEW… flags together."""
 _FAMILIES = (1, 2, 10)
@@ -98,52 +104,78 @@ _TERMINAL = (0x5412, 0x541C)
 
 @cache
 def filter_code(machine: str | None = None) -> bytes | None:
-    """Return the filter for a kind of machine; none where we have no table for it."""
+    """Return the filter for a kind of machine; none where we have no table for it.
+
+    The kernel tries every number that there is when the filter is installed, for each warm program
+    anew: so numbers are searched for by halves, and not one after the other.
+    """
     machine = machine or platform.machine()
     if machine not in _ARCHES:
         return None
     column = list(_ARCHES).index(machine)
-    denied = [numbers[column] for numbers in DENIED.values()]
-    parts: list[Sequence[_Instruction]] = [
-        [(_LOAD, 0, 0, _ARCH), (_JEQ, 1, 0, _ARCHES[machine]), (_RETURN, 0, 0, _KILL)],
-        [(_LOAD, 0, 0, _NUMBER)],
+    head: list[_Instruction] = [
+        (_LOAD, 0, 0, _ARCH),
+        (_JEQ, 1, 0, _ARCHES[machine]),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, _NUMBER),
     ]
     if machine == "x86_64":
         # The x32 numbers of the same calls would pass the table below.
-        parts.append([(_JGE, 0, 1, 0x40000000), _deny(errno.ENOSYS)])
-    parts += [[(_JEQ, 0, 1, number), _deny(errno.EPERM)] for number in denied if number is not None]
-    parts.append([(_JEQ, 0, 1, _CLONE3[column]), _deny(errno.ENOSYS)])
-    parts.append(
-        [
-            (_JEQ, 0, 4, _CLONE[column]),
+        head += [(_JGE, 0, 1, 0x40000000), _deny(errno.ENOSYS)]
+    blocks = _blocks()
+    chosen = {
+        numbers[column]: "denied" for numbers in DENIED.values() if numbers[column] is not None
+    }
+    chosen |= {numbers[column]: name for name, numbers in _LOOKED_INTO.items()}
+    tree = _tree(sorted((number, name) for number, name in chosen.items() if number is not None))
+    places, end = {}, len(tree)
+    for name, block in blocks.items():
+        places[name] = end
+        end += len(block)
+    code = [*head, *(_resolved(step, at, places) for at, step in enumerate(tree))]
+    code += [step for block in blocks.values() for step in block]
+    return b"".join(struct.pack("<HBBI", *step) for step in code)
+
+
+def _blocks() -> Mapping[str, Sequence[_Instruction]]:
+    """Return what is done with a call once it is found, each part ending in a verdict."""
+    allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
+    families = [(_JEQ, len(_FAMILIES) - place, 0, family) for place, family in enumerate(_FAMILIES)]
+    requests = [(_JEQ, len(_TERMINAL) - place, 0, code) for place, code in enumerate(_TERMINAL)]
+    return {
+        "allowed": [allow],
+        "denied": [_deny(errno.EPERM)],
+        "clone3": [_deny(errno.ENOSYS)],
+        "clone": [
             (_LOAD, 0, 0, _ARG0),
             (_JSET, 0, 1, _NEW_NAMESPACE),
             _deny(errno.EPERM),
-            (_RETURN, 0, 0, _ALLOW),
-        ]
-    )
-    families = [(_JEQ, len(_FAMILIES) - place, 0, family) for place, family in enumerate(_FAMILIES)]
-    parts.append(
-        [
-            (_JEQ, 0, len(_FAMILIES) + 3, _SOCKET[column]),
-            (_LOAD, 0, 0, _ARG0),
-            *families,
-            _deny(errno.EAFNOSUPPORT),
-            (_RETURN, 0, 0, _ALLOW),
-        ]
-    )
-    requests = [(_JEQ, len(_TERMINAL) - place, 0, code) for place, code in enumerate(_TERMINAL)]
-    parts.append(
-        [
-            (_JEQ, 0, len(_TERMINAL) + 3, _IOCTL[column]),
-            (_LOAD, 0, 0, _ARG1),
-            *requests,
-            (_RETURN, 0, 0, _ALLOW),
-            _deny(errno.EPERM),
-        ]
-    )
-    parts.append([(_RETURN, 0, 0, _ALLOW)])
-    return b"".join(struct.pack("<HBBI", *step) for part in parts for step in part)
+            allow,
+        ],
+        "socket": [(_LOAD, 0, 0, _ARG0), *families, _deny(errno.EAFNOSUPPORT), allow],
+        "ioctl": [(_LOAD, 0, 0, _ARG1), *requests, allow, _deny(errno.EPERM)],
+    }
+
+
+_Step = tuple[int, int | str, int | str, int]
+"""An instruction whose jumps may lead to a named part."""
+
+
+def _tree(rows: Sequence[tuple[int, str]]) -> list[_Step]:
+    """Search for a number by halves; what is not found is allowed."""
+    if len(rows) == 1:
+        return [(_JEQ, rows[0][1], "allowed", rows[0][0])]
+    half = len(rows) // 2
+    below, above = _tree(rows[:half]), _tree(rows[half:])
+    return [(_JGE, len(below), 0, rows[half][0]), *below, *above]
+
+
+def _resolved(step: _Step, at: int, places: Mapping[str, int]) -> _Instruction:
+    """Write jumps to named parts as distances, which have one byte each."""
+    code, yes, no, constant = step
+    jumps = [places[jump] - at - 1 if isinstance(jump, str) else jump for jump in (yes, no)]
+    assert all(0 <= jump < 256 for jump in jumps)
+    return (code, jumps[0], jumps[1], constant)
 
 
 def _deny(number: int) -> _Instruction:

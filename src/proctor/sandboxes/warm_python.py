@@ -22,7 +22,6 @@ from proctor.sandboxes.groups import Group
 from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.processes import (
     GRACE,
-    STARTED,
     end,
     group_bounds,
     police_of,
@@ -83,11 +82,6 @@ class _Zygote:
         self.process.stdin.write(_HEADER.pack(len(data)) + data)
         await self.process.stdin.drain()
 
-    async def mark(self) -> bytes:
-        """Wait for the byte that says whether the program was started."""
-        assert self.process.stdout is not None
-        return await self.process.stdout.readexactly(len(STARTED))
-
     async def hear(self) -> Json:
         """Wait for one message."""
         assert self.process.stdout is not None
@@ -114,7 +108,7 @@ class _Zygote:
         if self.programs is None:
             return ran
         before, self.events = self.events, self.programs.events()
-        return self.programs.explain(ran, before)
+        return self.programs.explain(ran, before, self.events)
 
 
 class _NotStarted(Exception):
@@ -192,7 +186,6 @@ class WarmPython:
                     channel.close()
                 zygote.bind(program.limits)
                 await zygote.send(_job(program, text) | {"joined": channel is not None})
-                started = await zygote.mark() == STARTED
                 report = await zygote.hear()
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
@@ -200,7 +193,7 @@ class WarmPython:
         except BaseException:
             await self._discard(zygote)
             raise
-        if not started:
+        if report["not_started"]:
             await self._discard(zygote)
             raise _NotStarted(report["not_started"])
         self._idle.append(zygote)

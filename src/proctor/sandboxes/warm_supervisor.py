@@ -23,7 +23,6 @@ HEADER = struct.Struct("<I")
 SETUP_TIME = 30.0
 """Seconds in which a child has to be ready."""
 MESSAGE = 4096
-NOT_STARTED = b"-"
 
 
 def read_exactly(fd, size):
@@ -64,14 +63,13 @@ class Child:
         self.problem = ""
         self.places = []
         self.ends = (control.fileno(),)
-        control.settimeout(SETUP_TIME)
         try:
-            data, fds, _, _ = socket.recv_fds(control, MESSAGE, 2)
+            data, fds, _, _ = socket.recv_fds(control, MESSAGE, 5)
         except TimeoutError:
             raise Lost from None
         if not data:
             raise Lost
-        self.pidfd, line = fds
+        self.pidfd, line, *self.pipes = fds
         self.line = socket.socket(fileno=line)
         self.line.settimeout(SETUP_TIME)
         self.hear()
@@ -86,14 +84,14 @@ class Child:
         if data[:1] != supervise.STARTED:
             self.problem = data[1:].decode("utf-8", "replace") or "a child ended before its program"
 
-    def start(self, program, pipes):
+    def start(self, program, channel):
         """Hand the program over; return why it could not be started, or an empty text.
 
         The child closes its end before a line of the program runs: what is said here, it says.
         """
         if not self.problem:
             try:
-                socket.send_fds(self.line, [HEADER.pack(len(program))], pipes)
+                socket.send_fds(self.line, [HEADER.pack(len(program))], channel)
                 self.line.sendall(program)
             except OSError as error:
                 self.problem = str(error)
@@ -104,9 +102,9 @@ class Child:
 
     def ended(self):
         """Return the exit code once nothing of the program is left."""
-        self.control.settimeout(0.0)
         try:
-            data = self.control.recv(MESSAGE)
+            # Not by the socket, which would wait for as long as it waits for children.
+            data = os.read(self.control.fileno(), MESSAGE)
         except BlockingIOError:
             return None
         if not data:
@@ -129,7 +127,6 @@ class Child:
     def abandon(self):
         """End a child that could not become a program."""
         self.kill()
-        self.control.settimeout(SETUP_TIME)
         if not self.control.recv(MESSAGE):
             raise Lost
 
@@ -144,32 +141,27 @@ class Server:
 
     def serve(self, job):
         """Run one program, report, and have the next child prepared."""
-        ends = [os.pipe(), os.pipe(), [s.detach() for s in socket.socketpair()]]
-        theirs = [write for _, write in ends]
-        if job["joined"]:
-            theirs += socket.recv_fds(self.joints, 1, 1)[1]
-        problem = self.child.start(job["program"], theirs)
-        for fd in theirs:
+        channel = socket.recv_fds(self.joints, 1, 1)[1] if job["joined"] else []
+        problem = self.child.start(job["program"], channel)
+        for fd in channel:
             os.close(fd)
-        pipes = [read for read, _ in ends]
         if problem:
-            for fd in pipes:
+            for fd in self.child.pipes:
                 os.close(fd)
-            os.write(self.channel, NOT_STARTED)
             send(self.channel, {"not_started": problem})
             self.child.abandon()
         else:
-            os.write(self.channel, supervise.STARTED)
-            send(self.channel, self.watch(job, pipes))
+            send(self.channel, self.watch(job))
         self.child.release()
         self.child = Child(self.control)
 
-    def watch(self, job, pipes):
+    def watch(self, job):
         """Watch a program to its end; return what became of it."""
         started = time.monotonic()
         police = supervise.Police(*job["police"], self.interpreter, self.child.places)
         # The test goes to a program that has asked for it, and not before.
         later = HEADER.pack(len(job["test"])) + job["test"]
+        pipes = self.child.pipes
         gate = pipes[2], job["secret"][: len(job["secret"]) // 2]
         code, stopped, (out, err, proof) = supervise.watch(
             self.child, pipes, job["wall"], job["output"], later, os.dup(pipes[2]), police, gate
@@ -177,6 +169,7 @@ class Server:
         stopped = stopped or police.verdict(code)
         finished = code == 0 and not stopped
         return {
+            "not_started": "",
             "code": None if stopped else code,
             "stopped": stopped,
             "finished": finished,
@@ -212,6 +205,7 @@ def main():
         finally:
             os._exit(1)
     theirs.close()
+    ours.settimeout(SETUP_TIME)
     for door in settings["doors"]:
         os.close(door)
     try:

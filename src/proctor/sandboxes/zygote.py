@@ -86,7 +86,6 @@ def prepare(own):
     for door in own.doors:
         os.write(door, b"0")
     os.setsid()
-    supervise.offer_to_killer()
     supervise.libc_call("unshare", NEW_MOUNTS | NEW_IPC)
     size = "size=%d,nr_inodes=%d,mode=0700" % (own.disk // 2, policing.MAX_NODES)
     for place in PLACES[:2]:
@@ -141,20 +140,20 @@ class Network:
 
 
 def take_job(line):
-    """Read the job, and the pipes that come with it."""
-    header, pipes, _, _ = socket.recv_fds(line, HEADER.size, 4)
+    """Read the job, and the channel to another program where one comes with it."""
+    header, channel, _, _ = socket.recv_fds(line, HEADER.size, 1)
     data = b""
     while len(data) < HEADER.unpack(header)[0]:
         piece = line.recv(HEADER.unpack(header)[0] - len(data))
         if not piece:
             raise EOFError
         data += piece
-    return marshal.loads(data), pipes  # noqa: S302 - it comes from the grader  # nosec B302
+    return marshal.loads(data), channel  # noqa: S302 - it comes from the grader  # nosec B302
 
 
-def run_program(line, own):
+def run_program(line, pipes, own):
     """Take in a job, and run the program's text in this very interpreter."""
-    job, pipes = take_job(line)
+    job, channel = take_job(line)
     if job["disk"] != own.disk:
         for place in PLACES[:2]:
             mount("tmpfs", place, "tmpfs", NOSUID_NODEV | REMOUNT, "size=%d" % (job["disk"] // 2))
@@ -172,7 +171,8 @@ def run_program(line, own):
     own.filter.apply()
     sys.argv = ["main.py"]
     sys.path[0] = "/sandbox"
-    os.environ.update(job["env"])
+    for name, value in job["env"].items():
+        os.environ[name] = value
     for name in ("policing", "supervise", "zygote", "__main__"):
         del sys.modules[name]
     if "numpy.random" in sys.modules:
@@ -183,10 +183,10 @@ def run_program(line, own):
     job.clear()
     line.sendall(supervise.STARTED)
     line.detach()
-    close_all_but(proof, *pipes[3:])
-    if pipes[3:]:
-        os.dup2(pipes[3], supervise.CHANNEL)
-        os.close(pipes[3])
+    close_all_but(proof, *channel)
+    if channel:
+        os.dup2(channel[0], supervise.CHANNEL)
+        os.close(channel[0])
     del proof, pipes, own, line
     run(given)
 
@@ -270,6 +270,8 @@ def breed(control, settings):
     leaves behind comes to it, and is killed before the next child is there.
     """
     supervise.libc_call("prctl", supervise.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # The children are offered with this process, which is soon replaced, unlike the grader.
+    supervise.offer_to_killer()
     import_all(settings["imports"])
     load_all(settings["modules"])
     own = Own(settings)
@@ -279,17 +281,20 @@ def breed(control, settings):
     while True:
         network.renew()
         ours, theirs = socket.socketpair()
+        # Output, errors, and the line on which it asks for its test and proves its end.
+        line = [end.detach() for end in socket.socketpair()]
+        reads, writes = zip(os.pipe(), os.pipe(), line, strict=True)
         pid = os.fork()
         if pid == 0:
             control.detach()
             ours.detach()
-            close_all_but(theirs.fileno(), *own.doors)
-            become(theirs, own)
+            close_all_but(theirs.fileno(), *writes, *own.doors)
+            become(theirs, writes, own)
         theirs.close()
-        pidfd = os.pidfd_open(pid)
-        socket.send_fds(control, [b"child"], [pidfd, ours.fileno()])
-        os.close(pidfd)
-        ours.close()
+        fds = (os.pidfd_open(pid), ours.detach(), *reads)
+        socket.send_fds(control, [b"child"], fds)
+        for fd in (*fds, *writes):
+            os.close(fd)
         control.send(b"%d" % reap(pid))
 
 
@@ -298,17 +303,21 @@ def reap(pid):
     done, status = 0, 0
     while done != pid:
         done, status = os.waitpid(-1, 0)
-    supervise.kill_all()
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        supervise.kill_all()
+    except ChildProcessError:
+        pass  # whatever has no parent any more is a child of ours: nothing is left
     return os.waitstatus_to_exitcode(status)
 
 
-def become(line, own):
+def become(line, pipes, own):
     """Turn this process into a program; it does not return."""
     try:
         prepare(own)
         places = [os.open(place, os.O_PATH | os.O_CLOEXEC) for place in PLACES]
         socket.send_fds(line, [supervise.STARTED], places)
-        run_program(line, own)
+        run_program(line, pipes, own)
     except BaseException as error:  # noqa: BLE001 - nothing may return into the loop
         line.sendall(("-%s" % error).encode()[:4096])
     finally:
