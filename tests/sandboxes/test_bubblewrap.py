@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hostile.own_groups import own_groups
 from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.bubblewrap import Bubblewrap, droppable, find_bwrap, visible
@@ -248,7 +249,7 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         run(code, limits=limits)
     assert (_children(), _mounts(), sorted(os.listdir("/proc/self/fd"))) == before
     assert os.listdir(tmp_path) == []
-    assert list(Path("/sys/fs/cgroup").glob(f"**/proctor-{os.getpid()}-*")) == []
+    assert own_groups() == []
 
 
 def test_a_cancelled_run_leaves_nothing_behind() -> None:
@@ -259,7 +260,7 @@ def test_a_cancelled_run_leaves_nothing_behind() -> None:
 
     asyncio.run(give_up())
     assert _wait_for(b"77.125", there=False)
-    assert list(Path("/sys/fs/cgroup").glob(f"**/proctor-{os.getpid()}-*")) == []
+    assert own_groups() == []
 
 
 def test_a_killed_grader_leaves_no_program_behind(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hostile.own_groups import own_groups
 from proctor.core.program import MIB, Ran, Stopped
 from proctor.sandboxes import groups
 from proctor.sandboxes.groups import Group, make_group
@@ -15,10 +16,6 @@ from proctor.sandboxes.groups import Group, make_group
 needs_groups = pytest.mark.skipif(
     os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"
 )
-
-
-def own() -> list[Path]:
-    return list(Path("/sys/fs/cgroup").glob(f"**/proctor-{os.getpid()}-*"))
 
 
 @needs_groups
@@ -37,7 +34,7 @@ def test_a_group_holds_its_process_and_goes() -> None:
         assert (folder / "cgroup.procs").read_text().split() == [str(process.pid)]
     group.remove()
     assert process.wait() == -9
-    assert own() == []
+    assert own_groups() == []
 
 
 @needs_groups
@@ -51,7 +48,7 @@ def test_the_limit_on_processes_binds_the_superuser_and_is_named() -> None:
     assert b"BlockingIOError" in done.stderr
     assert group.explain(Ran(code=1, step=0, finished=False)).stopped == Stopped.PROCESSES
     group.remove()
-    assert own() == []
+    assert own_groups() == []
 
 
 @needs_groups
