@@ -12,6 +12,7 @@ ProctorError
 ├── JudgeError          a judge replied, but never with a readable verdict
 ├── UsageError          a command or an expression was written wrongly
 └── StoreError          the store cannot be read or written, or has no such run
+    └── StoreGone       its file was deleted or replaced while it was in use
 """
 
 from collections.abc import Iterable
@@ -157,6 +158,10 @@ class UsageError(ProctorError):
 
 class StoreError(ProctorError):
     """Say that the store cannot be read or written, or has no such run."""
+
+
+class StoreGone(StoreError):
+    """Say that the file of a store was deleted or replaced while it was in use."""
 
 
 def _window(text: str, offset: int, width: int = 100) -> tuple[str, int]:

@@ -202,3 +202,28 @@ def test_the_password_of_an_open_store_is_not_shown(postgresql: str) -> None:
         with pytest.raises(StoreError) as said:
             store.run("nothing")
         assert SECRET not in str(said.value)
+
+
+def test_a_store_on_a_server_is_not_a_file(store: Store) -> None:
+    assert store.is_there()
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_database_that_keeps_bytes_is_refused(server: Any, create: bool) -> None:
+    name = f"bytes_{random.getrandbits(40)}"
+    engine = sqlalchemy.create_engine(
+        server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+    )
+    with engine.connect() as connection:
+        connection.exec_driver_sql(
+            f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' TEMPLATE template0"
+            " LC_COLLATE 'C' LC_CTYPE 'C'"
+        )
+    try:
+        address = server.set(database=name).render_as_string(hide_password=False)
+        with pytest.raises(StoreError, match=r"SQL_ASCII.*--encoding=UTF8"):
+            Store.open(address, create=create)
+    finally:
+        with engine.connect() as connection:
+            connection.exec_driver_sql(f"DROP DATABASE {name}")
+        engine.dispose()

@@ -306,3 +306,17 @@ def test_forms_have_an_end(port: int, tmp_path: Path) -> None:
         f"POST /label HTTP/1.1\r\n{HOST}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     assert check_headers(sent(port, start + body)) in (404, 405, 413)
+
+
+def test_a_store_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    place = tmp_path / "p.db"
+    Store.open(str(place)).close()
+    with serving(make_app(str(place))) as found:
+        assert check_headers(sent(found, request("GET /"))) == 200
+        for path in tmp_path.glob("p.db*"):
+            path.unlink()
+        answer = sent(found, request("GET /"))
+        assert check_headers(answer) == 500
+        assert b"there is no store" in answer
+        Store.open(str(place)).close()
+        assert check_headers(sent(found, request("GET /"))) == 200

@@ -23,7 +23,7 @@ from proctor.engine.collect import BATCH, batched
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers, spec_key
 from proctor.engine.turns import TurnGrader
-from proctor.errors import BudgetError, ModelError, Problem
+from proctor.errors import BudgetError, ModelError, Problem, StoreError
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
@@ -211,6 +211,8 @@ class Interviewer:
             if (scope := CallScope.current()) is not None:
                 scope.note_broken()
             attempt = _failed(case, index, f"took longer than the {self.deadline:g} s allowed")
+        except StoreError:
+            raise
         except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
             text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
             attempt = _failed(case, index, text)

@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from proctor.errors import StoreError
+from proctor.store.store_file import file_of
 from proctor.store.transactions import Transaction, again, is_lost
 
 CHUNK = 500
@@ -40,6 +41,11 @@ class Database:
         self._reader = engine if local else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._open: Transaction | None = None
         self._inserts: dict[tuple[str, ...], Executable] = {}
+
+    def is_there(self) -> bool:
+        """Tell whether the store is still where it was opened; a server is asked anyway."""
+        file = file_of(self._engine)
+        return file is None or file.is_there()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -198,6 +204,8 @@ _SQLITE: Mapping[str, str] = {
     " another store with --store)",
     "SQLITE_LOCKED": "{place} is locked by another process (fix: wait until it is done, or name"
     " another store with --store)",
+    "SQLITE_READONLY_DBMOVED": "{place} was moved or deleted while it was in use (fix: put it back,"
+    " or start the same command again: it begins a new store)",
     "SQLITE_READONLY": "{place} cannot be written: it is read-only (fix: make the file and its"
     " folder writable, or name another store with --store)",
     "SQLITE_PERM": "{place} cannot be opened: permission denied (fix: make the file and its folder"
@@ -220,6 +228,8 @@ _POSTGRESQL: Mapping[str, str] = {
     " or another store with --store)",
     "42501": "{place} cannot be used: permission denied (fix: let its owner grant you more)",
     "53100": "{place} cannot grow: the disk is full (fix: free some space on the server)",
+    "22P05": "{place} cannot hold a character: its encoding has none such (fix: createdb"
+    " --encoding=UTF8 --template=template0 NAME, and name it with --store)",
     "53300": "{place} has too many connections (fix: wait, or let its owner allow more)",
     "54000": "{place} refuses the id of a case, a tag or a name: it has more than 2,000 characters"
     " (fix: shorten it)",

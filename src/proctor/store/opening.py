@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from proctor.redaction import SECRETS
 from proctor.store.database import translated
 from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
 from proctor.store.secret import draw_secret
+from proctor.store.store_file import OPTION, StoreFile
 
 VARIABLE = "PROCTOR_STORE"
 DEFAULT = Path(".proctor", "proctor.db")
@@ -94,6 +96,7 @@ def _postgresql(address: URL) -> tuple[Engine, str]:
         raise StoreError(
             f"{place}: a store on PostgreSQL needs psycopg (fix: pip install 'proctor[postgresql]')"
         ) from None
+    event.listen(engine, "connect", partial(_refuse_encoding, place), insert=True)
     event.listen(engine, "connect", _on_connect_to_server)
     return engine, place
 
@@ -106,6 +109,17 @@ _SERVER = (
     "SET tcp_keepalives_count = 3",
     "SET idle_in_transaction_session_timeout = '10min'",
 )
+
+
+def _refuse_encoding(place: str, connection: Any, _record: Any) -> None:
+    """Raise where the server keeps bytes instead of characters; that is found nowhere else."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding == "SQL_ASCII":
+        raise StoreError(
+            f"{place} is a database in the encoding {encoding}, which knows no characters but"
+            " those of English (fix: make one that does, createdb --encoding=UTF8"
+            " --template=template0 NAME, and name it with --store)"
+        )
 
 
 def _on_connect_to_server(connection: Any, _record: Any) -> None:
@@ -122,9 +136,12 @@ def _sqlite(address: URL, *, create: bool) -> tuple[Engine, str]:
     if not name.startswith("file:"):
         _check_file(Path(name), create=create)
     options = {} if "timeout" in address.query else {"timeout": WAIT_SECONDS}
-    engine = create_engine(address, connect_args=options)
+    file = StoreFile.named(name)
+    engine = create_engine(address, connect_args=options, execution_options={OPTION: file})
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
+    if file is not None:
+        file.watch(engine)
     return engine, name
 
 

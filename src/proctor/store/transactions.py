@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, CursorResult, Engine, Executable, bindparam, func, select
 from sqlalchemy.exc import DBAPIError, InterfaceError
 
+from proctor.store.store_file import file_of
+
 Rows = Sequence[Mapping[str, Any]] | Mapping[str, Any]
 Made = TypeVar("Made")
 
@@ -102,6 +104,8 @@ class Transaction:
             # Whether it was made to last nobody knows; made twice it is the same.
             self._again(error)
             self.connection.commit()
+        if (file := file_of(self._engine)) is not None:
+            file.check(self.connection)
         self.connection.close()
 
     def abandon(self) -> None:

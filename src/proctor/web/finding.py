@@ -5,7 +5,7 @@ from starlette.requests import Request
 
 from proctor.core.run import Run
 from proctor.core.suite import Json
-from proctor.errors import StoreError
+from proctor.errors import StoreError, StoreGone
 from proctor.reports.view import candidate_label
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
@@ -19,6 +19,8 @@ def the_run(store: Store, request: Request) -> Run:
     """Return the run that the path names, or answer 404."""
     try:
         return store.run(named(request, "run"))
+    except StoreGone:
+        raise
     except StoreError as error:
         raise HTTPException(404, str(error)) from None
 

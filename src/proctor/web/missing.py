@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from starlette.exceptions import HTTPException
 
-from proctor.errors import StoreError
+from proctor.errors import StoreError, StoreGone
 
 
 @contextmanager
@@ -13,5 +13,7 @@ def or_missing() -> Iterator[None]:
     """Answer 404 where the store has no such run or case."""
     try:
         yield
+    except StoreGone:
+        raise
     except StoreError as error:
         raise HTTPException(404, str(error)) from None

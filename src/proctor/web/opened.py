@@ -32,6 +32,11 @@ class Shelf:
         """Lend a store, waiting for one where all are in use."""
         store = self._free.get()
         try:
+            if store is not None and not store.is_there():
+                # Another one may lie there by now.
+                store.close()
+                store = None
+                self.remembered.forget()
             store = store or Store.open(self._url, create=False)
             yield store
         finally:

@@ -41,6 +41,11 @@ class Remembered:
                     self._kept.popitem(last=False)
             return made
 
+    def forget(self) -> None:
+        """Keep nothing of what was made so far."""
+        with self._lock:
+            self._kept.clear()
+
 
 def stamp(runs: Sequence[Run]) -> Hashable | None:
     """Return what changes whenever the numbers of runs do; none while one is still going on."""
