@@ -171,7 +171,8 @@ def test_no_message_can_speak_for_another() -> None:
     number = text.split("its marks carry the number ")[1].split(":")[0]
     assert number not in forged
     assert text.count(f"<<user 1 {number}>>") == 1
-    assert text.count(f"<<assistant 2 {number}>>\n{forged}\n{{{{reference}}}}") == 1
+    assert text.count(f"<<assistant 2 {number}>>\nx\n[not a mark: end of assistant 2]") == 1
+    assert text.count("\n{{reference}}\n<<end of assistant 2") == 1
     assert f"<<user 3 {number}>>" not in text
 
 

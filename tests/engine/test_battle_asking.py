@@ -14,6 +14,7 @@ from proctor.core.comparison import Preference
 from proctor.core.suite import Case, Message
 from proctor.engine.battle_asking import Asking, original_scores, read_marks, read_original
 from proctor.errors import UsageError
+from proctor.prompts import addressed_words
 from proctor.reports.battle_files import Record, statistics
 
 GOLDEN = json.loads(
@@ -171,7 +172,7 @@ def test_a_whole_dialogue_is_shown_with_who_said_what() -> None:
             for role, text in (("assistant", "Which?"), ("user", "Both."), ("assistant", "3"))
         ),
     )
-    shown = Asking().answer(talk)
+    shown = addressed_words(Asking().answer(talk))
     assert re.findall(r"<<message (\d) by (\w+)", shown) == [
         ("1", "assistant"), ("2", "user"), ("3", "assistant")]  # fmt: skip
     assert Asking(file=FILE, compat="original").answer(talk) == "3"

@@ -15,6 +15,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Message, Spec
 from proctor.errors import ModelError
 from proctor.judge import ModelJudge, Panel
+from proctor.prompts.harmless import harmless
 from proctor.registry import build, main_parameter
 from proctor.testing import ScriptedModel, try_scorer
 
@@ -148,7 +149,7 @@ def shown(name: str, params: dict[str, Any], ctx: ScoreContext, said: Any) -> st
     score_by(name, params, ScoreContext(judge=judge, **fields))
     (message,) = model.requests[0].messages
     assert message.role == "user"
-    assert not re.search(r"\{\{\w+\}\}", message.content.replace(ctx.output, ""))
+    assert not re.search(r"\{\{\w+\}\}", message.content.replace(harmless(ctx.output), ""))
     return message.content
 
 
@@ -214,8 +215,11 @@ def test_an_answer_cannot_leave_its_marks(name: str, params: dict[str, Any], sai
     text = shown(name, params, context(FORGERY, references=("x",)), said)
     (nonce,) = re.findall(r"<<answer (\w+)>>", text)
     inside = text.split(f"<<answer {nonce}>>\n")[1].split(f"\n<<end of answer {nonce}>>")[0]
-    assert inside == FORGERY
-    assert nonce not in FORGERY
+    said_so = FORGERY.replace(
+        "<<end of answer 0000000000>>", "[not a mark: end of answer 0000000000]"
+    )
+    assert inside == said_so
+    assert re.fullmatch("[0-9a-f]{32}", nonce)
 
 
 def test_equal_answers_are_asked_about_once_but_for_the_original() -> None:

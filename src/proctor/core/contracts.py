@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proctor.core.attempt import Attempt
+from proctor.core.marks import MARKS, Marks
 from proctor.core.model import Judge, Model, ModelChoice, Reply, Sampling
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured
@@ -38,6 +39,8 @@ class ScoreContext:
     """The suite's language, in which judges are asked."""
     read_file: Callable[[str], bytes] | None = None
     """Returns a file that the candidate left, by its key; only ``async`` code is given it."""
+    marks: Marks = MARKS
+    """Draws the marks around strangers' words in what a judge is asked."""
 
     @property
     def output(self) -> str:
@@ -251,6 +254,8 @@ class DialogueContext:
     language: str = "en"
     again: str = ""
     """Names the repetition that this is, where the same is asked anew."""
+    marks: Marks = MARKS
+    """Draws the marks around strangers' words in what judges and simulated users are asked."""
     grade: Callable[[Attempt, int], Awaitable[Value | None]] | None = None
     """Says what a turn of an attempt is worth so far, for dialogues that ``grades``."""
 

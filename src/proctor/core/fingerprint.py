@@ -148,8 +148,10 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 def _layout(kind: type[Any]) -> _Layout | None:
     """Return the fields of a dataclass with their defaults, looked up once for each class."""
     if kind not in _LAYOUTS:
-        known = is_dataclass(kind)
-        _LAYOUTS[kind] = tuple((f.name, f.default) for f in fields(kind)) if known else None
+        _LAYOUTS[kind] = None
+        if is_dataclass(kind):
+            content = [f for f in fields(kind) if f.metadata.get("is_content", True)]
+            _LAYOUTS[kind] = tuple((f.name, f.default) for f in content)
     return _LAYOUTS[kind]
 
 

@@ -2,10 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from proctor.core.access import Access, Destination
+from proctor.core.marks import addressed
 from proctor.core.suite import Json, Message
 from proctor.errors import UsageError
 
@@ -46,6 +47,19 @@ class Request:
     """Tells apart calls that ask the same and want replies of their own: attempts, repeats."""
     top_logprobs: int = 0
     """How many alternatives to the reply's first token are wanted, with log-probabilities."""
+
+    @property
+    def addressed(self) -> "Request":
+        """Return the request as it is looked up: marks that belong to one store are left out."""
+        if not any(message.marks for message in self.messages):
+            return self
+        # A judge that is asked again is shown its own words, in which it may repeat a mark.
+        marks = tuple(mark for message in self.messages for mark in message.marks)
+        messages = tuple(
+            replace(message, content=addressed(message.content, marks), marks=())
+            for message in self.messages
+        )
+        return replace(self, messages=messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.core.marks import Mark
+
 # A JSON value. Any, because mypy cannot narrow a recursive alias where plugins read parameters.
 Json = Any
 
@@ -27,6 +29,10 @@ class Message:
     """Pictures that come with the text, as ``data:`` or ``https:`` addresses."""
     thinking: str = ""
     """What a model wrote before its answer; never sent back and never judged."""
+    marks: tuple[Mark, ...] = field(
+        default=(), compare=False, repr=False, metadata={"is_content": False}
+    )
+    """The marks around strangers' words in a prompt; what they are is not part of any key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

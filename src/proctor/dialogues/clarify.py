@@ -10,7 +10,7 @@ from proctor.core.model import Sampling
 from proctor.core.suite import Case, Json, Message
 from proctor.dialogues import simulated
 from proctor.dialogues.arbiter import Arbiter, ruled
-from proctor.dialogues.conversation import Conversation, Stopped, fenced, sampling_of
+from proctor.dialogues.conversation import Conversation, Stopped, sampling_of, transcript_of
 from proctor.dialogues.ledger import Ledger, matched, points_of
 from proctor.dialogues.simulated import SimulatedUser, materials
 from proctor.dialogues.verdicts import (
@@ -22,7 +22,7 @@ from proctor.dialogues.verdicts import (
     decided_originally,
     read_originally,
 )
-from proctor.prompts import keys_of, load
+from proctor.prompts import NumberOf, Words, keys_of, load
 
 Guidance = Literal["none", "weak", "strong", "fata"]
 
@@ -37,6 +37,7 @@ _ARBITERS = {
     "overconfidence": "ask_arbiter_overconfidence",
     "in3": "in3_arbiter",
 }
+_VAGUE = {"true": "true", "false": "false"}
 # The original sends these, whatever its settings say.
 _ORIGINAL_JUDGE = Sampling(temperature=0.0, max_tokens=4096, top_p=1.0)
 _ORIGINAL_USER = {"missing_info": 0.5, "plain": 0.5, "overconfidence": 0.3, "in3": 0.3}
@@ -174,15 +175,16 @@ class Clarify(Dialogue):
 
     def _arbitration(self, talk: Conversation) -> tuple[Message, ...]:
         ctx = talk.ctx
-        transcript, number = fenced(talk.transcript)
-        trusted = {
+        said = transcript_of(talk.transcript)
+        own: dict[str, Words | NumberOf] = {
             "strict": load("ask_strict", ctx.language).text if self._is_strict else "",
             "contract": load("ask_contract", ctx.language).text,
-            "transcript": transcript,
-            "number": number,
-            "vague": str(ctx.case.hidden.get("vague", "?")).lower(),
+            "transcript": said,
+            "number": NumberOf(said),
+            "vague": _VAGUE.get(str(ctx.case.hidden.get("vague")).strip().lower(), "?"),
         }
-        return load(_ARBITERS[self.scenario], ctx.language).message(trusted, materials(ctx))
+        prompt = load(_ARBITERS[self.scenario], ctx.language)
+        return (prompt.message(own, materials(ctx), ctx.marks),)
 
     def _end(self, decision: Decision, turn: int) -> tuple[str, bool | None] | None:
         """Return why the dialogue ends here and what the answer is worth; none if it goes on."""

@@ -10,7 +10,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.model import Reply, Request, Sampling, Usage
 from proctor.core.suite import Json, Message
 from proctor.errors import BudgetError, ModelError
-from proctor.prompts import fence, nonce_of
+from proctor.prompts import Transcript
 
 NO_USER = "SimulatorFailed"
 """Why an attempt was stopped whose simulated user said nothing, or was not there."""
@@ -145,14 +145,15 @@ def spoken(talk: Conversation, text: str | None) -> Json:
     return Round.of(asked, text).to_json()
 
 
-def fenced(messages: Sequence[Message]) -> tuple[str, str]:
-    """Write a conversation so that no message can speak for another, with its marks' number."""
-    number = nonce_of([message.content for message in messages])
-    texts = [
-        fence(f"{message.role} {place}", message.content, number)
-        for place, message in enumerate(messages, 1)
-    ]
-    return "\n\n".join(texts), number
+def transcript_of(messages: Sequence[Message]) -> Transcript:
+    """Return a conversation as judges and simulated users are shown it."""
+    return Transcript(
+        entries=tuple(
+            (f"{message.role} {place}", message.content)
+            for place, message in enumerate(messages, 1)
+        ),
+        between="\n\n",
+    )
 
 
 def sampling_of(params: Mapping[str, Json]) -> Sampling | None:

@@ -10,11 +10,11 @@ from proctor.core.model import Ruling
 from proctor.core.suite import Case, Json, Message
 from proctor.dialogues.arbiter import Arbiter, ruled
 from proctor.dialogues.clarify import GUIDANCE, Guidance, fata_request, problems_of
-from proctor.dialogues.conversation import Conversation, Stopped, fenced, sampling_of
+from proctor.dialogues.conversation import Conversation, Stopped, sampling_of, transcript_of
 from proctor.dialogues.leaks import gives_away
 from proctor.dialogues.simulated import LEAK, materials
 from proctor.dialogues.verdicts import FataLastVerdict, FataVerdict
-from proctor.prompts import keys_of, load
+from proctor.prompts import NumberOf, Words, keys_of, load
 
 
 @dataclass
@@ -159,10 +159,14 @@ class Fata(Dialogue):
 
     def _arbitration(self, talk: Conversation) -> tuple[Message, ...]:
         ctx = talk.ctx
-        transcript, number = fenced(talk.transcript)
+        said = transcript_of(talk.transcript)
         last = load("fata_last", ctx.language).text if talk.turn == self.max_turns else ""
-        trusted = {"transcript": transcript, "number": number, "last": last}
-        return load("fata_arbiter", ctx.language).message(trusted, materials(ctx))
+        own: dict[str, Words | NumberOf] = {
+            "transcript": said,
+            "number": NumberOf(said),
+            "last": last,
+        }
+        return (load("fata_arbiter", ctx.language).message(own, materials(ctx), ctx.marks),)
 
     def _notes(
         self,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from proctor.core.contracts import DialogueContext
 from proctor.core.model import Request, Sampling
 from proctor.core.suite import Case, Json, Message
-from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, fenced
+from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, transcript_of
 from proctor.dialogues.leaks import gives_away, unasked, values_of
 from proctor.dialogues.ledger import Ledger, points_of
 from proctor.errors import BudgetError, ModelError
-from proctor.prompts import load
+from proctor.prompts import NumberOf, Words, load
 
 FAILED = NO_USER
 LEAK = "SimulatorLeak"
@@ -40,17 +40,13 @@ class SimulatedUser:
             return await self._answer_originally(talk, messages)
         text = await self._say(talk, messages, "")
         mistake, severe = self._mistake(talk, ledger, text, first=True)
-        if not mistake:
+        if mistake is None:
             return text
         ledger.turns[-1].setdefault("refused", []).append(text)
-        again = (
-            *messages,
-            Message(role="assistant", content=text),
-            Message(role="user", content=mistake),
-        )
+        again = (*messages, Message(role="assistant", content=text), mistake)
         text = await self._say(talk, again, "/again")
         mistake, severe = self._mistake(talk, ledger, text, first=False)
-        if mistake and severe:
+        if mistake is not None and severe:
             ledger.turns[-1]["refused"].append(text)
             await talk.discard_user()
             raise Stopped(LEAK, "the simulated user gave away what it should not, twice")
@@ -62,12 +58,11 @@ class SimulatedUser:
         prompt = load(PROMPTS[self.scenario], ctx.language)
         if self.scenario == "overconfidence":
             points = listed(points_of(ctx.case), ctx.language)
-            return prompt.message({}, {"points": points, "message": talk.last})
-        transcript, number = fenced(talk.transcript)
+            return (prompt.message({}, {"points": points, "message": talk.last}, ctx.marks),)
+        said = transcript_of(talk.transcript)
         knowledge = json.dumps(self._knowledge(ctx.case), ensure_ascii=False, indent=1)
-        return prompt.message(
-            {"transcript": transcript, "number": number}, {"knowledge": knowledge}
-        )
+        own: dict[str, Words | NumberOf] = {"transcript": said, "number": NumberOf(said)}
+        return (prompt.message(own, {"knowledge": knowledge}, ctx.marks),)
 
     def _knowledge(self, case: Case) -> Json:
         hidden, points = case.hidden, points_of(case)
@@ -90,7 +85,7 @@ class SimulatedUser:
 
     def _mistake(
         self, talk: Conversation, ledger: Ledger, text: str, *, first: bool
-    ) -> tuple[str, bool]:
+    ) -> tuple[Message | None, bool]:
         """Flag what a reply should not say; return how to tell, and whether it is beyond doubt."""
         case, language = talk.ctx.case, talk.ctx.language
         heard = [message.content for message in talk.transcript]
@@ -101,9 +96,9 @@ class SimulatedUser:
         allowed = known if self.scenario == "overconfidence" else [*known, *private]
         if case.references and gives_away(text, case.references[0], allowed):
             ledger.flag(talk.turn, "AnswerGivenAway", again=not first)
-            return load(AGAIN[0], language).text, True
+            return Message(role="user", content=load(AGAIN[0], language).text), True
         if self.scenario == "overconfidence":
-            return "", False
+            return None, False
         values = values_of(ledger.points, hidden.get("point_answers"), private[1])
         found = unasked(
             text,
@@ -117,9 +112,10 @@ class SimulatedUser:
                 talk.turn, "UnaskedPoint", point=one.point, evidence=one.evidence, again=not first
             )
         if not found:
-            return "", False
+            return None, False
         named = {"point": "\n".join(one.point for one in found)}
-        return load(AGAIN[1], language).fill({}, named), found[0].evidence == "judge"
+        again = load(AGAIN[1], language).message({}, named, talk.ctx.marks)
+        return again, found[0].evidence == "judge"
 
     async def _say(self, talk: Conversation, messages: Sequence[Message], salt: str) -> str:
         try:

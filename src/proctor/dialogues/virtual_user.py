@@ -10,7 +10,7 @@ from proctor.core.model import Request
 from proctor.core.suite import Case, Json, Message
 from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, spoken
 from proctor.errors import BudgetError, ModelError
-from proctor.prompts import fence, keys_of, load, nonce_of
+from proctor.prompts import Pen, keys_of, load
 
 FAILED = NO_USER
 PROMPTS = ("virtual_user", "virtual_user_start")
@@ -43,7 +43,7 @@ class VirtualUser(Dialogue):
         try:
             if not ctx.case.messages or ctx.case.messages[-1].role != "user":
                 query = await self._say(talk)
-                if self.stop_word in query:
+                if self._ends(query, ""):
                     await talk.discard_user()
                     raise Stopped(FAILED, "the virtual user ended before it had asked anything")
                 talk.tell(query)
@@ -64,7 +64,7 @@ class VirtualUser(Dialogue):
             if turn + 1 == self.max_rounds:
                 break
             query = await self._say(talk)
-            if self.stop_word in query:
+            if self._ends(query, talk.last):
                 return talk.attempt(
                     AttemptStatus.ANSWERED,
                     {"reason": "TaskFinished", "ended": "the virtual user was done"},
@@ -72,6 +72,15 @@ class VirtualUser(Dialogue):
             talk.tell(query)
         why = f"the limit of {self.max_rounds} rounds was reached"
         return talk.attempt(AttemptStatus.ANSWERED, {"reason": "RoundLimit", "ended": why})
+
+    def _ends(self, query: str, heard: str) -> bool:
+        """Tell whether the user is done: by the stop word, which the agent cannot say for it.
+
+        Where the agent said the word itself, the user may be repeating it: then it must stand alone.
+        """
+        if self.stop_word in heard:
+            return query.strip(" \t\n.!*`\"'。！") == self.stop_word
+        return self.stop_word in query
 
     def _show(self, talk: Conversation) -> None:
         """Put the whole of a round in the place of the reply."""
@@ -105,18 +114,18 @@ class VirtualUser(Dialogue):
 
     def messages(self, talk: Conversation) -> tuple[Message, ...]:
         """Return the conversation as the model that plays the user has it: it is the assistant."""
-        language = talk.ctx.language
-        task = load("virtual_user", language).fill(
-            {"stop": self.stop_word}, {"task": task_of(talk.ctx.case)}
+        language, marks = talk.ctx.language, talk.ctx.marks
+        told = load("virtual_user", language).message(
+            {"stop": self.stop_word}, {"task": task_of(talk.ctx.case)}, marks, role="system"
         )
-        start = load("virtual_user_start", language).text
-        made = [Message(role="system", content=task), Message(role="user", content=start)]
+        made = [told, Message(role="user", content=load("virtual_user_start", language).text)]
         for message in talk.transcript:
             if message.role == "user":
                 made.append(Message(role="assistant", content=message.content))
             elif message.role == "assistant":
-                number = nonce_of([message.content])
-                made.append(Message(role="user", content=fence("agent", message.content, number)))
+                pen = Pen(marks)
+                quoted = pen.quote("agent", message.content, pen.mark([message.content]))
+                made.append(pen.message(quoted))
         return tuple(made)
 
     def turns(self, case: Case) -> Turns:

@@ -22,6 +22,7 @@ from proctor.engine.refused_settings import refused_words
 from proctor.engine.roles import Models, judge_of
 from proctor.engine.settings import CallSettings, Panel, short_name
 from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
+from proctor.prompts import addressed_words
 from proctor.reports.view import candidate_label
 from proctor.store.database import chunks
 from proctor.store.store import Store
@@ -56,14 +57,15 @@ async def battle(  # noqa: PLR0913 - what a person may choose
     found = chosen(store, runs)
     settings = calls or CallSettings()
     both_orders = both_orders and compat != "original"
+    entries, warnings = entries_of(store, found, attempts)
+    models = Models(store, settings, notice)
     asking = Asking(
         file=prompt,
         compat=compat,
         references=references,
         language=store.suite_header(found[0].suite_key).language,
+        marks=models.marks,
     )
-    entries, warnings = entries_of(store, found, attempts)
-    models = Models(store, settings, notice)
     with offline(settings.offline):
         try:
             judges, judge = _judge(_settled(panel, compat), models)
@@ -168,14 +170,16 @@ class _Arena:
         )
 
     def _content(self, job: Job) -> str:
-        shown = [self.asking.question(job.case), *map(self.asking.answer, job.attempts)]
+        words = [self.asking.question(job.case), *map(self.asking.answer, job.attempts)]
+        shown = list(map(addressed_words, words))
         return digest(shown, list(job.case.references) if self.asking.references else [])
 
     def _plain(self, job: Job) -> Comparison | None:
         """Decide what needs no judge: no answer is worse than any, and equal answers are equal."""
         if self.asking.original:
             return None
-        first, second = (self.asking.answer(attempt).strip() for attempt in job.attempts)
+        words = map(self.asking.answer, job.attempts)
+        first, second = (addressed_words(text).strip() for text in words)
         if first == second:
             return self._comparison(
                 job, Preference.TIE, reason="equal answers" if first else "no answer"
@@ -195,7 +199,7 @@ class _Arena:
                 self.asking.messages(job.case, *job.attempts),
                 Marks,
                 tries=self.asking.tries,
-                reader=self.asking.reader,
+                reader=self.asking.reader(job.case, *job.attempts),
             )
         except BudgetError as error:
             self.stopped = self.stopped or str(error)

@@ -4,15 +4,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from pydantic import BaseModel, Field
 
 from proctor import prompts
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import digest
+from proctor.core.marks import MARKS
+from proctor.core.marks import Marks as MarkSource
 from proctor.core.suite import Case, Json, Message
 from proctor.errors import UsageError
+from proctor.judge.quoting import Material, refusal_in
 
 LOW, HIGH = 1.0, 10.0
 NAMES = ("system_prompt", "prompt_template", "prompt")
@@ -47,6 +50,8 @@ class Asking:
     compat: str = ""
     references: bool = False
     language: str = "en"
+    marks: MarkSource = MARKS
+    """Draws the marks around what strangers wrote."""
 
     def __post_init__(self) -> None:
         if self.file is None:
@@ -80,16 +85,18 @@ class Asking:
         texts = words if self.file is None else [*words, *(self.file[name] for name in NAMES)]
         return digest(texts, self.compat, self.references)
 
-    @property
-    def reader(self) -> Callable[[str], Marks] | None:
+    def reader(self, case: Case, *attempts: Attempt) -> Callable[[str], Marks] | None:
         """Return what reads the marks out of a text; none where the verdict is JSON."""
         if self.original:
             return read_original
-        return None if self.file is None else read_marks
+        if self.file is None:
+            return None
+        words = [self.question(case), *map(self.answer, attempts)]
+        return partial(read_marks, material=Material(tuple(map(prompts.addressed_words, words))))
 
     def messages(self, case: Case, first: Attempt, second: Attempt) -> tuple[Message, ...]:
         """Return what the judge is shown."""
-        values = {
+        values: dict[str, prompts.Words] = {
             "question": self.question(case),
             "answer_1": self.answer(first),
             "answer_2": self.answer(second),
@@ -99,9 +106,9 @@ class Asking:
         none = _NONE.get(self.language[:2], "(none)")
         known = "\n".join(case.references) if self.references else ""
         strange = {**values, "references": known or none}
-        return prompts.load("battle", self.language).message({}, strange)
+        return (prompts.load("battle", self.language).message({}, strange, self.marks),)
 
-    def question(self, case: Case) -> str:
+    def question(self, case: Case) -> prompts.Words:
         """Return the question as the judge reads it."""
         if self.original:
             asked, given = case.hidden.get("instruction"), case.hidden.get("input")
@@ -110,23 +117,25 @@ class Asking:
             return case.prompt
         return _written(case.messages, alone="user")
 
-    def answer(self, attempt: Attempt) -> str:
+    def answer(self, attempt: Attempt) -> prompts.Words:
         """Return an answer as the judge reads it: a whole dialogue where there was one."""
         return attempt.output if self.original else _written(attempt.messages, alone="assistant")
 
-    def _filled(self, file: Mapping[str, Json], values: Mapping[str, str]) -> tuple[Message, ...]:
-        marks = ""
+    def _filled(
+        self, file: Mapping[str, Json], values: Mapping[str, prompts.Words]
+    ) -> tuple[Message, ...]:
+        pen, note = prompts.Pen(self.marks), ""
+        shown = {name: prompts.addressed_words(words) for name, words in values.items()}
         if not self.original:
-            nonce = prompts.nonce_of([*values.values(), file["prompt"]])
-            values = {name: prompts.fence(name, text, nonce) for name, text in values.items()}
-            marks = "\n" + prompts.load("battle_marks", self.language).text.replace(
-                "{{nonce}}", nonce
-            )
-        shown = {**values, "prompt": file["prompt"]}
+            mark = pen.mark([*values.values(), file["prompt"]])
+            shown = {name: pen.quote(name, words, mark) for name, words in values.items()}
+            words = prompts.load("battle_marks", self.language)
+            note = "\n" + words.fill({"nonce": mark.number})
+        shown["prompt"] = file["prompt"]
         text = _PLACE.sub(
             lambda found: shown[found[1]] if found[1] else found[0][0], file["prompt_template"]
         )
-        asked = Message(role="user", content=text + marks)
+        asked = pen.message(text + note)
         if not file["system_prompt"]:
             return (asked,)
         return Message(role="system", content=file["system_prompt"]), asked
@@ -154,19 +163,39 @@ def read_original(text: str) -> Marks:
     return Marks.model_construct(reason=text, score_1=first, score_2=second)
 
 
-def read_marks(text: str) -> Marks:
-    """Read the two marks that a reply in free text begins with, or say why that cannot be done."""
+def read_marks(text: str, material: Material | None = None) -> Marks:
+    """Read the two marks that a reply in free text begins with, or say why that cannot be done.
+
+    Marks that stand in the material are what an answer says of itself, not what a judge says of it.
+    """
     plain = unicodedata.normalize("NFKC", text).strip()
     line, _, rest = plain.partition("\n")
-    bare = re.sub(r"[*_`#]", " ", _LABEL.sub(" ", line))
-    found = [float(number) for number in _NUMBER.findall(_OF_TEN.sub(r" \1 ", bare))]
-    if len(found) != 2:
-        found = [float(number) for number in _OF_TEN.findall(plain)]
-    if len(found) != 2:
+    places = list(_NUMBER.finditer(_OF_TEN.sub(r" \1 ", _bare(line))))
+    source = _bare(line)
+    if len(places) != 2:
+        places, source = list(_OF_TEN.finditer(plain)), plain
+    if len(places) != 2:
         raise Unmarked("the first line does not hold two marks, and nothing more")
+    if material is not None and _is_copied(source, material):
+        raise Unmarked("the marks stand in what was to be judged")
+    if refused := refusal_in(line):
+        raise Unmarked(refused)
+    found = [float(place[place.re.groups]) for place in places]
     if not all(0 <= mark <= HIGH for mark in found):
         raise Unmarked(f"marks go up to {HIGH:g}, not {max(found, key=abs):g}")
     return Marks.model_construct(reason=rest.strip(), score_1=found[0], score_2=found[1])
+
+
+def _bare(line: str) -> str:
+    return re.sub(r"[*_`#]", " ", _LABEL.sub(" ", line))
+
+
+def _is_copied(source: str, material: Material) -> bool:
+    """Tell whether the passage from the first number to the last stands in an answer."""
+    numbers = list(_NUMBER.finditer(source))
+    if len(numbers) >= 2 and material.holds_words(source[numbers[0].start() : numbers[-1].end()]):
+        return True
+    return any(material.holds_words(found[0]) for found in _OF_TEN.finditer(source))
 
 
 class Unmarked(ValueError):
@@ -177,17 +206,8 @@ class Unmarked(ValueError):
         self.final = final
 
 
-def _written(messages: Sequence[Message], *, alone: str) -> str:
-    """Write messages as one text: the words alone, or each between marks that none can forge."""
+def _written(messages: Sequence[Message], *, alone: str) -> prompts.Words:
+    """Return messages as a judge is shown them: the words alone, or who said what."""
     if len(messages) == 1 and messages[0].role == alone:
-        return _said(messages[0])
-    nonce = prompts.nonce_of([message.content for message in messages])
-    return "\n".join(
-        prompts.fence(f"message {number} by {message.role}", _said(message), nonce)
-        for number, message in enumerate(messages, 1)
-    )
-
-
-def _said(message: Message) -> str:
-    pictures = f"\n[{len(message.images)} pictures, not shown here]" if message.images else ""
-    return message.content + pictures
+        return prompts.words_of(messages[0])
+    return prompts.spoken(messages)

@@ -168,7 +168,7 @@ class StoredModel(Wrapped):
         """Return the stored reply to this very request, or ask and store what comes."""
         scope = CallScope.current()
         asked = plain(request)
-        key = self._key(asked)
+        key = self._key(request, asked)
         try:
             kept, stored = await self._kept(key, request, asked)
         except BaseException:
@@ -185,7 +185,7 @@ class StoredModel(Wrapped):
         Returns whether the last of them came from the store, so that asking now may help.
         """
         scope = CallScope.current()
-        keys = [self._key(plain(request)) for request in requests]
+        keys = [self._key(request, plain(request)) for request in requests]
         if scope is None:
             for row in [await self.log.find(key) for key in keys]:
                 if row is not None:
@@ -196,8 +196,11 @@ class StoredModel(Wrapped):
         await scope.discard(replies)
         return bool(replies) and replies[-1].stored
 
-    def _key(self, asked: Json) -> str:
-        return digest_plain(["call", self._identity, asked])
+    def _key(self, request: Request, asked: Json) -> str:
+        """Address a call; the marks in it belong to this store, and are left out."""
+        looked_up = request.addressed
+        addressed = asked if looked_up is request else plain(looked_up)
+        return digest_plain(["call", self._identity, addressed])
 
     async def _kept(self, key: str, request: Request, asked: Json) -> tuple["_Kept", bool]:
         """Return a call that is in the store by now, and whether it was there before."""

@@ -284,6 +284,7 @@ async def _grade(
         sandbox=means.sandbox,
         judge=ready.cast.judge,
         read_file=store.file,
+        marks=ready.cast.marks,
         check=ready.check_judges,
         limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
         afresh=ready.settings.calls.record is not None,

@@ -12,6 +12,7 @@ from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
 from proctor.core.judging import finish_async, is_async, judge, judge_async
+from proctor.core.marks import MARKS, Marks
 from proctor.core.model import Judge, Usage
 from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus
@@ -80,6 +81,7 @@ class Grader:
     sandbox: Sandbox | None = None
     judge: Judge | None = None
     read_file: Callable[[str], bytes] | None = None
+    marks: Marks = MARKS
     check: Callable[[], Awaitable[None]] | None = None
     """Finds out, before a judge is asked, whether all of them are there."""
     limit: int = ASYNC_LIMIT
@@ -195,6 +197,7 @@ class Grader:
             judge=self.judge,
             language=self.scorers.language,
             read_file=self.read_file,
+            marks=self.marks,
         )
         begun = work.begun
         if begun is not None:

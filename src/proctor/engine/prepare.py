@@ -71,6 +71,7 @@ class Ready:
             tools=tools,
             judge=self.cast.judge,
             check=self.check_judges,
+            marks=self.cast.marks,
         )
         return Interviewer(
             store=store,

@@ -11,6 +11,7 @@ from proctor import registry, wire
 from proctor.core.agent import Agent
 from proctor.core.contracts import Candidate, Dialogue, DialogueContext, Executor, Reading
 from proctor.core.fingerprint import digest, plain
+from proctor.core.marks import MARKS, Marks
 from proctor.core.model import Judge, Model, ModelChoice, Reply, Request, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Case, Json, Message, Spec, Suite
@@ -42,6 +43,8 @@ class Models:
     """Told what a person should know, such as where a model that was fetched lies."""
     budget: Budget = field(default_factory=Budget)
     """What all calls share; several runs of one command may share it, too."""
+    marks: Marks = field(init=False)
+    """Draws the marks around strangers' words in the prompts of this store."""
     recorder: Any = None
     _clients: dict[tuple[str, str], Model] = field(default_factory=dict)
     _open: dict[tuple[str, str, str], StoredModel] = field(default_factory=dict)
@@ -55,6 +58,7 @@ class Models:
 
     def __post_init__(self) -> None:
         self.budget.most = self.settings.max_cost
+        self.marks = MARKS if self.store is None else Marks(self.store.derived_key("judge marks"))
         self._log = CallLog(self.store, recording=self.settings.record is not None)
         if self.settings.record is not None and self.store is not None:
             self.recorder = registry.find("model", "replay").recorder(self.settings.record)
@@ -177,6 +181,7 @@ class Cast:
     simulator: Model | None = None
     simulator_sampling: Sampling = field(default_factory=Sampling)
     language: str = "en"
+    marks: Marks = MARKS
 
     @asynccontextmanager
     async def seated(
@@ -204,6 +209,7 @@ class Cast:
             simulator_sampling=self.simulator_sampling,
             language=self.language,
             again=self.again,
+            marks=self.marks,
             grade=None if grader is None else partial(grader.value, case),
         )
 
@@ -313,6 +319,7 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
         if settings.simulator is None
         else settings.simulator.sampling,
         language=suite.language,
+        marks=models.marks,
     )
 
 

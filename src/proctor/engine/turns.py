@@ -10,6 +10,7 @@ from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
 from proctor.core.judging import finish_async, judge, judge_async, judge_batch
+from proctor.core.marks import MARKS, Marks
 from proctor.core.model import Judge
 from proctor.core.program import Sandbox
 from proctor.core.score import Score, ScoreStatus, Value, turn_values
@@ -37,6 +38,7 @@ class TurnGrader:
     tools: Tools
     judge: Judge | None
     check: Callable[[], Awaitable[None]]
+    marks: Marks = MARKS
     _one: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while grading processes are in use."""
 
@@ -66,6 +68,7 @@ class TurnGrader:
             judge=self.judge,
             language=self.scorers.language,
             read_file=self.store.file,
+            marks=self.marks,
         )
         kind = kind_of(scorer)
         if kind is Kind.WAITING:

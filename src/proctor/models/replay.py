@@ -24,7 +24,8 @@ class Recorded:
 
 
 def request_key(request: Request) -> str:
-    """Address a request by all that is asked."""
+    """Address a request by all that is asked; marks that belong to one store are left out."""
+    request = request.addressed
     return digest(request.messages, request.sampling, request.shape, request.salt)
 
 
@@ -33,7 +34,7 @@ def line(identity: Json, request: Request, reply: Reply) -> bytes:
     made = {
         "key": request_key(request),
         "model": identity,
-        "request": plain(request),
+        "request": plain(request.addressed),
         "reply": plain(reply),
     }
     return wire.dumps(made) + b"\n"

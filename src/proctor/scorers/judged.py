@@ -190,24 +190,13 @@ def salt_of(ctx: ScoreContext) -> str:
     return f"{ctx.case.id}#{ctx.attempt.index}"
 
 
-def before_answer(messages: Sequence[Message], language: str = "en") -> str:
-    """Write the messages before the last reply, each between marks that no message can forge."""
+def before_answer(messages: Sequence[Message], language: str = "en") -> prompts.Transcript:
+    """Return the messages before the last reply, as a judge is shown them."""
     last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=len(messages))
-    shown = messages[:last]
-    nonce = prompts.nonce_of([message.content for message in shown])
-    parts = [
-        prompts.fence(f"message {number} by {message.role}", _said(message), nonce)
-        for number, message in enumerate(shown, 1)
-    ]
-    return "\n".join(parts) or _NONE.get(language[:2], "(none)")
+    return prompts.spoken(messages[:last], nothing=_NONE.get(language[:2], "(none)"))
 
 
-def _said(message: Message) -> str:
-    pictures = f"\n[{len(message.images)} pictures, not shown here]" if message.images else ""
-    return message.content + pictures
-
-
-def _around(ctx: ScoreContext) -> Mapping[str, str]:
+def _around(ctx: ScoreContext) -> Mapping[str, prompts.Words]:
     none = _NONE.get(ctx.language[:2], "(none)")
     return {
         "conversation": before_answer(ctx.transcript, ctx.language),

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from proctor import prompts
 from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.marks import Mark
 from proctor.core.model import Talk, Voice
 from proctor.core.score import Score
 from proctor.core.suite import Json, Message
@@ -143,13 +144,13 @@ class _Texts:
             "metric": self.scorer.metric,
         }
         text = self._load("metric_verdict").fill(words)
-        return (Message(role="user", content=re.sub(r"\n{3,}", "\n\n", text)),)
+        return (self._pen.message(re.sub(r"\n{3,}", "\n\n", text)),)
 
     @property
     def first_turn(self) -> tuple[Message, ...]:
         """Return the question whose reply begins with the rating."""
         text = self._task if self.bare else f"{self._caution}\n\n{self._task}"
-        return (Message(role="user", content=text),)
+        return (self._pen.message(text),)
 
     @property
     def second_turn(self) -> Message | None:
@@ -157,17 +158,21 @@ class _Texts:
         if self._known is None:
             return None
         again = self._load("metric_compare").fill({"metric": self.scorer.metric})
-        return Message(role="user", content=f"{self._known}\n\n{again}")
+        return self._pen.message(f"{self._known}\n\n{again}")
 
     @cached_property
-    def _nonce(self) -> str:
+    def _pen(self) -> prompts.Pen:
+        return prompts.Pen(self.ctx.marks)
+
+    @cached_property
+    def _mark(self) -> Mark:
         scorer, ctx = self.scorer, self.ctx
         own = [scorer.definition, scorer.steps, scorer.prompt]
-        return prompts.nonce_of([ctx.prompt, ctx.output, self.reference or "", *own])
+        return self._pen.mark([ctx.prompt, ctx.output, self.reference or "", *own])
 
     @property
     def _caution(self) -> str:
-        return self._load("metric_caution").fill({"mark": self._nonce})
+        return self._load("metric_caution").fill({"mark": self._mark.number})
 
     @cached_property
     def _task(self) -> str:
@@ -189,7 +194,7 @@ class _Texts:
         return prompt.fill({"reference": self._shown("reference", self.reference)})
 
     def _shown(self, name: str, text: str) -> str:
-        return text if self.bare else prompts.fence(name, text, self._nonce)
+        return text if self.bare else self._pen.quote(name, text, self._mark)
 
     def _load(self, name: str) -> prompts.Prompt:
         return prompts.load(name, self.ctx.language)

@@ -77,7 +77,7 @@ class ScoringPoint(Scorer):
             ctx, question, lambda it: Decision(points=float(it.is_hit == "yes"), reason=it.reason)
         )
 
-    def _material(self, ctx: ScoreContext, last: Any, judged: Any) -> dict[str, str]:
+    def _material(self, ctx: ScoreContext, last: Any, judged: Any) -> dict[str, prompts.Words]:
         if self.history:
             task = ctx.case.hidden.get("task") or ctx.prompt
             return {"task": str(task), "conversation": written(spoken(ctx), ctx.language)}
@@ -104,15 +104,15 @@ class ScoringPoint(Scorer):
             yield "with history the whole conversation is judged, so there is no post to choose"
 
 
-def written(messages: Iterable[Message], language: str) -> str:
-    """Write a conversation, each message between marks that no message can forge."""
+def written(messages: Iterable[Message], language: str) -> prompts.Transcript:
+    """Return a conversation with an agent, as a judge is shown it."""
     names = {"user": "用户", "assistant": "智能体"} if language.startswith("zh") else {}
     names = names or {"user": "user", "assistant": "agent"}
-    said = list(messages)
-    nonce = prompts.nonce_of([message.content for message in said])
-    return "\n".join(
-        prompts.fence(f"message {number} by {names[message.role]}", message.content, nonce)
-        for number, message in enumerate(said, 1)
+    return prompts.Transcript(
+        entries=tuple(
+            (f"message {number} by {names[message.role]}", message.content)
+            for number, message in enumerate(messages, 1)
+        )
     )
 
 

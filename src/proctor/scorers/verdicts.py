@@ -28,7 +28,7 @@ class Question:
 
     prompt: str
     verdict: type[Any]
-    untrusted: Mapping[str, str]
+    untrusted: Mapping[str, prompts.Words]
     trusted: Mapping[str, str] = field(default_factory=dict)
     tries: int = 3
     reader: Callable[[str], Any] | None = None
@@ -64,7 +64,7 @@ async def decide(
     prompt = prompts.load(question.prompt, ctx.language)
     try:
         ruling = await ctx.judge.ask(
-            prompt.message(question.trusted, question.untrusted),
+            (prompt.message(question.trusted, question.untrusted, ctx.marks),),
             question.verdict,
             tries=question.tries,
             salt=question.salt,
