@@ -97,9 +97,14 @@ ENDS: list[tuple[str, list[str], dict[str, Any]]] = [
         {"reason": "FinalAnswerEvaluated", "correct": True, "tries": 1},
     ),
     (
-        "the last of two fences counts",
-        [f"```json\n{verdict(is_correct=False)}\n```\nNo:\n```JSON\n{DONE}\n```"],
+        "two fences that rule the same",
+        [f"```json\n{DONE}\n```\nSo:\n```JSON\n{DONE}\n```"],
         {"reason": "FinalAnswerEvaluated", "correct": True, "tries": 1},
+    ),
+    (
+        "two fences that differ are no ruling",
+        [f"```json\n{verdict(is_correct=False)}\n```\nNo:\n```JSON\n{DONE}\n```", DONE],
+        {"reason": "FinalAnswerEvaluated", "correct": True, "tries": 2},
     ),
     (
         "keys that are not there",

@@ -33,6 +33,13 @@ cases:
 """
 FAR = "openai:{}@https://far.example/v1"
 YES = '{"reason": "r", "result": "yes"}'
+
+
+def answers(messages: list[Any], body: dict[str, Any]) -> str:
+    """Answer as the candidate, and rule as the judge."""
+    return YES if body["model"] == "j" else "Hello."
+
+
 Planner = Callable[..., Plan]
 
 
@@ -152,7 +159,7 @@ def test_what_is_stored_is_left_out(tmp_path: Path, store: Store) -> None:
         calls = made.usage["range"]["calls"]
         return made.attempts, made.attempts_stored, made.scores, made.stored, calls[0]
 
-    with FakeServer(YES) as server:
+    with FakeServer(answers) as server:
         url = server.url
         assert numbers(plan(given(url), store)) == (2, 0, 4, 0, 4)
         asyncio.run(evaluate(given(url, limit=1), store))
@@ -173,7 +180,7 @@ def test_what_is_stored_is_left_out(tmp_path: Path, store: Store) -> None:
 def test_other_criteria_judge_stored_answers_only(tmp_path: Path, store: Store) -> None:
     path = tmp_path / "suite.yaml"
     path.write_text(SUITE)
-    with FakeServer(YES) as server:
+    with FakeServer(answers) as server:
         made = RunSettings(
             suite=SuiteSettings(path=path),
             model=ModelChoice(spec=f"openai:m@{server.url}"),

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from proctor.core.marks import fenced_texts
 from proctor.core.model import Model, Reply, Request, Ruling, Sampling, Usage
 from proctor.core.suite import Message
 from proctor.errors import JudgeError
+from proctor.judge.quoting import Material, tame
 from proctor.judge.reading import Unreadable, read, shape_of
 
 Verdict = TypeVar("Verdict")
@@ -98,15 +100,21 @@ async def _ask_for_json(
 ) -> Ruling[Verdict]:
     shape, said = shape_of(verdict), tuple(messages)
     problem, found = Unreadable("nothing was asked", found=False), False
+    prompt = "\n".join(message.content for message in messages)
+    material = Material(
+        tuple(text for told in messages for text in fenced_texts(told.content, told.marks))
+    )
     for number in range(1, tries + 1):
         salt = _salted(how[0], number)
         request = Request(messages=said, sampling=how[1], shape=shape, salt=salt)
         reply = await done.reply(model, request)
         try:
-            return done.ruling(*read(_present(done.raw[-1]), verdict, reply.rung))
+            text = _present(done.raw[-1])
+            return done.ruling(*read(text, verdict, reply.rung, material, prompt))
         except Unreadable as error:
             problem, found = error, found or error.found
-        said += _again(reply, problem, shape.schema["properties"])
+        words = tame(str(problem), material)
+        said += _again(reply, words, shape.schema["properties"])
     raise done.error(problem, INVALID if found else NO_JSON)
 
 
@@ -141,11 +149,11 @@ def _salted(salt: str, number: int) -> str:
     return f"{salt}~{number}" if salt else f"try {number}"
 
 
-def _again(reply: Reply, problem: ValueError, keys: Any) -> tuple[Message, ...]:
+def _again(reply: Reply, problem: str, keys: Any) -> tuple[Message, ...]:
     """Return the reply and what was wrong with it, as the next messages."""
     cut = " It was cut off before its end: be brief." if reply.truncated else ""
     named = ", ".join(f'"{key}"' for key in keys)
-    words = _AGAIN.format(problem=str(problem).rstrip("."), cut=cut, keys=named)
+    words = _AGAIN.format(problem=problem.rstrip("."), cut=cut, keys=named)
     wish = Message(role="user", content=words)
     text = (reply.text or "").strip()
     if not text:

@@ -19,7 +19,7 @@ def fold(verdicts: Sequence[Verdict], combine: str = "majority") -> Verdict:
     kind: Any = type(verdicts[0])
     rows: list[dict[str, Any]] = [dict(verdict) for verdict in verdicts]  # type: ignore[call-overload]
     annotations = {name: row.annotation for name, row in kind.model_fields.items()}
-    free = [name for name, annotation in annotations.items() if str in _parts(annotation)]
+    free = [name for name, annotation in annotations.items() if str in parts_of(annotation)]
     made = {
         name: _field([row[name] for row in rows], annotation, combine)
         for name, annotation in annotations.items()
@@ -33,7 +33,7 @@ def fold(verdicts: Sequence[Verdict], combine: str = "majority") -> Verdict:
 
 
 def _field(values: Sequence[Any], annotation: Any, combine: str) -> Any:
-    parts = _parts(annotation)
+    parts = parts_of(annotation)
     optional = NoneType in parts
     if all(isinstance(value, bool | None) for value in values):
         return _voted(values, tie=None if optional else False)
@@ -78,11 +78,11 @@ def _listed(values: Sequence[Sequence[Any]]) -> list[Any]:
     return kept
 
 
-def _parts(annotation: Any) -> tuple[Any, ...]:
+def parts_of(annotation: Any) -> tuple[Any, ...]:
     """Return the types and literal values that an annotation allows."""
     origin = get_origin(annotation)
     if origin is Literal:
         return get_args(annotation)
     if origin in (Union, UnionType):
-        return tuple(part for arg in get_args(annotation) for part in _parts(arg))
+        return tuple(part for arg in get_args(annotation) for part in parts_of(arg))
     return (annotation,)
