@@ -331,6 +331,8 @@ class GradeTask:
     keys: tuple[str, ...]
     """The score key of each attempt, by which the result is told apart."""
     time_limit: float
+    out_of: float | None = None
+    """The most points, where an answer that passes a limit is to be a miss."""
 
 
 class Executor(ABC):

@@ -76,7 +76,7 @@ class VirtualUser(Dialogue):
     def _ends(self, query: str, heard: str) -> bool:
         """Tell whether the user is done: by the stop word, which the agent cannot say for it.
 
-        Where the agent said the word itself, the user may be repeating it: then it must stand alone.
+        Where the agent said the word itself, the user may repeat it: then it must stand alone.
         """
         if self.stop_word in heard:
             return query.strip(" \t\n.!*`\"'。！") == self.stop_word

@@ -10,6 +10,7 @@ from itertools import chain
 from proctor import bounded
 from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.blame import passed_a_limit
 from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
 from proctor.core.judging import finish_async, is_async, judge, judge_async
 from proctor.core.marks import MARKS, Marks
@@ -142,7 +143,8 @@ class Grader:
             async with aclosing(self.executor.grade(tasks)) as judged:
                 async for key, score in judged:
                     work = unfinished.pop(key, None)
-                    if work is None or score.status is not ScoreStatus.SCORED:
+                    unfinishable = score.status is not ScoreStatus.SCORED or passed_a_limit(score)
+                    if work is None or unfinishable:
                         yield key, score
                     else:
                         begun.append(replace(work, begun=score))
@@ -225,6 +227,7 @@ class Grader:
                 attempts=tuple(attempt for _, attempt in missing),
                 keys=tuple(key for key, _ in missing),
                 time_limit=scorer.time_limit,
+                out_of=getattr(scorer, "full_marks", scorer.out_of),
             )
 
     def _waiting(self, counted: Graded, names: dict[str, str]) -> Iterator[list[Waiting]]:

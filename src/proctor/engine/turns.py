@@ -8,6 +8,7 @@ from functools import partial
 
 from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt
+from proctor.core.blame import passed_a_limit
 from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
 from proctor.core.judging import finish_async, judge, judge_async, judge_batch
 from proctor.core.marks import MARKS, Marks
@@ -78,7 +79,8 @@ class TurnGrader:
         if kind is Kind.BATCH:
             return (await asyncio.to_thread(judge_batch, scorer, [ctx]))[0]
         score = await self._in_process(scorer, case, criterion, part)
-        if scorer.finishes and score.status is ScoreStatus.SCORED:
+        finishable = score.status is ScoreStatus.SCORED and not passed_a_limit(score)
+        if scorer.finishes and finishable:
             return await finish_async(scorer, ctx, score)
         return score
 
@@ -91,6 +93,7 @@ class TurnGrader:
             attempts=(part,),
             keys=("turn",),
             time_limit=scorer.time_limit,
+            out_of=getattr(scorer, "full_marks", scorer.out_of),
         )
         async with self._one, aclosing(self.tools.executor.grade([task])) as judged:
             async for _, score in judged:

@@ -3,6 +3,7 @@
 import asyncio
 import mmap
 import os
+import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -10,9 +11,11 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
 from proctor import bounded, child_processes, search_paths, wire
+from proctor.core.attempt import Attempt
+from proctor.core.blame import innocent_answers, missed, suites_doing
 from proctor.core.contracts import Executor, GradeTask
 from proctor.core.encoding import score_from
-from proctor.core.fingerprint import plain
+from proctor.core.fingerprint import digest, plain
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.errors import ProctorError
@@ -24,6 +27,11 @@ READY = 2
 START_LIMIT = 60.0
 STARTS = 3
 """How often a process is started that others keep from it, for want of memory, say."""
+BUSY = 0.5
+"""What part of its time a process must have computed, and not waited, to have taken too long."""
+PATIENCE = 9.0
+"""How many times longer one may take that could not compute, since the machine was busy."""
+MOST_REMEMBERED = 1000
 
 
 @dataclass
@@ -40,6 +48,8 @@ class LocalExecutor(Executor):
         self._all: set[_Worker] = set()
         self._size = self.workers or bounded.available_cores()
         self._room = asyncio.Semaphore(self._size)
+        self._harmed: dict[str, str] = {}
+        """On which harmless answer a criterion cost a worker its life; nothing where on none."""
 
     async def warm(self, cases: int) -> None:
         """Start as many workers as have a job in any case, without waiting for them."""
@@ -69,28 +79,59 @@ class LocalExecutor(Executor):
         done: list[tuple[str, Score]] = []
         left: Job | None = job
         while left is not None:
-            message = wire.dumps(left.message())
             try:
-                async with self._room:
-                    scores = await self._judged(left, message)
+                scores = await self._judged(left)
             except _Lost as lost:
-                failed = Score.failed(lost.reason)
-                done.append((left.keys[lost.number], failed))
+                score = await self._blamed(left.alone(lost.number), lost)
+                done.append((left.keys[lost.number], score))
                 left = left.without(lost.number)
                 continue
             done += zip(left.keys, scores, strict=True)
             left = None
         return done
 
-    async def _judged(self, job: "Job", message: bytes) -> list[Score]:
-        worker = self._idle.pop() if self._idle else await self._start()
-        try:
-            scores = await worker.judge(job.limits, message)
-        except BaseException:
-            await self._discard(worker)
-            raise
-        self._idle.append(worker)
-        return scores
+    async def _blamed(self, task: GradeTask, lost: "_Lost") -> Score:
+        """Score an attempt at which a worker was lost: a miss, unless it is the suite's doing."""
+        if lost.ended:
+            # Somebody else may have killed that process, or all of the machine's memory was used.
+            try:
+                return (await self._judged(_job(task)))[0]
+            except _Lost as again:
+                lost = again
+        if not lost.computed or task.out_of is None:
+            return Score.failed(lost.reason, out_of=task.out_of)
+        what = await self._fails_on(task)
+        if what:
+            return suites_doing(lost.reason, what, task.out_of)
+        return missed(lost.reason, task.out_of, weight=task.criterion.weight)
+
+    async def _fails_on(self, task: GradeTask) -> str:
+        """Return on which harmless answer a criterion costs a worker its life as well."""
+        key = digest(task.criterion.scorer, task.case.id, task.case.references)
+        if key not in self._harmed:
+            if len(self._harmed) >= MOST_REMEMBERED:
+                self._harmed.clear()
+            self._harmed[key] = ""
+            for what, answer in innocent_answers(task.case):
+                try:
+                    tried = replace(task, attempts=(Attempt.of(task.case.id, answer),))
+                    await self._judged(_job(tried))
+                except _Lost:
+                    self._harmed[key] = what
+                    break
+        return self._harmed[key]
+
+    async def _judged(self, job: "Job") -> list[Score]:
+        message = wire.dumps(job.message())
+        async with self._room:
+            worker = self._idle.pop() if self._idle else await self._start()
+            try:
+                scores = await worker.judge(job.limits, message)
+            except BaseException:
+                await self._discard(worker)
+                raise
+            self._idle.append(worker)
+            return scores
 
     async def _start(self) -> "_Worker":
         for left in range(STARTS - 1, -1, -1):
@@ -115,11 +156,17 @@ class NotStarted(ProctorError):
 
 
 class _Lost(Exception):
-    """Say which attempt of a job cost the worker its life."""
+    """Say which attempt of a job cost the worker its life, and how."""
 
-    def __init__(self, number: int, reason: str) -> None:
+    def __init__(
+        self, number: int, reason: str, *, ended: bool = False, computed: bool = True
+    ) -> None:
         super().__init__(reason)
         self.number, self.reason = number, reason
+        self.ended = ended
+        """Whether the process ended by itself."""
+        self.computed = computed
+        """Whether it used its time, and did not merely wait for the machine."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +215,12 @@ class Job:
         middle = len(single) // 2
         return [Job(tuple(part)) for part in (single[:middle], single[middle:]) if part]
 
+    def alone(self, number: int) -> GradeTask:
+        """Return a task that holds one attempt alone."""
+        single = [(task, i) for task, places in self.groups for i in places]
+        task, place = single[number]
+        return replace(task, attempts=(task.attempts[place],), keys=(task.keys[place],))
+
     def without(self, number: int) -> "Job | None":
         """Return the job less one attempt; none where nothing is left."""
         groups = []
@@ -177,6 +230,11 @@ class Job:
             if kept:
                 groups.append((task, kept))
         return Job(tuple(groups)) if groups else None
+
+
+def _job(task: GradeTask) -> Job:
+    """Return the job of a task with one attempt."""
+    return Job(((task, (0,)),))
 
 
 def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[Job]:
@@ -242,11 +300,15 @@ class _Worker:
         receiving = asyncio.ensure_future(self._exchange(message))
         try:
             while True:
-                number, since = PROGRESS.unpack_from(self.progress, 0)
+                number, since, used = PROGRESS.unpack_from(self.progress, 0)
                 limit = limits[number] if 0 <= number < len(limits) else min(limits)
                 left = since + limit - time.monotonic() if number >= 0 else limit
                 if left <= 0:
-                    raise _Lost(number, f"took longer than the {limit:g} s allowed and was stopped")
+                    computed = self._used(used) >= BUSY * limit
+                    if computed or left <= -PATIENCE * limit:
+                        reason = f"took longer than the {limit:g} s allowed and was stopped"
+                        raise _Lost(number, reason, computed=computed)
+                    left = limit / 5
                 done, _ = await asyncio.wait({receiving}, timeout=min(left + 0.01, limit))
                 if done:
                     return [score_from(data) for data in receiving.result()]
@@ -254,9 +316,17 @@ class _Worker:
             await self.process.wait()
             number = max(PROGRESS.unpack_from(self.progress, 0)[0], 0)
             code = self.process.returncode
-            raise _Lost(number, f"its grading process ended unexpectedly ({code})") from None
+            reason = f"its grading process ended unexpectedly ({code})"
+            raise _Lost(number, reason, ended=True) from None
         finally:
             receiving.cancel()
+
+    def _used(self, before: float) -> float:
+        """Return how much processor time the process has used since."""
+        if sys.platform != "linux":
+            return float("inf")
+        # The clock of another process, as clock_getcpuclockid(3) numbers it.
+        return time.clock_gettime((~self.process.pid << 3) | 2) - before
 
     async def kill(self) -> None:
         """End the process at once and reap it."""

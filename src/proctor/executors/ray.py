@@ -192,8 +192,8 @@ class RayExecutor(Executor):
             if (place := places.get(id(task.case))) is None:
                 place = places[id(task.case)] = len(cases)
                 cases.append(self._shared(task.case))
-            rest = {"criterion": task.criterion, "attempts": task.attempts, "keys": task.keys}
-            tasks.append((place, {**rest, "time_limit": task.time_limit}))
+            rest = {f.name: getattr(task, f.name) for f in fields(task) if f.name != "case"}
+            tasks.append((place, rest))
         return tasks, cases
 
     def _shared(self, case: Case) -> Any:

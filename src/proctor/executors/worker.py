@@ -24,8 +24,9 @@ from proctor.core.suite import Json, Spec
 from proctor.registry import build
 
 HEADER = struct.Struct("<I")
-PROGRESS = struct.Struct("<qd")
-"""Which attempt of the job is being judged (-1: none), and since when on the monotonic clock."""
+PROGRESS = struct.Struct("<qdd")
+"""Which attempt of the job is being judged (-1: none), since when on the monotonic clock, and how
+much processor time this process had used by then."""
 
 
 def send(stream: BinaryIO, message: Json) -> None:
@@ -62,11 +63,11 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
                 case = case_from(group["case"])
             scorer = _scorer(wire.dumps(group["criterion"]), allow_import)
             for data in group["attempts"]:
-                PROGRESS.pack_into(progress, 0, number, time.monotonic())
+                PROGRESS.pack_into(progress, 0, number, time.monotonic(), time.process_time())
                 ctx = ScoreContext(case=case, attempt=attempt_from(data))
                 scores.append(plain(judge(scorer, ctx)))
                 number += 1
-        PROGRESS.pack_into(progress, 0, -1, 0.0)
+        PROGRESS.pack_into(progress, 0, -1, 0.0, 0.0)
         send(stdout, scores)
 
 
@@ -97,7 +98,7 @@ def main(environ: Mapping[str, str] = os.environ) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     with mmap.mmap(int(environ["PROCTOR_PROGRESS_FD"]), PROGRESS.size) as progress:
-        PROGRESS.pack_into(progress, 0, -1, 0.0)
+        PROGRESS.pack_into(progress, 0, -1, 0.0, 0.0)
         serve(stdin, stdout, progress)
 
 

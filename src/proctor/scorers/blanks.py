@@ -13,7 +13,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.errors import ConditionError
 from proctor.scorers.alignment import NOWHERE, align
-from proctor.scorers.conditions import condition_problem, holds
+from proctor.scorers.conditions import condition_problem, holds_for
 from proctor.scorers.patterns import (
     ORIGINAL,
     compiled,
@@ -277,7 +277,8 @@ class Blanks(Handled):
                 "ans_re": option.regex,
                 "response_str": piece,
             }
-            if holds(option.cond, names):
+            others = [{**names, "response_str": text} for text in (option.text, "", "0")]
+            if holds_for(option.cond, names, others):
                 return option
         return None
 

@@ -2,11 +2,12 @@
 
 import ast
 import atexit
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from proctor.core.suite import Json
+from proctor.core.blame import HARMLESS
+from proctor.core.suite import Case, Json
 from proctor.errors import ConditionError
 
 LIMITS = {"max_feed_duration_secs": 1.0, "max_memory": 64 * 1024 * 1024, "max_recursion_depth": 100}
@@ -36,6 +37,39 @@ def holds(text: str, names: Mapping[str, Json]) -> bool:
         return bool(_session().run(text.strip(), names))
     except pydantic_monty.MontyError as error:
         raise ConditionError(f"the condition {text!r} failed: {error}") from None
+
+
+def answers_to_try(case: Case) -> list[str]:
+    """Return answers on which a condition should work: the references, where there are some."""
+    return list(case.references) or ["", "0", HARMLESS]
+
+
+def holds_for(
+    text: str,
+    names: Mapping[str, Json],
+    others: Iterable[Mapping[str, Json]],
+    *,
+    failed: bool = False,
+) -> bool:
+    """Evaluate an expression about an answer; ``failed`` is what holds where it cannot be.
+
+    ``others`` are the names as they are for answers that do no harm. Where the expression fails on
+    all of them as well, it is the suite's doing, and a ConditionError.
+    """
+    try:
+        return holds(text, names)
+    except ConditionError:
+        if condition_problem(text) is not None or all(_fails(text, other) for other in others):
+            raise
+        return failed
+
+
+def _fails(text: str, names: Mapping[str, Json]) -> bool:
+    try:
+        holds(text, names)
+    except ConditionError:
+        return True
+    return False
 
 
 class _Session:

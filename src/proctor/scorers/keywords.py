@@ -11,7 +11,7 @@ from proctor.core.contracts import Probe, ScoreContext
 from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.errors import ConditionError
-from proctor.scorers.conditions import condition_problem, holds
+from proctor.scorers.conditions import answers_to_try, condition_problem, holds_for
 from proctor.scorers.patterns import (
     ORIGINAL,
     example_of,
@@ -98,9 +98,10 @@ class Keywords(Handled):
         statuses: list[str] = []
         rows = []
         total = 0.0
+        harmless = answers_to_try(ctx.case)
         for number, rule in enumerate(self._rules, 1):
             try:
-                spans = self._find(rule, ctx.output, statuses)
+                spans = self._find(rule, _Read(ctx.output, statuses, harmless, failed=rule.neg))
             except ConditionError as error:
                 reason = f"keyword {number} ({rule.show()}): {error}"
                 return Score.failed(reason, out_of=self.full_marks)
@@ -151,20 +152,21 @@ class Keywords(Handled):
     def _rules(self) -> tuple[Rule, ...]:
         return tuple(Rule(text=rule) if isinstance(rule, str) else rule for rule in self.rules)
 
-    def _find(self, node: Node, text: str, statuses: Sequence[str]) -> list[Span] | None:
+    def _find(self, node: Node, read: "_Read") -> list[Span] | None:
         """Return where a node is found, or none; every branch is looked at."""
         if node.text is not None:
-            span = self._find_leaf(node, text)
+            span = self._find_leaf(node, read.text)
             spans = None if span is None else [span]
         else:
-            found = [self._find(branch.under(node), text, statuses) for branch in node.branches]
+            found = [self._find(branch.under(node), read) for branch in node.branches]
             hits = [span for spans in found if spans is not None for span in spans]
             wanted = any if node.any is not None else all
             spans = hits if wanted(spans is not None for spans in found) else None
         if spans is None or node.cond is None:
             return spans
-        names = {"ans": True, "context": list(statuses), "response": text}
-        return spans if holds(node.cond, names) else None
+        names = {"ans": True, "context": list(read.statuses), "response": read.text}
+        others = [{**names, "response": answer} for answer in read.harmless]
+        return spans if holds_for(node.cond, names, others, failed=read.failed) else None
 
     def _find_leaf(self, node: Node, text: str) -> Span | None:
         wanted, ignore_case = node.text or "", bool(node.ignore_case)
@@ -172,6 +174,18 @@ class Keywords(Handled):
             text, wanted, ignore_case = text.lower(), wanted.lower(), False
         look = find_pattern if node.regex else find_text
         return look(text, wanted, ignore_case=ignore_case)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An answer as a rule is looked for in it."""
+
+    text: str
+    statuses: Sequence[str]
+    harmless: Sequence[str]
+    """Answers on which conditions are tried that fail on this one."""
+    failed: bool
+    """Whether a condition holds that fails on this answer alone: to nobody's advantage."""
 
 
 def _reason(rows: Sequence[Any]) -> str:

@@ -14,6 +14,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from proctor import wire
+from proctor.core.blame import innocent_answers, missed
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step, Stopped
 from proctor.core.score import Score
@@ -41,6 +42,8 @@ class Returned:
     detail: Json = None
     problem: str = ""
     stderr: str = ""
+    ran: bool = False
+    """Whether the function was called at all."""
 
     def failed(self) -> Score:
         """Make the score of a criterion whose function gave nothing."""
@@ -82,7 +85,7 @@ class Function:
         ran = await sandbox.run_python(program)
         if ran is None:
             ran = await sandbox.run(program)
-        made = _read(ran)
+        made = replace(_read(ran), ran=True)
         return replace(made, problem=f"{what} {made.problem}") if made.problem else made
 
     def _program(self, args: Sequence[Json]) -> Program:
@@ -185,13 +188,24 @@ class PythonCheck(Scorer):
         function = self._function
         made = await function.call(ctx.sandbox, [ctx.output], f"the function {function.name}")
         if made.problem:
-            return made.failed()
+            return await self._blamed(ctx, made)
         return Score(
             points=made.points,
             out_of=made.out_of,
             reason=f"{function.name} gave {made.points:g} of {made.out_of:g} points",
             detail=made.detail,
         )
+
+    async def _blamed(self, ctx: ScoreContext, made: Returned) -> Score:
+        """Score an answer at which the function failed: a miss, unless it fails on all answers."""
+        if not made.ran:
+            return made.failed()
+        for _, answer in innocent_answers(ctx.case):
+            other = await self._function.call(ctx.sandbox, [answer], "")
+            if not other.problem:
+                score = missed(made.problem, other.out_of)
+                return replace(score, detail={**score.detail, "stderr": made.stderr})
+        return made.failed()
 
     @property
     def needs_sandbox(self) -> bool:

@@ -41,11 +41,17 @@ class Readability(Scorer):
             words = len(word_counts.words(text))
             sentences, syllables = word_counts.sentences(text), word_counts.syllables(text)
         if not words and not original:
-            return Score.failed("the answer has no words to be read", out_of=self.full_marks)
+            return self._unread("the answer has no words to be read")
         ease = reading_ease(words, sentences, syllables, rounded=original)
         reason = f"{words} words, {sentences} sentences, {syllables} syllables: {ease:g}"
         detail = {"words": words, "sentences": sentences, "syllables": syllables}
         return Score(points=ease, out_of=self.full_marks, reason=reason, detail=detail)
+
+    def _unread(self, reason: str) -> Score:
+        """Score an answer without a word: a miss, where the number counts."""
+        if self.full_marks is None:
+            return Score.failed(reason)
+        return Score(points=0.0, out_of=self.full_marks, reason=reason)
 
     @property
     def full_marks(self) -> float | None:
