@@ -4,6 +4,7 @@ import base64
 import json
 import urllib.parse
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -188,3 +189,17 @@ def test_addresses_are_shown_without_names_and_passwords(text: str, shown: str) 
 )
 def test_addresses_with_names_and_passwords(text: str, held: bool) -> None:
     assert holds_user_info(text) is held
+
+
+def test_threads_may_look_while_others_add() -> None:
+    secrets = Secrets()
+
+    def look() -> bool:
+        return any(secrets.within(f"text {number} " * 50) for number in range(200))
+
+    with ThreadPoolExecutor(2) as pool:
+        looking = [pool.submit(look) for _ in range(4)]
+        for number in range(200):
+            secrets.add(f"a-key-with-number-{number}")
+        assert [one.result() for one in looking] == [False] * 4
+    assert secrets.redacted("a-key-with-number-199") == MARK

@@ -4,8 +4,10 @@ import re
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from binascii import Error as BadBase64
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import unescape
+from threading import Lock
 
 from proctor import wire
 from proctor.child_processes import is_secret
@@ -28,26 +30,43 @@ _PERCENT = re.compile(r"%(?:25)*([2-7][0-9a-f])")
 _BACKSLASH = re.compile(r"\\(?:u00|x)([2-7][0-9a-f])")
 
 
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """What is looked for: never changed, since threads look while others add."""
+
+    plain: tuple[str, ...] = ()
+    """The keys in small letters, the longest first."""
+    hexadecimal: tuple[str, ...] = ()
+    encoded: tuple[str, ...] = ()
+    """Base64 of the keys, wherever they may stand in what was encoded."""
+
+    def with_key(self, text: str) -> "_Forms":
+        low = text.lower()
+        both = tuple(dict.fromkeys((text, low)))
+        return _Forms(
+            plain=tuple(sorted((*self.plain, low), key=len, reverse=True)),
+            hexadecimal=(*self.hexadecimal, *(form.encode().hex() for form in both)),
+            encoded=(*self.encoded, *(core for form in both for core in _base64_cores(form))),
+        )
+
+
 class Secrets:
     """The keys in use, and every form in which a server may repeat one."""
 
     def __init__(self) -> None:
-        self._known: dict[str, re.Pattern[str]] = {}
-        self._encoded: list[str] = []
-        """Base64 of the keys, wherever they may stand in what was encoded."""
-        self._hexadecimal: list[str] = []
+        self._forms = _Forms()
+        self._adding = Lock()
 
     def add(self, *values: str) -> None:
         """Keep values out of what is stored and shown from now on."""
         for value in values:
             text = value.strip()
             low = text.lower()
-            if len(text) < SHORTEST or low in PLACEHOLDERS or low in self._known:
+            if len(text) < SHORTEST or low in PLACEHOLDERS:
                 continue
-            self._known[low] = re.compile("".join(map(_any_character, low)), re.I)
-            for form in {text, low}:
-                self._encoded += _base64_cores(form)
-                self._hexadecimal.append(form.encode().hex())
+            with self._adding:
+                if low not in self._forms.plain:
+                    self._forms = self._forms.with_key(text)
 
     def add_headers(self, headers: Mapping[str, str]) -> None:
         """Keep the values of headers out that carry a key: whole, and without their first word."""
@@ -66,31 +85,32 @@ class Secrets:
 
     def forget(self) -> None:
         """Know no key any more."""
-        self._known.clear()
-        self._encoded.clear()
-        self._hexadecimal.clear()
+        with self._adding:
+            self._forms = _Forms()
 
     def within(self, text: str) -> bool:
         """Tell whether a text repeats a key, in any form that is looked for."""
-        if not self._known:
+        forms = self._forms
+        if not forms.plain:
             return False
         low = text.lower()
-        if any(form in low for form in (*self._known, *self._hexadecimal)):
+        if any(form in low for form in (*forms.plain, *forms.hexadecimal)):
             return True
-        if any(core in text for core in self._encoded):
+        if any(core in text for core in forms.encoded):
             return True
         plain = _unescaped(low)
-        return plain != low and any(secret in plain for secret in self._known)
+        return plain != low and any(secret in plain for secret in forms.plain)
 
     def redacted(self, text: str) -> str:
         """Return a text without the keys that it repeats."""
         if not self.within(text):
             return text
-        for _, pattern in sorted(self._known.items(), key=lambda item: -len(item[0])):
-            text = pattern.sub(_mark, text)
-        for digits in self._hexadecimal:
+        forms = self._forms
+        for secret in forms.plain:
+            text = _pattern(secret).sub(_mark, text)
+        for digits in forms.hexadecimal:
             text = re.sub(digits, MARK, text, flags=re.I)
-        for core in self._encoded:
+        for core in forms.encoded:
             text = text.replace(core, MARK)
         return text
 
@@ -177,6 +197,12 @@ def _mark(found: re.Match[str]) -> str:
     before = found.string[: found.start()]
     backslashes = len(before) - len(before.rstrip("\\"))
     return found[0] if backslashes % 2 and found[0][0] in "bfnrtux" else MARK
+
+
+@lru_cache(maxsize=64)
+def _pattern(secret: str) -> re.Pattern[str]:
+    """Return a pattern of a text in any spelling."""
+    return re.compile("".join(map(_any_character, secret)), re.I)
 
 
 def _any_character(char: str) -> str:

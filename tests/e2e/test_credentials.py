@@ -92,7 +92,11 @@ def test_no_key_at_all_reaches_a_loopback_address_that_only_a_file_names(
     judge = JUDGE.format(url=strangers.url)
     askbench(cli, f"[model]\napi_type = m\napi_url = {strangers.url}\n{judge}", "")
     cli.env |= {"OPENAI_API_KEY": "sk-env-canary-3", "ANTHROPIC_API_KEY": "sk-env-canary-4"}
-    cli("askbench", "--config", "config/base.ini", "--header", "x-team=header-canary-5")
+    refused = cli("askbench", "--config", "config/base.ini", "--header", "x-t=h-canary-5", code=2)
+    assert "--model" in refused.stderr
+    assert "canary" not in refused.stderr
+    assert strangers.received == []
+    cli("askbench", "--config", "config/base.ini")
     assert strangers.received
     assert "canary" not in sent_to(strangers)
 

@@ -292,6 +292,12 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     agent, own = agent_settings(options)
     models = (*models, *own)
     name = options.pop("name", "")
+    if asked["access"].credentials and not models and answers is None and agent is None:
+        raise click.UsageError(
+            "--header goes along with --model, and here a file names the address, if anybody does:"
+            " a header goes only to an address that the same source names (fix: --model"
+            " openai:NAME@URL)"
+        )
     if name and len(models) > 1:
         raise click.UsageError("--name names one run, and several models make several")
     settings = RunSettings(
