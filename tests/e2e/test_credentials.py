@@ -16,6 +16,11 @@ RULED = '```json\n{"reason": "r", "result": "correct"}\n```'
 JUDGE = "[evaluatorconfig]\napi_type = judge\napi_url = {url}\n"
 
 
+def answered(messages: list[Any], body: Any) -> str:
+    """Answer as a candidate, or rule as the judge does who is told which words are wanted."""
+    return RULED if "result" in json.dumps(messages) else "It is 4."
+
+
 @dataclass
 class Listener(FakeServer):
     """A server that keeps all that is sent to it."""
@@ -32,13 +37,13 @@ class Listener(FakeServer):
 @pytest.fixture
 def strangers() -> Iterator[Listener]:
     """Give a server that only a stranger's file names."""
-    with Listener(RULED) as server:
+    with Listener(answered) as server:
         yield server
 
 
 @pytest.fixture
 def mine() -> Iterator[Listener]:
-    with Listener(RULED) as server:
+    with Listener(answered) as server:
         yield server
 
 
