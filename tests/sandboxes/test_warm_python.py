@@ -162,3 +162,10 @@ def test_an_interpreter_outlives_what_the_kernel_kills_for_memory() -> None:
 def test_groups_are_gone_when_the_sandbox_is_closed() -> None:
     run_all("pass")
     assert own_groups() == []
+
+
+def test_a_network_in_which_nothing_happened_is_handed_on() -> None:
+    """To make one for each program would take longer than most programs do."""
+    named = "import os; print(os.readlink('/proc/self/ns/net'))"
+    first, *others = (ran.stdout for ran in run_all(named, named, named))
+    assert others == [first, first]

@@ -64,7 +64,7 @@ class Child:
         self.places = []
         self.ends = (control.fileno(),)
         try:
-            data, fds, _, _ = socket.recv_fds(control, MESSAGE, 5)
+            data, fds, _, _ = socket.recv_fds(control, MESSAGE, 4)
         except TimeoutError:
             raise Lost from None
         if not data:
@@ -84,14 +84,14 @@ class Child:
         if data[:1] != supervise.STARTED:
             self.problem = data[1:].decode("utf-8", "replace") or "a child ended before its program"
 
-    def start(self, program, channel):
+    def start(self, program, sockets):
         """Hand the program over; return why it could not be started, or an empty text.
 
         The child closes its end before a line of the program runs: what is said here, it says.
         """
         if not self.problem:
             try:
-                socket.send_fds(self.line, [HEADER.pack(len(program))], channel)
+                socket.send_fds(self.line, [HEADER.pack(len(program))], sockets)
                 self.line.sendall(program)
             except OSError as error:
                 self.problem = str(error)
@@ -141,18 +141,23 @@ class Server:
 
     def serve(self, job):
         """Run one program, report, and have the next child prepared."""
+        # Not made by the interpreter, whose network would then not be as it was.
+        ours, theirs = (end.detach() for end in socket.socketpair())
         channel = socket.recv_fds(self.joints, 1, 1)[1] if job["joined"] else []
-        problem = self.child.start(job["program"], channel)
-        for fd in channel:
+        problem = self.child.start(job["program"], [theirs, *channel])
+        for fd in (theirs, *channel):
             os.close(fd)
+        self.child.pipes.append(ours)
         if problem:
             for fd in self.child.pipes:
                 os.close(fd)
-            send(self.channel, {"not_started": problem})
+            report = {"not_started": problem}
             self.child.abandon()
         else:
-            send(self.channel, self.watch(job))
+            report = self.watch(job)
+        # What a program has written is gone before its group gets the limits of the next one.
         self.child.release()
+        send(self.channel, report)
         self.child = Child(self.control)
 
     def watch(self, job):

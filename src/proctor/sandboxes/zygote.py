@@ -140,20 +140,20 @@ class Network:
 
 
 def take_job(line):
-    """Read the job, and the channel to another program where one comes with it."""
-    header, channel, _, _ = socket.recv_fds(line, HEADER.size, 1)
+    """Read the job; with it come the socket for the proof, and one to another program."""
+    header, sockets, _, _ = socket.recv_fds(line, HEADER.size, 2)
     data = b""
     while len(data) < HEADER.unpack(header)[0]:
         piece = line.recv(HEADER.unpack(header)[0] - len(data))
         if not piece:
             raise EOFError
         data += piece
-    return marshal.loads(data), channel  # noqa: S302 - it comes from the grader  # nosec B302
+    return marshal.loads(data), *sockets  # noqa: S302 - it comes from the grader  # nosec B302
 
 
 def run_program(line, pipes, own):
     """Take in a job, and run the program's text in this very interpreter."""
-    job, channel = take_job(line)
+    job, proof, *channel = take_job(line)
     if job["disk"] != own.disk:
         for place in PLACES[:2]:
             mount("tmpfs", place, "tmpfs", NOSUID_NODEV | REMOUNT, "size=%d" % (job["disk"] // 2))
@@ -162,7 +162,7 @@ def run_program(line, pipes, own):
         os.dup2(fd, number)
     # A number that nothing else uses, so that a program which closes or writes to what it finds by
     # habit does not hit it.
-    proof = os.dup2(pipes[2], 300 + os.urandom(1)[0], inheritable=False)
+    proof = os.dup2(proof, 300 + os.urandom(1)[0], inheritable=False)
     os.chdir("/sandbox")
     supervise.write_files(job["files"])
     supervise.apply_limits(job["limits"])
@@ -281,9 +281,7 @@ def breed(control, settings):
     while True:
         network.renew()
         ours, theirs = socket.socketpair()
-        # Output, errors, and the line on which it asks for its test and proves its end.
-        line = [end.detach() for end in socket.socketpair()]
-        reads, writes = zip(os.pipe(), os.pipe(), line, strict=True)
+        reads, writes = zip(os.pipe(), os.pipe(), strict=True)
         pid = os.fork()
         if pid == 0:
             control.detach()
