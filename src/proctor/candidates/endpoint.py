@@ -318,8 +318,8 @@ def _whole(data: bytes, kind: str) -> Any:
     except UnicodeDecodeError as error:
         raise Broken(f"its response is not UTF-8 (at byte {error.start})") from None
     try:
-        return wire.loads(text)
-    except (ValueError, RecursionError):
+        return wire.loads_foreign(text)
+    except ValueError:
         if kind.endswith("json"):
             raise Broken(f"its response is no JSON: {text[:SHOWN]!r}") from None
         return text

@@ -121,8 +121,8 @@ def object_of(line: bytes) -> dict[str, Json]:
     """Read a line as a JSON object, or raise Broken."""
     text = text_from(line)
     try:
-        told = wire.loads(text)
-    except (ValueError, RecursionError):
+        told = wire.loads_foreign(text)
+    except ValueError:
         told = None
     if not isinstance(told, dict):
         raise Broken(f"a line that it wrote is no JSON object: {text[:SHOWN]!r}")
@@ -145,8 +145,8 @@ def read_reply(session: TimedSession, message: str, out: bytes) -> Round:
     told: Json = None
     if text.startswith("{"):
         try:
-            told = wire.loads(text)
-        except (ValueError, RecursionError):
+            told = wire.loads_foreign(text)
+        except ValueError:
             told = None
     if not isinstance(told, dict) or not KNOWN & told.keys():
         return round_of(message, {"reply": text})

@@ -48,7 +48,7 @@ def _of_line(line: bytes, kind: str, event: list[bytes]) -> list[Json]:
 def _json(data: bytes) -> Json:
     """Read a part; one that is no JSON is a piece of text."""
     try:
-        return wire.loads(data)
+        return wire.loads_foreign(data)
     except ValueError:
         pass
     try:

@@ -9,7 +9,7 @@ from proctor import wire
 from proctor.core.model import Reply, Request, Shape, Upstream
 from proctor.core.suite import Json, Message
 from proctor.models.refusals import NAME_OF_TOKENS, TOKENS
-from proctor.models.served import Served, shape_name, usage_of
+from proctor.models.served import ImpossibleNumber, Served, shape_name, usage_of
 from proctor.models.thinking import split
 
 _ABOUT_SCHEMA = ("response_format", "response format", "json_schema", "json schema", "structured",
@@ -158,6 +158,8 @@ def _logprobs(given: Json) -> dict[str, float]:
     for row in found[0].get("top_logprobs") or found[:1]:
         token, value = row.get("token"), row.get("logprob")
         if isinstance(token, str) and isinstance(value, int | float):
+            if value > 1:
+                raise ImpossibleNumber(f"a log-probability of {value:.6g}")
             high, low = max(value, made.get(token, -inf)), min(value, made.get(token, -inf))
             made[token] = high + log1p(exp(low - high))
     return made

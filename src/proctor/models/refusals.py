@@ -76,7 +76,7 @@ class Refusal:
     def of(cls, data: bytes) -> "Refusal":
         """Read the body of an answer."""
         try:
-            payload = wire.loads(data[:1_000_000])
+            payload = wire.loads_foreign(data[:1_000_000])
         except ValueError:
             return cls(data[:10_000].decode("utf-8", "replace").lower())
         fields = sorted(set(_fields(payload, _DEEPEST)))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from json import JSONDecodeError
 from typing import ClassVar
 
 from proctor import bounded, wire
@@ -271,18 +272,22 @@ class Served(Model):
         if kind and "json" not in kind and kind not in ("text/plain", "application/octet-stream"):
             raise TryFailed(f"{base} sent {kind} where JSON was expected", status=answer.status)
         try:
-            payload = wire.loads(answer.data)
-        except ValueError:
+            payload = wire.loads_foreign(answer.data)
+        except (JSONDecodeError, UnicodeDecodeError):
             raise TryFailed(f"{base} sent JSON that breaks off", status=answer.status) from None
+        except ValueError as error:
+            raise _unusable(base, answer, error) from None
         if isinstance(payload, dict) and payload.get("error"):
             code = code_of(payload)
-            if code.isdigit() and 400 <= int(code) < 600:
+            if re.fullmatch("[45][0-9][0-9]", code):
                 raise self._refusal(base, answer, int(code))
             said = said_by(answer.data, self._secrets())
             raise TryFailed(f"{base} sent an error: {said}", status=answer.status)
         try:
             reply = self._read(payload)
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except ImpossibleNumber as error:
+            raise _unusable(base, answer, error) from None
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             said = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
             raise TryFailed(said, status=answer.status) from None
         return replace(
@@ -408,6 +413,16 @@ def _rung(request: Request, body: Mapping[str, Json]) -> str:
     return "tool" if "tools" in body else ""
 
 
+class ImpossibleNumber(ValueError):
+    """A number in a reply that cannot be meant."""
+
+
+def _unusable(base: str, answer: Answer, error: ValueError) -> TryFailed:
+    """Return how a try failed whose reply would be no better the next time."""
+    said = f"{base} sent a reply that cannot be used: {error}"
+    return TryFailed(said, status=answer.status, passing=False)
+
+
 def _request_id(answer: Answer) -> str:
     return answer.headers.get("x-request-id") or answer.headers.get("request-id") or ""
 
@@ -428,5 +443,12 @@ def usage_of(prompt: Json, completion: Json) -> Usage:
     return Usage(calls=1, prompt_tokens=_count(prompt), completion_tokens=_count(completion))
 
 
+MOST_TOKENS = 10**12
+
+
 def _count(told: Json) -> int:
-    return int(told) if isinstance(told, int | float) and told > 0 else 0
+    if not isinstance(told, int | float) or told <= 0:
+        return 0
+    if told > MOST_TOKENS:
+        raise ImpossibleNumber(f"it counts {told:.6g} tokens")
+    return int(told)

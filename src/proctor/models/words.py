@@ -14,7 +14,7 @@ _TAG = re.compile(r"<(?:style|script|head)\b.*?</(?:style|script|head)>|<[^>]*>"
 def said_by(data: bytes, secrets: Iterable[str]) -> str:
     """Return the server's own message out of the body of a refusal, secrets blotted out."""
     try:
-        found = message_of(wire.loads(data[:1_000_000]))
+        found = message_of(wire.loads_foreign(data[:1_000_000]))
     except ValueError:
         found = _TAG.sub(" ", data[:10_000].decode("utf-8", "replace"))
     return clean(found, secrets)
