@@ -1,6 +1,7 @@
 """``proctor run``: examine a candidate with a suite."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,6 @@ def run(**options: Any) -> int:
       proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
     """
     from proctor.cli.output import print_json
-    from proctor.engine.gates import missed_gates
     from proctor.registry import find
     from proctor.reports.structured import to_object
     from proctor.store.store import Store
@@ -76,11 +76,19 @@ def run(**options: Any) -> int:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
         gates = several[0].gates
-        codes = [
-            exit_code(found.view.summary, missed_gates(gates, found.view.summary), found.view.run)
-            for found in outcomes
-        ]
-        return max(codes)
+        return max(_gated(found.view, gates) for found in outcomes)
+
+
+def _gated(view: Any, gates: Sequence[str]) -> int:
+    """Say which gates were missed, or could still be, and return the exit code of a run."""
+    from proctor.engine.gates import gate_results
+
+    results = gate_results(gates, view.summary)
+    for result in results:
+        if result.held and result.note:
+            click.echo(f"gate held: {result.words}", err=True)
+    missed = [result.words for result in results if not result.held]
+    return exit_code(view.summary, missed, view.run)
 
 
 def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[Outcome] | None":

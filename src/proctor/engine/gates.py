@@ -1,12 +1,17 @@
 """Gates: conditions that a run's numbers must fulfil."""
 
+import ast
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from proctor.core.expression import Expression
-from proctor.core.run import Group, Measured, Summary
+from proctor.core.run import Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
 from proctor.engine.aggregate import METRIC, Summer
+
+_COUNTS = ("cases", "attempts", "unanswered", "errors", "full")
+"""What a gate may name besides the rate, and unscored cases cannot change."""
 
 
 def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> None:
@@ -25,10 +30,61 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> 
     missed_gates(texts, summary)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """What came of one gate, and what unscored cases could make of it."""
+
+    gate: str
+    held: bool
+    note: str = ""
+    """How far the rate is open, where cases are unscored, and what that means for the gate."""
+
+    @property
+    def words(self) -> str:
+        """Return the gate with what is to be known about it."""
+        return f"{self.gate} ({self.note})" if self.note else self.gate
+
+
 def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
     """Return the gates that do not hold; a number that is not known misses its gate."""
+    return [result.gate for result in gate_results(gates, summary) if not result.held]
+
+
+def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
+    """Return what came of each gate; a number that is not known misses its gate."""
     names = gate_names(summary)
-    return [gate for gate in gates if not Expression(gate).holds(names)]
+    made = []
+    for gate in gates:
+        expression = Expression(gate)
+        held = expression.holds(names)
+        note = _openness(expression, held, names, summary.totals)
+        made.append(GateResult(gate=gate, held=held, note=note))
+    return made
+
+
+def _openness(expression: Expression, held: bool, names: Mapping[str, Any], totals: Totals) -> str:
+    """Say what the unscored cases could still make of a gate; nothing where there are none."""
+    if totals.bounds is None or not (totals.cases_unscored or totals.unscored):
+        return ""
+    worst, best = totals.bounds
+    count = totals.cases_unscored
+    cases = f"{count} case{' is' if count == 1 else 's are'} unscored"
+    many = cases if count else "attempts are unscored"
+    known = f"{many}, so the rate may be anything in [{worst:.4f}, {best:.4f}]"
+    if not _is_about_the_rate(expression.tree):
+        return f"{known}; whether that would change it is not known"
+    ends = [expression.holds({**names, "rate": {"value": end}}) for end in totals.bounds]
+    if held:
+        return f"{known}; it {'still holds' if all(ends) else 'would be missed'} at the worst"
+    return f"{known}; it {'would hold' if any(ends) else 'is missed even'} at the best"
+
+
+def _is_about_the_rate(tree: ast.expr) -> bool:
+    """Tell whether all that an expression names is the rate itself, or a count of what is there."""
+    if any(isinstance(part, ast.Attribute) for part in ast.walk(tree)):
+        return False
+    named = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    return "rate" in named and named <= {"rate", *_COUNTS}
 
 
 def gate_names(summary: Summary) -> Mapping[str, Any]:
