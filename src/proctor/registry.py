@@ -41,7 +41,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "specificity": "proctor.scorers.specificity:Specificity",
         "summary_quality": "proctor.scorers.summary_quality:SummaryQuality",
         "text_metrics": "proctor.scorers.text_metrics:TextMetrics",
-        "token_f1": "proctor.scorers.text:TokenF1",
+        "token_f1": "proctor.scorers.text:TokenF1",  # nosec B105  # words, not a password
         "unieval": "proctor.scorers.unieval:UniEval",
         "unit_tests": "proctor.scorers.unit_tests:UnitTests",
         "word_count_match": "proctor.scorers.word_count:WordCountMatch",

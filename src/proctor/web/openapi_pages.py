@@ -211,6 +211,7 @@ class Measured(Shape):
     interval: Interval | None
     n: int
     detail: Any = None
+    note: str = ""
 
 
 class RunAbout(ListedRun):
@@ -262,6 +263,9 @@ class RunPage(Shape):
     measures: dict[str, Measured]
     groups: dict[str, dict[str, Group]]
     usage: dict[str, Any]
+    references: dict[str, Any] = Field(
+        description="how many cases were compared with references, and how many are unmatched"
+    )
     progress: Progress | None
     problem: str = Field(description="what is wrong with the filter; the status is 400 then")
     search: Searched | None

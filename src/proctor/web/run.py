@@ -65,7 +65,13 @@ def run(request: Request) -> Response:
 def _numbers(store: Store, found: Run) -> dict[str, Any]:
     """Return the numbers of a run, or how far it has come where it has none yet."""
     about: dict[str, Any] = run_object(store, found)
-    made: dict[str, Any] = {"totals": None, "measures": {}, "groups": {}, "usage": {}}
+    made: dict[str, Any] = {
+        "totals": None,
+        "measures": {},
+        "groups": {},
+        "usage": {},
+        "references": {},
+    }
     if store.summary(found.id) is not None:
         made = to_object(view_of(store, found.id))
     running = found.status is RunStatus.RUNNING
