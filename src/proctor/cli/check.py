@@ -81,7 +81,7 @@ def _checked(
     scorers = Scorers(allow_import=settings.allow_import, language=reading.suite.language)
     suite = load.chosen(reading.suite, settings)
     summary = {"suite": suite.name, "dialect": suite.dialect, "cases": len(suite.cases)}
-    problems = [*scorers.problems(suite), *reading.warnings]
+    problems = [*scorers.problems(suite), *scorers.doubts(suite), *reading.warnings]
     problems += Dialogues(allow_import=settings.allow_import).problems(suite)
     if deep and not any(problem.severity == "error" for problem in problems):
 

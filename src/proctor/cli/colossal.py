@@ -1,6 +1,7 @@
 """``proctor colossal``: ColossalAI's evaluation by the flags of its eval.py, for old scripts."""
 
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 RATER, REFEREE = "openai:gpt-3.5-turbo", "openai:gpt-4"
 """Who judges in the original where nobody is named: ratings, and battles."""
 _GONE = "text-davinci-003"
+_ADDRESS = re.compile(r"@(?=https?://)")
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -52,11 +54,17 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="NAME...",
     help="The models' names, one for each file [default: the files' names].",
 )
-@click.option("--gpt_model", metavar="NAME", help="The model that judges, as --judge openai:NAME.")
+@click.option(
+    "--gpt_model",
+    metavar="NAME",
+    help="The model that judges, as --judge openai:NAME, where no --judge is.",
+)
 @click.option("--gpt_with_reference", is_flag=True, help="Show the judge the target answers.")
 @click.option(
     "--save_path",
     type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
     help="Write the original's result folders below this one.",
 )
 @click.option(
@@ -79,9 +87,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def colossal(**options: Any) -> int:
     """Rate the answers of one model, or let several models battle.
 
-    One answer file is judged by what the config says of each category; its numbers are printed and
-    stored, and --save_path writes the original's files. Two or more are compared by a judge, in
-    both orders.
+    One answer file is judged by what the config says of each category. Two or more are compared by
+    a judge, in both orders. Numbers are printed and stored, and the original's files are written
+    below --save_path.
 
     \b
     Example:
@@ -149,12 +157,13 @@ class _Asked:
         """Return who judges: as named, or as in the original where there is a key for that."""
         key = self.options["openai_key"] or ""
         named = list(self.options["judges"])
-        if model := self.options["gpt_model"]:
+        if (model := self.options["gpt_model"]) and not named:
             if model == _GONE:
                 raise click.UsageError(
                     f"--gpt_model {_GONE} no longer exists; name another model that judges"
                 )
-            named.append(model if ":" in model else f"openai:{model}")
+            own = ":" in _ADDRESS.split(model)[0]
+            named.append(model if own else f"openai:{model}")
         if not named and (key or os.environ.get("OPENAI_API_KEY")):
             named = [default]
         return tuple(_with_key(spec, key) for spec in named)
@@ -215,7 +224,7 @@ def _battle(asked: _Asked) -> int:
             " OPENAI_API_KEY)"
         )
     with Store.open(options["store"]) as store:
-        outcomes = _examined(several, store, asked)
+        outcomes = _examined(several, store, asked, evaluated=evaluates)
         if outcomes is None:
             return 130
         try:
@@ -254,12 +263,9 @@ def _battle(asked: _Asked) -> int:
 
 
 def _write_battle(outcome: Any, asked: _Asked) -> None:
-    folder = asked.options["save_path"]
-    if folder is None:
-        return
     from proctor.reports.battle_files import write_battle
 
-    _say_written(write_battle(outcome, folder), asked)
+    _say_written(write_battle(outcome, asked.options["save_path"]), asked)
 
 
 def _check(several: "list[RunSettings]", *, judged: bool = True) -> "Suite":
@@ -293,11 +299,13 @@ def _battle_prompt(asked: _Asked, language: str) -> Any:
     return build("dialect", Spec(name="colossal")).battle_prompt(path, language)
 
 
-def _examined(several: "list[RunSettings]", store: Any, asked: _Asked) -> "list[Outcome] | None":
+def _examined(
+    several: "list[RunSettings]", store: Any, asked: _Asked, *, evaluated: bool = True
+) -> "list[Outcome] | None":
     from proctor.cli.run import examine
 
     outcomes = examine(several, store, quiet=asked.options["as_json"])
-    if outcomes is not None and asked.options["save_path"] is not None:
+    if outcomes is not None and evaluated:
         _write(outcomes, asked)
     return outcomes
 

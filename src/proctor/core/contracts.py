@@ -165,6 +165,10 @@ class Scorer(ABC):
         """Return what this machine lacks to judge by this, with how to get it."""
         return ()
 
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Return what makes scores of a case say less than they seem to, with what to do."""
+        return ()
+
     def toolchain(self) -> str:
         """Return what scores depend on besides the fields: a compiler, an encoder, its version."""
         return ""

@@ -112,6 +112,8 @@ class _Reader:
     problems: list[Problem]
     warnings: list[Problem] = field(default_factory=list)
     _opened: list[prompts.PromptFile] = field(default_factory=list)
+    _general: list[str] = field(default_factory=list)
+    """Categories that are rated by the general prompt."""
 
     def suite(self) -> Reading:
         """Read the targets as cases, each judged by what the config says of its category."""
@@ -121,9 +123,18 @@ class _Reader:
             message = "the config does not say where the targets are"
             self.problems.append(document.problem((), message, hint=TARGETS_HINT))
         rows = self._targets(path) if path is not None else []
+        asked = {row.category for row in rows} or set(self.config.categories)
         criteria = {
-            name: self._criteria(name, wanted) for name, wanted in self.config.categories.items()
+            name: self._criteria(name, wanted)
+            for name, wanted in self.config.categories.items()
+            if name in asked
         }
+        taken = f"the one for {prompts.GENERAL!r} is taken"
+        self._warn_of(
+            self._general,
+            f"{{}} has no prompt of its own; {taken}",
+            f"{{}} categories have no prompt of their own; {taken}: {{}}",
+        )
         self._stop_if_wrong()
         cases = [self._case(row, criteria[row.category]) for row in rows]
         return self._reading(_unique(cases), self.config.document.path.stem)
@@ -172,11 +183,11 @@ class _Reader:
             message = f"{count} targets of category {name!r} are left out: the config has it not"
             self._warn(records.document.problem((), message, hint=hint, severity="warning"))
         found = {row.category for row in records.rows}
-        for name in self.config.categories:
-            if name not in found:
-                loc = ("category", name)
-                message = f"there is no target of category {name!r}"
-                self._warn(self.config.document.problem(loc, message, severity="warning"))
+        self._warn_of(
+            [name for name in self.config.categories if name not in found],
+            "there is no target of category {}",
+            "there is no target of {} categories: {}",
+        )
         return [row for row in records.rows if row.category in self.config.categories]
 
     def _compares(self, wanted: Wanted) -> str:
@@ -248,19 +259,42 @@ class _Reader:
                 self.problems.append(document.problem(at, message, hint=hint))
             return []
         if prompt.category != category:
-            message = f"{category!r} has no prompt of its own; the one for {prompt.category!r} is"
-            self._warn(document.problem(at, f"{message} taken", severity="warning"))
+            self._general.append(category)
         made = []
         for name in names:
+            rated_by = prompt
             if name not in prompt.metrics or name not in prompt.steps:
                 what = "defines no metric" if name not in prompt.metrics else "has no CoT for"
                 message = f"the prompt for {prompt.category!r} {what} {name!r}"
-                hint = near(name, prompt.metrics)
                 loc = self.config.place_of(category, "GPT", name)
-                self.problems.append(document.problem(loc, message, hint=hint))
-                continue
-            made.append(self._rating(name, prompt))
+                if (completed := self._completed(prompt, category, name)) is None:
+                    hint = near(name, prompt.metrics)
+                    self.problems.append(document.problem(loc, message, hint=hint))
+                    continue
+                rated_by = completed
+                message = f"{message}; the words that come with Proctor are taken"
+                self._warn(document.problem(loc, message, severity="warning"))
+            made.append(self._rating(name, rated_by))
         return made
+
+    def _completed(
+        self, prompt: prompts.CategoryPrompt, category: str, name: str
+    ) -> prompts.CategoryPrompt | None:
+        """Return the general prompt with our words for a metric that it lacks, if we have some.
+
+        The original's own files are such a pair. What is missing in a prompt that was written for
+        the category is a mistake in it.
+        """
+        if prompt.category == category:
+            return None
+        ours = prompts.prompt_file(None, self.config.language).of(category)
+        if ours is None or name not in ours.metrics or name not in ours.steps:
+            return None
+        return replace(
+            prompt,
+            metrics={**prompt.metrics, name: ours.metrics[name]},
+            steps={**prompt.steps, name: ours.steps[name]},
+        )
 
     def _rating(self, name: str, prompt: prompts.CategoryPrompt) -> Criterion:
         params: dict[str, Json] = {
@@ -327,6 +361,15 @@ class _Reader:
 
     def _warn(self, problem: Problem) -> None:
         self.warnings.append(problem)
+
+    def _warn_of(self, names: Sequence[str], one: str, several: str) -> None:
+        """Warn once of categories that are alike in something."""
+        if not names:
+            return
+        listed = ", ".join(map(repr, names))
+        message = one.format(listed) if len(names) == 1 else several.format(len(names), listed)
+        document = self.config.document
+        self._warn(document.problem(("category", names[0]), message, severity="warning"))
 
     def _stop_if_wrong(self) -> None:
         found = [*self.problems, *(wrong for file in self._opened for wrong in file.problems)]

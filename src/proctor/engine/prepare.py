@@ -122,7 +122,14 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
     scorers.judge = None if cast.judge is None else cast.judge.identity
     return Ready(
         settings=settings,
-        reading=replace(reading, warnings=(*reading.warnings, *_wanting(settings, suite, scorers))),
+        reading=replace(
+            reading,
+            warnings=(
+                *scorers.doubts(suite),
+                *reading.warnings,
+                *_wanting(settings, suite, scorers),
+            ),
+        ),
         suite=suite,
         scorers=scorers,
         dialogues=dialogues,

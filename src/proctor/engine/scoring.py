@@ -46,6 +46,7 @@ class Survey:
 
     problems: dict[str, Problem] = field(default_factory=dict)
     missing: dict[str, Lacking] = field(default_factory=dict)
+    doubts: dict[str, Lacking] = field(default_factory=dict)
     examples: dict[tuple[bool, ...], Criterion] = field(default_factory=dict)
     specs: dict[str, Spec] = field(default_factory=dict)
 
@@ -103,6 +104,13 @@ class Scorers:
             for message, lacking in self.survey(suite).missing.items()
         ]
 
+    def doubts(self, suite: Suite) -> list[Problem]:
+        """Return what makes scores of some cases say less than they seem to."""
+        return [
+            Problem(message=f"{message}: {concerned.words()}", severity="warning")
+            for message, concerned in self.survey(suite).doubts.items()
+        ]
+
     def examples(self, suite: Suite) -> Iterable[Criterion]:
         """Return some criteria of a suite: one of each way to be judged, whatever it weighs."""
         return self.survey(suite).examples.values()
@@ -137,6 +145,8 @@ class Scorers:
         found.examples.setdefault(kind, criterion)
         for message in scorer.missing():
             found.missing.setdefault(message, Lacking()).add(case.id)
+        for message in scorer.doubts(case):
+            found.doubts.setdefault(message, Lacking()).add(case.id)
 
     def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
         """Return the key of each criterion's score on an attempt; those of one case are kept."""

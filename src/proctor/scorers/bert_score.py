@@ -4,7 +4,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import log
@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
+from proctor.core.suite import Case
 from proctor.errors import MissingResource, ProctorError
 from proctor.fetched import sha256_of
 from proctor.scorers import checkpoints
@@ -65,7 +66,7 @@ class BertScore(Scorer):
         # What torch raises is of no one case's making, and would come again with each.
         except (ProctorError, RuntimeError) as error:
             return [Score.failed(str(error)) for _ in contexts]
-        return [_score([next(found) for _ in ctx.references]) for ctx in contexts]
+        return [self._noted(_score([next(found) for _ in ctx.references]), ctx) for ctx in contexts]
 
     def prf(self, pairs: Sequence[tuple[str, str]]) -> list[Prf]:
         """Return precision, recall and F of (answer, reference) pairs."""
@@ -91,6 +92,10 @@ class BertScore(Scorer):
             if path and not Path(path).is_file():
                 yield f"BERTScore: there is no file {path}"
 
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Report references in a language that the encoder does not know."""
+        return checkpoints.unsuited("BERTScore", self.model, case.references)
+
     def toolchain(self) -> str:
         """Return the checkpoint, the libraries and the precision."""
         return self._toolchain
@@ -105,6 +110,14 @@ class BertScore(Scorer):
         files = [sha256_of(Path(p))[:12] for p in (self.idf, self.baseline) if Path(p).is_file()]
         parts = [checkpoints.identity(self.model), *files]
         return " ".join([*parts, checkpoints.computed_by(self.device, self.precision, ON_GPU)])
+
+    def _noted(self, score: Score, ctx: ScoreContext) -> Score:
+        """Say in the reason that the number says little, where that is so."""
+        if self.model not in checkpoints.ENGLISH:
+            return score
+        if not any(checkpoints.is_east_asian(text) for text in (ctx.output, *ctx.references)):
+            return score
+        return replace(score, reason=f"{score.reason}; {self.model} knows English alone")
 
     def _prepared(self, text: str) -> str:
         text = text.strip()

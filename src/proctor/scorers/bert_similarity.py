@@ -6,6 +6,7 @@ from functools import cached_property
 
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
+from proctor.core.suite import Case
 from proctor.errors import ProctorError
 from proctor.scorers import checkpoints
 from proctor.scorers.bert_score import BertScore
@@ -46,6 +47,10 @@ class BertSimilarity(Scorer):
     def missing(self) -> Iterable[str]:
         """Report what has to be installed, and folders that are not there."""
         return self._inner.missing()
+
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Report references in a language that the encoder does not know."""
+        return self._inner.doubts(case)
 
     def toolchain(self) -> str:
         """Return the checkpoint, the libraries and the precision."""

