@@ -158,7 +158,7 @@ def test_categories_and_batches(tmp_path: Path) -> None:
     run = suite.run("x", candidate_output_list=["yes", "", "no", "yes", ""], batch_size=2)
     assert scorer.batches == [2, 2, 1]
     assert run.scores == [1.0, 0.0, 0.0, 1.0, 0.0]
-    assert run.categories[0] == Category("glad", None)
+    assert run.categories == ["glad", "sad", "glad", "glad", "sad"]
     assert [found and found.name for found in suite.test_run("x").categories] == [
         "glad", "sad", "glad", "glad", "sad",
     ]  # fmt: skip
@@ -177,6 +177,62 @@ def test_one_bad_row_costs_only_itself(tmp_path: Path) -> None:
     )
     assert run.scores == [1.0, None, 1.0]
     assert run.test_cases[1].reason == "mood: ValueError: a bomb"
+
+
+class Patient:
+    """A scorer that waits, and divides by what it is told."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+
+    @staticmethod
+    def name() -> str:
+        return "patient"
+
+    @staticmethod
+    def requires_reference() -> bool:
+        return False
+
+    def run_batch(self, candidate_batch: list[str], *more: Any) -> list[float]:
+        return [1 / float(text) for text in candidate_batch]
+
+    async def arun_batch(self, candidate_batch: list[str], *more: Any) -> list[Any]:
+        self.batches.append(len(candidate_batch))
+        await asyncio.sleep(0)
+        made: list[Any] = self.run_batch(candidate_batch)
+        return ["x" if score == 0.125 else score for score in made]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 5])
+def test_a_row_that_raises_while_others_wait_costs_only_itself(
+    tmp_path: Path, batch_size: int
+) -> None:
+    outputs = ["1", "0", "2", "8", "4"]
+    suite = TestSuite("waits", Patient(), input_text_list=["?"] * 5, store=tmp_path / "store.db")
+    run = asyncio.run(suite.arun("x", candidate_output_list=outputs, batch_size=batch_size))
+    assert run.scores == [1.0, None, 0.5, None, 0.25]
+    assert run.test_cases[1].reason == "patient: ZeroDivisionError: float division by zero"
+    assert run.test_cases[3].reason.startswith("patient: ValueError")
+    assert suite.test_run("x").scores == run.scores
+    with pytest.raises(InternalError, match="no output could be scored: patient: ZeroDivision"):
+        asyncio.run(suite.arun("y", candidate_output_list=["0"] * 5))
+    assert suite.runs == ["x"]
+
+
+def test_a_category_that_nobody_named_costs_only_its_row(tmp_path: Path) -> None:
+    run = mood(tmp_path, Mood(), 3).run("x", candidate_output_list=["yes", "odd", "yes"])
+    assert run.scores == [1.0, None, 1.0]
+    assert "category 'odd'" in run.test_cases[1].reason
+
+
+def test_waiting_scores_of_another_number(tmp_path: Path) -> None:
+    class Few(Patient):
+        async def arun_batch(self, *columns: Any) -> list[Any]:
+            return [1.0]
+
+    suite = TestSuite("few", Few(), input_text_list=["?"] * 2, store=tmp_path / "store.db")
+    with pytest.raises(InternalError, match="gave 1 scores for 2 outputs"):
+        asyncio.run(suite.arun("x", candidate_output_list=["1", "2"], batch_size=2))
 
 
 @pytest.mark.parametrize(

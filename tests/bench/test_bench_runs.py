@@ -1,6 +1,8 @@
 """Runs in a notebook: how outputs find their cases, what is scored, stored and said."""
 
 import asyncio
+import json
+from collections import Counter
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from proctor.bench import InternalError, MissingParameterError, TestSuite, UserError, UserValueError
 from proctor.cli.main import _run
+from proctor.core.suite import Spec, Suite
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.store.store import Store
 
@@ -26,11 +29,12 @@ def quiz(folder: Path, method: Any = "exact_match", **more: Any) -> TestSuite:
 def test_scores_categories_outputs(tmp_path: Path) -> None:
     run = quiz(tmp_path).run("first", candidate_output_list=["A", "B", "C "])
     assert run.scores == [1.0, 0.0, 0.0]
-    assert [found and found.name for found in run.categories] == [
-        "match",
-        "non match",
-        "non match",
-    ]
+    assert run.categories == ["match", "non match", "non match"]
+    assert Counter(run.categories) == {"match": 1, "non match": 2}
+    assert json.dumps(run.categories[0]) == '"match"'
+    assert run.categories[0] is not None
+    assert run.categories[0].name == "match"
+    assert run.categories[0].description == "the output equals the reference"
     assert run.output == run.outputs == ["A", "B", "C "]
     assert (run.average, run.unscored, len(run)) == (pytest.approx(1 / 3), 0, 3)
     assert "'first': mean 0.3333" in repr(run)
@@ -216,6 +220,89 @@ def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
     run = suite.run("x", candidate_output_list=["def add(a, b):\n    return a + b"] * 2)
     assert [found and found.name for found in run.categories] == ["pass", "fail"]
     assert run.scores == [1.0, 0.0]
+
+
+@pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="no sandbox on this machine")
+@pytest.mark.parametrize("compat", ["", "original"])
+def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, compat: str) -> None:
+    from proctor.bench import ScoringMethod
+
+    program = "def area(r):\n    return math.pi * r * r"
+    named = "def first(x: List[int]) -> int:\n    return x[0]"
+    outputs = [program, f"import math\n{program}", named, "def one():\n    return 1"]
+    tests = [
+        "assert round(area(1)) == 3",
+        "assert round(area(1)) == 3",
+        "assert first([1]) == 1",
+        # Nor does the test.
+        "assert math.floor(one()) == 1",
+    ]
+    suite = TestSuite(
+        "code",
+        ScoringMethod("python_unit_testing", unit_tests=tests),
+        input_text_list=["?"] * 4,
+        store=tmp_path / "store.db",
+        compat=compat,
+    )
+    run = suite.run("x", candidate_output_list=outputs)
+    assert run.scores == [0.0, 1.0, 0.0, 0.0]
+    assert "NameError" in run.test_cases[0].reason
+
+
+def test_a_suite_of_programs_made_before_is_found_with_the_same_tests(tmp_path: Path) -> None:
+    from proctor.bench import ScoringMethod
+    from proctor.dialects.bench_rows import Cases, suite_of
+    from proctor.engine.given import put_suite
+
+    params = {"tests": [{"content": "assert one() == 1", "timeout": 3.0}], "lang": "python"}
+    before = suite_of(
+        Suite(name="code", cases=()),
+        Cases(inputs=["?"]),
+        "python_unit_testing",
+        [Spec(name="unit_tests", params=params)],
+        1.0,
+    )
+    with Store.open(str(tmp_path / "store.db")) as store:
+        put_suite(store, before)
+    method = ScoringMethod("python_unit_testing", unit_tests=["assert one() == 1"])
+    suite = TestSuite("code", method, input_text_list=["?"], store=tmp_path / "store.db")
+    assert len(suite.test_cases) == 1
+    with pytest.raises(UserValueError, match="configured otherwise"):
+        TestSuite(
+            "code",
+            ScoringMethod("python_unit_testing", unit_tests=["assert one() == 2"]),
+            store=tmp_path / "store.db",
+        )
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="torch is missing")
+@pytest.mark.parametrize("method", ["bertscore", "hedging_language"])
+def test_an_encoder_that_cannot_be_loaded_is_an_error_and_saves_nothing(
+    tmp_path: Path, method: str
+) -> None:
+    from proctor.bench import ScoringMethod
+
+    (tmp_path / "empty").mkdir()
+    suite = quiz(tmp_path, ScoringMethod(method, model_type=str(tmp_path / "empty")))
+    with pytest.raises(InternalError, match=r"failed to create run 'x': .* cannot be loaded"):
+        suite.run("x", candidate_output_list=REFERENCES)
+    assert suite.runs == []
+
+
+@pytest.mark.parametrize("name", ["run_batch", "arun_batch", "run", "arun", "to_dict", "from_dict"])
+def test_a_method_says_that_it_scores_through_a_suite(name: str) -> None:
+    from proctor.bench import ScoringMethod
+
+    with pytest.raises(AttributeError, match="scores through a suite"):
+        getattr(ScoringMethod("exact_match"), name)
+    assert not hasattr(ScoringMethod("exact_match"), "nonsense")
+
+
+def test_classes_that_are_not_here_are_named_with_what_is() -> None:
+    with pytest.raises(ImportError, match=r"TestSuite\(NAME, 'exact_match', …\)"):
+        exec("from proctor.bench import ExactMatch")
+    with pytest.raises(ImportError, match="cannot import name 'Nonsense'"):
+        exec("from proctor.bench import Nonsense")
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")

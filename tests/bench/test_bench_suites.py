@@ -194,3 +194,44 @@ def test_ten_thousand_cases_come_back(make: Make) -> None:
     texts = [f"question {number}" for number in range(10_000)]
     first = make("large", input_text_list=texts, reference_output_list=texts)
     assert make("large", None).input_texts == first.input_texts
+
+
+class Dataset:
+    """What Hugging Face's data sets have: names of columns, and columns by name."""
+
+    def __init__(self, columns: dict[str, list[Any]]) -> None:
+        self._columns = columns
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(self._columns)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+
+class DatasetDict(dict[str, Dataset]):
+    """Several of them by the names of their splits."""
+
+    @property
+    def column_names(self) -> dict[str, list[str]]:
+        return {name: found.column_names for name, found in self.items()}
+
+
+def arrow(columns: dict[str, list[Any]]) -> Any:
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+@pytest.mark.parametrize("kind", [Dataset, arrow])
+def test_data_sets_and_tables_are_taken(tmp_path: Path, kind: Any) -> None:
+    data = kind({"input": ["a?", "b?"], "reference_output": ["A", "b"], "extra": [1, None]})
+    suite = TestSuite("quiz", "exact_match", reference_data=data, store=tmp_path / "store.db")
+    assert suite.input_texts == ["a?", "b?"]
+    run = suite.run("x", candidate_data=kind({"candidate_output": ["A", "B"]}))
+    assert run.scores == [1.0, 0.0]
+
+
+def test_a_data_set_of_several_splits_is_refused_with_their_names(tmp_path: Path) -> None:
+    data = DatasetDict(train=Dataset({"input": ["a?"]}), test=Dataset({"input": ["b?"]}))
+    with pytest.raises(UserTypeError, match=r"several splits, 'train', 'test' \(fix: pass one"):
+        TestSuite("quiz", "readability", reference_data=data, store=tmp_path / "store.db")

@@ -1,5 +1,7 @@
 """What Arthur Bench scores by, as the document has it: readability, counts, specificity, hedging."""
 
+import json
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -8,15 +10,18 @@ import pytest
 
 from proctor import ScoreContext
 from proctor.core.score import ScoreStatus
+from proctor.core.suite import Case
+from proctor.scorers import specificity
 from proctor.scorers.bert_similarity import BertSimilarity
 from proctor.scorers.hedging import HedgingLanguage
 from proctor.scorers.readability import Readability, reading_ease
-from proctor.scorers.specificity import Specificity, names, not_vague
+from proctor.scorers.specificity import Specificity, names, not_vague, rare
 from proctor.scorers.text import ExactMatch
 from proctor.scorers.word_count import WordCountMatch
 from proctor.scorers.word_counts import sentences, words
 from proctor.testing import try_scorer
 
+CASE = Case(id="1", messages=(), criteria=())
 TINY = Path(__file__).resolve().parents[1] / "golden" / "colossal_tinybert"
 hyphenates = pytest.mark.skipif(find_spec("pyphen") is None, reason="pyphen is not installed")
 knows_words = pytest.mark.skipif(find_spec("wordfreq") is None, reason="wordfreq is not installed")
@@ -152,6 +157,62 @@ def test_specificity() -> None:
     assert 0 <= vague.points < exact.points <= 0.99
     assert try_scorer(Specificity(), ScoreContext.of("…")).points == 0.0
     assert try_scorer(Specificity(compat="original"), ScoreContext.of("…")).points is None
+
+
+EVENING = "Saw films in a cold theatre. Light and sound were good!"
+
+
+@pytest.fixture
+def tagger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Give NLTK data of our own: a tagger that takes openings of sentences for names."""
+    nltk = pytest.importorskip("nltk")
+    home = tmp_path / "taggers" / "averaged_perceptron_tagger_eng"
+    home.mkdir(parents=True)
+    tags = {"Saw": "NNP", "Light": "NNP", "3": "CD"}
+    for name, content in (
+        ("weights", {"bias": {"NN": 1.0}}),
+        ("tagdict", tags),
+        ("classes", ["NN", "NNP", "CD"]),
+    ):
+        path = home / f"averaged_perceptron_tagger_eng.{name}.json"
+        path.write_text(json.dumps(content))
+    punkt = tmp_path / "tokenizers" / "punkt_tab" / "english"
+    punkt.mkdir(parents=True)
+    for name in ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab"):
+        (punkt / name).write_text("")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    specificity._tagger.cache_clear()
+    yield
+    specificity._tagger.cache_clear()
+
+
+@knows_words
+@pytest.mark.usefixtures("tagger")
+def test_specificity_is_arthur_benchs_where_its_tagger_is() -> None:
+    scorer = Specificity(compat="original")
+    made = try_scorer(scorer, ScoreContext.of(EVENING))
+    # Two names in eleven words, of which one is vague; the rule finds no name.
+    parts = 6 / 11 + rare(EVENING) + 10 / 11
+    assert made.points == pytest.approx(0.33 * parts)
+    by_rule = try_scorer(Specificity(), ScoreContext.of(EVENING))
+    assert by_rule.detail["named"] == 0.0
+    assert "rule" not in made.reason
+    assert "nltk" in scorer.toolchain()
+    assert list(scorer.doubts(CASE)) == []
+    assert "nltk" not in Specificity().toolchain()
+    assert specificity.tagged_names("There were 3 guests.") == 1
+
+
+@knows_words
+def test_specificity_says_where_the_tagger_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    nltk = pytest.importorskip("nltk")
+    monkeypatch.setattr(nltk.data, "path", [])
+    specificity._tagger.cache_clear()
+    scorer = Specificity(compat="original")
+    assert "by a rule" in try_scorer(scorer, ScoreContext.of(EVENING)).reason
+    assert "averaged_perceptron_tagger_eng" in next(iter(scorer.doubts(CASE)))
+    assert list(Specificity().doubts(CASE)) == []
+    specificity._tagger.cache_clear()
 
 
 @encodes

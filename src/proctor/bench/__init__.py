@@ -4,6 +4,8 @@
 needed; see ``docs/notebook.md``.
 """
 
+from typing import Any
+
 from proctor.bench.errors import (
     BenchError,
     InternalError,
@@ -38,3 +40,26 @@ __all__ = [
     "UserTypeError",
     "UserValueError",
 ]
+
+_CLASSES = {
+    "BERTScore": "bertscore",
+    "ExactMatch": "exact_match",
+    "Hallucination": "hallucination",
+    "HedgingLanguage": "hedging_language",
+    "PythonUnitTesting": "python_unit_testing",
+    "QAQualityCorrectness": "qa_correctness",
+    "Readability": "readability",
+    "Specificity": "specificity",
+    "SummaryQuality": "summary_quality",
+    "WordCountMatch": "word_count_match",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CLASSES:
+        raise ImportError(
+            f"proctor.bench has no class {name}: its scoring method is chosen by name"
+            f" (fix: TestSuite(NAME, {_CLASSES[name]!r}, …), or configured as"
+            f" ScoringMethod({_CLASSES[name]!r}, …))"
+        )
+    raise AttributeError(f"module 'proctor.bench' has no attribute {name!r}")

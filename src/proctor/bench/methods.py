@@ -14,6 +14,8 @@ from proctor.dialects.bench_methods import CUSTOM, METHODS, UNIT_TESTS, method_n
 from proctor.errors import UsageError
 
 VARIABLE = "PROCTOR_JUDGE"
+_OF_A_SCORER = ("run_batch", "arun_batch", "run", "arun", "to_dict", "from_dict")
+"""What a scoring method of Arthur Bench's can be asked for besides its name."""
 
 
 class ScoringMethod:
@@ -29,6 +31,14 @@ class ScoringMethod:
             raise UserValueError(f"{name} cannot be told {strange[0]!r} (it can be told: {known})")
         self.name = name
         self.config = dict(config)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_A_SCORER:
+            raise AttributeError(
+                f"{self.name} has no {name} of its own: it scores through a suite"
+                f" (fix: TestSuite(NAME, {self.name!r}, …).run(RUN, candidate_output_list=[…]))"
+            )
+        raise AttributeError(f"ScoringMethod has no {name!r}")
 
     def __repr__(self) -> str:
         told = "".join(f", {name}={value!r}" for name, value in self.config.items())
@@ -104,7 +114,7 @@ def difference(suite: Suite, given: Any) -> str:
     if not wanted.config:
         return ""
     specs = wanted.specs(suite.compat, len(suite.cases))
-    if [case.criteria[0].scorer for case in suite.cases] != list(specs):
+    if [_told(case.criteria[0].scorer) for case in suite.cases] != [_told(spec) for spec in specs]:
         return f"its {criterion.id} is configured otherwise than {wanted.config}"
     return ""
 
@@ -128,6 +138,12 @@ def judge_choice(name: str, given: str | ModelChoice | None) -> tuple[ModelChoic
     except UsageError as error:
         raise UserValueError(f"judge: {error}") from None
     return (ModelChoice(spec=found),)
+
+
+def _told(spec: Spec) -> Spec:
+    """Return what somebody configured; suites of version 0.1.0 know nothing of ``imports``."""
+    params = {name: value for name, value in spec.params.items() if name != "imports"}
+    return Spec(name=spec.name, params=params)
 
 
 def _shown(suite: Suite) -> str:

@@ -1,5 +1,6 @@
 """Scorers of one's own: a function, or a class with ``run_batch``; how they run and are saved."""
 
+import asyncio
 import importlib
 import inspect
 from abc import ABC, abstractmethod
@@ -33,6 +34,10 @@ class ScoreResult:
     def __post_init__(self) -> None:
         if self.score is None and self.category is None:
             raise UserValueError("a ScoreResult has a score, a category, or both")
+
+
+class _WrongCount(InternalError):
+    """A scorer that does not say which output its scores belong to: no row can be trusted."""
 
 
 class Scorer(ABC):
@@ -188,8 +193,7 @@ class OwnScorer:
         starts = range(0, len(rows), batch_size)
 
         async def one(start: int) -> tuple[int, list[Score]]:
-            batch = rows[start : start + batch_size]
-            return start, self._checked(await acall(*_columns(batch)), len(batch))
+            return start, await self._abatch(rows[start : start + batch_size], acall)
 
         done: AsyncIterator[tuple[int, list[Score]]] = bounded.each(starts, one, limit=16)
         found = {start: scores async for start, scores in done}
@@ -201,13 +205,32 @@ class OwnScorer:
                 return [self._checked([self._by_name(row)], 1)[0] for row in batch]
             assert self.call is not None
             return self._checked(self.call(*_columns(batch)), len(batch))
-        except InternalError:
+        except _WrongCount:
             raise
         except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
             if len(batch) > 1:
                 return [score for row in batch for score in self._batch([row])]
-            text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return [Score.failed(f"{self.name}: {text}", out_of=1.0)]
+            return [self._broken(error)]
+
+    async def _abatch(self, batch: Sequence["Row"], acall: Callable[..., Any]) -> list[Score]:
+        try:
+            return self._checked(await acall(*_columns(batch)), len(batch))
+        except _WrongCount:
+            raise
+        except NotImplementedError:
+            # Arthur Bench's base class has an arun_batch that says so.
+            return await asyncio.to_thread(self._batch, batch)
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+            if len(batch) > 1:
+                return [score for row in batch for score in await self._abatch([row], acall)]
+            return [self._broken(error)]
+
+    def _broken(self, error: Exception) -> Score:
+        """Make the score of a row that could not be scored."""
+        if isinstance(error, InternalError):
+            return Score.failed(str(error), out_of=1.0)
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return Score.failed(f"{self.name}: {text}", out_of=1.0)
 
     def _by_name(self, row: "Row") -> Any:
         """Call a function with what its parameters ask for."""
@@ -218,7 +241,7 @@ class OwnScorer:
     def _checked(self, results: Any, count: int) -> list[Score]:
         made = list(results)
         if len(made) != count:
-            raise InternalError(f"{self.name} gave {len(made)} scores for {count} outputs")
+            raise _WrongCount(f"{self.name} gave {len(made)} scores for {count} outputs")
         return [self._score(result) for result in made]
 
     def _score(self, result: Any) -> Score:

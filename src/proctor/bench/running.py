@@ -79,6 +79,7 @@ def _by_engine(
     scorer = registry.build("scorer", suite.cases[0].criteria[0].scorer)
     if not scorer.needs_sandbox and (lacking := next(iter(scorer.missing()), None)):
         raise MissingResource(lacking)
+    scorer.open()
     given = Given(
         suite=suite,
         attempts=attempts,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from proctor.bench.errors import UserError
+from proctor.bench.files import BenchFiles
 from proctor.bench.own_scorers import ScoreResult
 from proctor.core.attempt import AttemptStatus
 from proctor.core.kept import KeptRun
@@ -13,7 +14,7 @@ from proctor.core.run import CaseResult, Run, Summary
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Suite
 from proctor.dialects.bench_ids import run_uuid, suite_uuid
-from proctor.dialects.bench_methods import Category, category_of
+from proctor.dialects.bench_methods import Category, CategoryName, category_of
 
 METADATA = ("model_name", "model_version", "foundation_model", "prompt_template")
 
@@ -61,6 +62,7 @@ class TestRun:
         self._run, self._suite, self._summary = run, suite, summary
         self._results = list(results)
         self._place, self._saved = place, saved
+        self._files: BenchFiles | None = None
         self.test_cases = [_output(result) for result in self._results]
 
     @property
@@ -81,7 +83,7 @@ class TestRun:
     @property
     def test_suite_id(self) -> UUID:
         """Return the id of the suite."""
-        return suite_uuid(self._run.suite_key)
+        return suite_uuid(self._run.suite_key, self._suite.version)
 
     @property
     def scores(self) -> list[float | None]:
@@ -89,9 +91,12 @@ class TestRun:
         return [case.score for case in self.test_cases]
 
     @property
-    def categories(self) -> list[Category | None]:
-        """Return all categories; none where the method has only numbers."""
-        return [case.category for case in self.test_cases]
+    def categories(self) -> list[CategoryName | None]:
+        """Return the names of all categories; none where the method has only numbers."""
+        return [
+            None if case.category is None else CategoryName(case.category)
+            for case in self.test_cases
+        ]
 
     @property
     def output(self) -> list[str | None]:
@@ -172,7 +177,14 @@ class TestRun:
             key = put_suite(store, self._suite)
             self._run = keep_run(store, self._suite, key, kept).run
         self._saved = True
+        self.written_to(self._files)
         return run_uuid(self._run)
+
+    def written_to(self, files: BenchFiles | None) -> None:
+        """Write the run down as Arthur Bench does, now if it is saved, else when it will be."""
+        self._files = files
+        if files is not None and self._saved:
+            files.put_run(self, self._suite, self._run.suite_key)
 
     def __len__(self) -> int:
         return len(self.test_cases)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from proctor.bench.candidates import Outputs, attempts_of
 from proctor.bench.errors import MissingParameterError, NotFoundError, UserValueError
+from proctor.bench.files import folder_for
 from proctor.bench.methods import Scoring, ScoringMethod, chosen, difference, specs_for, stored_in
 from proctor.bench.own_scorers import OwnScorer
 from proctor.bench.references import CaseData, cases_of
@@ -17,6 +18,7 @@ from proctor.bench.runs import METADATA, TestRun
 from proctor.core.fingerprint import case_key
 from proctor.core.model import ModelChoice
 from proctor.core.suite import Suite
+from proctor.dialects.bench_ids import suite_uuid
 from proctor.dialects.bench_methods import METHODS, ORIGINAL
 from proctor.dialects.bench_rows import CANDIDATE, INPUT, REFERENCE, name_problem, suite_of
 
@@ -42,6 +44,10 @@ class TestSuite:
     ``reference_data_path`` (a CSV file), or as lists. ``scoring_method`` is a name, a
     ``ScoringMethod``, a function, or an object with ``run_batch``. Where the store has a suite of
     the name, no data are needed; data or a method that differ from it are an error.
+
+    ``suite.json`` and ``run.json`` are written to ``directory`` as Arthur Bench writes them: by
+    default where ``$BENCH_FILE_DIR`` says, else to ``bench_runs``; nowhere where it is empty, or
+    where only a store was named.
     """
 
     __test__ = False
@@ -67,6 +73,7 @@ class TestSuite:
         judge: str | ModelChoice | None = None,
         sandbox: str = "bubblewrap",
         store: FilePath | None = None,
+        directory: FilePath | None = None,
         allow_import: bool = False,
     ) -> None:
         if problem := name_problem(name):
@@ -76,6 +83,7 @@ class TestSuite:
         place = store if store is not None else client
         self._place = None if place is None else str(place)
         self._judge, self._sandbox = judge, sandbox
+        self._files = folder_for(directory, self._place)
         data = CaseData(
             frame=reference_data,
             path=reference_data_path,
@@ -88,10 +96,14 @@ class TestSuite:
             tag_columns=tuple(tag_columns),
         )
         stored = self._stored(name)
+        if stored is None and not data.given:
+            stored = self._found_on_disk(name)
         if stored is None:
             self._make(name, scoring_method, data, description or "", compat or "")
         else:
             self._take(stored, scoring_method, data, (description, compat), allow_import)
+        if self._files is not None:
+            self._files.put_suite(self._suite, self._key)
 
     @property
     def name(self) -> str:
@@ -101,7 +113,7 @@ class TestSuite:
     @property
     def id(self) -> UUID:
         """Return the suite's id."""
-        return UUID(hex=self._key)
+        return suite_uuid(self._key, self._suite.version)
 
     @property
     def description(self) -> str | None:
@@ -286,7 +298,9 @@ class TestSuite:
                     " context_column='context' for a column of the candidate data)"
                 )
         kept = replace(asked, case_keys=self._case_keys)
-        return score(kept, self._suite, self._scoring, attempts, self._place)
+        made = score(kept, self._suite, self._scoring, attempts, self._place)
+        made.written_to(self._files)
+        return made
 
     def _open(self) -> Any:
         from proctor.store.store import Store
@@ -303,6 +317,16 @@ class TestSuite:
                     header: Suite = store.suite_header(row.key)
                     return replace(header, cases=tuple(case for _, case in keyed))
         return None
+
+    def _found_on_disk(self, name: str) -> Suite | None:
+        """Take a suite with its runs into the store that Arthur Bench kept under this name."""
+        from proctor.engine.transfer import read_folder
+
+        if self._files is None or not self._files.has(name):
+            return None
+        with self._open() as store:
+            read_folder(store, self._files.root / name)
+        return self._stored(name)
 
     def _make(self, name: str, given: Any, data: CaseData, description: str, compat: str) -> None:
         """Make a suite of data, and store it."""
@@ -335,16 +359,28 @@ class TestSuite:
         if isinstance(self._scoring, OwnScorer):
             self._scoring = _own(self._scoring, given, allow_import)
         if data.given:
-            wanted = self._built(stored.name, data, stored.description, stored.compat)
+            wanted = self._built(stored.name, data, stored.description, stored.compat, stored)
             if words := _differing(stored, wanted):
                 raise UserValueError(f"there is a suite {stored.name!r}, but {words} (fix: {fix})")
         if description is not None and description != stored.description:
             self._suite = replace(stored, description=description)
             self._put()
 
-    def _built(self, name: str, data: CaseData, description: str, compat: str) -> Suite:
+    def _built(
+        self,
+        name: str,
+        data: CaseData,
+        description: str,
+        compat: str,
+        stored: Suite | None = None,
+    ) -> Suite:
+        """Make a suite of data; how a stored one is scored was compared with it already."""
         cases = cases_of(data, requires_reference=self._scoring.requires_reference)
-        specs = specs_for(self._scoring, compat, len(cases.inputs))
+        count = len(cases.inputs)
+        if stored is None:
+            specs = specs_for(self._scoring, compat, count)
+        else:
+            specs = [stored.cases[0].criteria[0].scorer] * count
         method = METHODS.get(self._scoring.name)
         header = Suite(name=name, cases=(), description=description, compat=compat)
         full = method.full if method is not None else 1.0

@@ -24,9 +24,18 @@ class Columns:
 
     @classmethod
     def of_frame(cls, frame: Any, what: str) -> "Columns":
-        """Take a data frame: whatever has named columns."""
+        """Take whatever has named columns: a data frame, a table, a data set of Hugging Face."""
+        named = getattr(frame, "column_names", None)
+        if isinstance(named, Mapping):
+            splits = ", ".join(map(repr, named))
+            raise UserTypeError(
+                f"{what}: this is a data set of several splits, {splits} (fix: pass one of them,"
+                f" such as data[{next(iter(named), 'train')!r}])"
+            )
         if isinstance(frame, Mapping):
             return cls({str(name): list(cells) for name, cells in frame.items()}, what)
+        if isinstance(named, list | tuple):
+            return cls({str(name): _cells(frame[name]) for name in named}, what)
         if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
             kind = type(frame).__name__
             raise UserTypeError(f"{what}: a data frame or a mapping of lists is wanted, not {kind}")
@@ -82,7 +91,7 @@ def listed(given: Any, what: str) -> list[Any]:
 
 
 def _cells(column: Any) -> Sequence[Any]:
-    for name in ("to_list", "tolist"):
+    for name in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, name):
             cells: Sequence[Any] = getattr(column, name)()
             return cells

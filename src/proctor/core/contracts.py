@@ -165,6 +165,9 @@ class Scorer(ABC):
         """Return what this machine lacks to judge by this, with how to get it."""
         return ()
 
+    def open(self) -> None:  # noqa: B027 - most scorers have nothing to load
+        """Load what all scores need, or raise a ProctorError that says why it is not there."""
+
     def doubts(self, case: Case) -> Iterable[str]:
         """Return what makes scores of a case say less than they seem to, with what to do."""
         return ()

@@ -22,6 +22,8 @@ class KeptRun:
     rows: tuple[Row, ...]
     settings: Mapping[str, Json] = field(default_factory=dict)
     started: float = 0.0
+    copy_of: str = ""
+    """The id of the run that Proctor wrote this down from, where it did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class KeptSuite:
 
     suite: Suite
     runs: tuple[KeptRun, ...] = ()
+    created: float = 0.0
+    """When the other tool made it; 0 where it does not say."""
 
 
 class Archive(ABC):

@@ -28,6 +28,16 @@ class Described(NamedTuple):
         """Tell whether scores are categories rather than numbers alone."""
         return bool(self.categories)
 
+    def object(self) -> dict[str, Json]:
+        """Return it as Arthur Bench writes it."""
+        return {
+            "name": self.name,
+            "type": "custom" if self.custom else "built_in",
+            "config": dict(self.config),
+            "output_type": "categorical" if self.categorical else "continuous",
+            "categories": [one._asdict() for one in self.categories] or None,
+        }
+
 
 def described(case: Case, compat: str) -> Described:
     """Describe the method by which a case, as all cases of its suite, is judged."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,7 +13,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.kept import Archive, KeptRun, KeptSuite, Row
 from proctor.core.score import Score
 from proctor.core.suite import Json, Spec, Suite
-from proctor.dialects.bench_methods import CUSTOM, METHODS, ORIGINAL, UNIT_TESTS, specs_of
+from proctor.dialects.bench_methods import CUSTOM, METHODS, UNIT_TESTS, specs_of
 from proctor.dialects.bench_rows import Cases, name_problem, suite_of
 from proctor.errors import DialectError
 from proctor.source import read_json, wrong
@@ -46,12 +47,21 @@ class _Case(_Loose):
     reference_output: str | None = None
 
 
+class _Ours(_Loose):
+    """What Proctor adds to files that it writes itself."""
+
+    compat: Literal["", "original"] = "original"
+    run: str = ""
+
+
 class _Suite(_Loose):
     id: str = ""
     name: str
     scoring_method: _Method | str
     test_cases: list[_Case]
     description: str | None = None
+    created_at: datetime | None = None
+    proctor: _Ours = _Ours()
 
 
 class _Result(_Loose):
@@ -75,6 +85,7 @@ class _Run(_Loose):
     model_version: str | None = None
     foundation_model: str | None = None
     prompt_template: str | None = None
+    proctor: _Ours = _Ours()
 
 
 @dataclass(frozen=True)
@@ -91,10 +102,13 @@ class BenchFolder(Archive):
         if not folders:
             raise wrong(path, f"there is no suite of Arthur Bench: no folder has a {SUITE}")
         for folder in folders:
-            suite = read_suite(folder, ORIGINAL)
+            written = _written(folder / SUITE)
+            suite = _suite(folder / SUITE, written, written.proctor.compat)
             runs = [read_run(found.parent, suite) for found in sorted(folder.glob(f"*/{RUN}"))]
             runs.sort(key=lambda run: (run.started, run.name))
-            yield KeptSuite(suite=suite, runs=tuple(runs))
+            made = written.created_at
+            created = made.timestamp() if made is not None else (folder / SUITE).stat().st_mtime
+            yield KeptSuite(suite=suite, runs=tuple(runs), created=created)
 
 
 def is_suite(path: Path) -> bool:
@@ -109,7 +123,14 @@ def is_suite(path: Path) -> bool:
 def read_suite(path: Path, compat: str) -> Suite:
     """Read a suite from its folder or file."""
     file = path if path.name == SUITE or path.is_file() else path / SUITE
-    found = validate(_Suite, read_json(file))
+    return _suite(file, _written(file), compat)
+
+
+def _written(file: Path) -> _Suite:
+    return validate(_Suite, read_json(file))
+
+
+def _suite(file: Path, found: _Suite, compat: str) -> Suite:
     if problem := name_problem(found.name):
         raise wrong(file, problem)
     if not found.test_cases:
@@ -151,6 +172,7 @@ def read_run(path: Path, suite: Suite) -> KeptRun:
         rows=rows,
         settings={"bench_id": found.id} if found.id else {},
         started=found.created_at.timestamp() if found.created_at else file.stat().st_mtime,
+        copy_of=found.proctor.run,
     )
 
 

@@ -10,9 +10,9 @@ BENCH_ID = "bench_id"
 """Under this a run's settings keep the id that it was imported with."""
 
 
-def suite_uuid(key: str) -> UUID:
-    """Return a suite's id."""
-    return UUID(hex=key)
+def suite_uuid(key: str, version: str = "") -> UUID:
+    """Return a suite's id: that which it was imported with, else one made of its key."""
+    return _uuid(version) or UUID(hex=key)
 
 
 def run_uuid(run: Run) -> UUID:

@@ -26,6 +26,23 @@ class Category(NamedTuple):
     description: str | None = None
 
 
+class CategoryName(str):
+    """The name of a category, which also knows what the category means."""
+
+    description: str | None
+
+    def __new__(cls, category: Category) -> "CategoryName":
+        """Take the name of a category."""
+        made = super().__new__(cls, category.name)
+        made.description = category.description
+        return made
+
+    @property
+    def name(self) -> str:
+        """Return the name as a plain text."""
+        return str(self)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """Describe one scoring method."""
@@ -85,7 +102,7 @@ def _hedging(config: Mapping[str, Json], original: bool) -> Mapping[str, Json]:
 
 def _unit_test(config: Mapping[str, Json], original: bool) -> Mapping[str, Json]:
     test = {"content": config["unit_test"], "timeout": _TEST_SECONDS}
-    return {"tests": [test], "lang": "python"}
+    return {"tests": [test], "lang": "python", "imports": False}
 
 
 _INVALID = Category("invalid", "the judge gave no verdict that could be read or used")

@@ -85,9 +85,13 @@ def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
     They are quotations. Return them, and how many were there.
     """
     views = []
+    # What was written down from runs of this very store is nothing new.
+    strange = [one for one in kept.runs if not one.copy_of or store.find_run(one.copy_of) is None]
+    if kept.runs and not strange:
+        return [], len(kept.runs)
     with store.batch():
-        key = put_suite(store, kept.suite, imported=True)
-        for one in kept.runs:
+        key = put_suite(store, kept.suite, imported=True, created=kept.created)
+        for one in strange:
             run = _quoted(store, kept.suite, key, one)
             before = run_of(kept.suite, key, one)
             if store.find_run(run.id) is None and not _was_kept(store, before):
@@ -128,13 +132,18 @@ def _quoted(store: Store, suite: Suite, key: str, kept: KeptRun) -> Run:
 
 
 def put_suite(
-    store: Store, suite: Suite, case_keys: Sequence[str] = (), *, imported: bool = False
+    store: Store,
+    suite: Suite,
+    case_keys: Sequence[str] = (),
+    *,
+    imported: bool = False,
+    created: float = 0.0,
 ) -> str:
     """Store a suite, and return its key; those of its cases may be given."""
     keys = case_keys or keys_of(suite)
     key = suite_key(suite, keys)
     cases = list(zip(keys, suite.cases, strict=True))
-    store.put_suite(suite, key, cases, imported=imported)
+    store.put_suite(suite, key, cases, imported=imported, created=created)
     return key
 
 

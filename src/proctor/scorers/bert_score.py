@@ -68,16 +68,15 @@ class BertScore(Scorer):
             return [Score.failed(str(error)) for _ in contexts]
         return [self._noted(_score([next(found) for _ in ctx.references]), ctx) for ctx in contexts]
 
+    def open(self) -> None:
+        """Load the encoder."""
+        self._encoder()
+
     def prf(self, pairs: Sequence[tuple[str, str]]) -> list[Prf]:
         """Return precision, recall and F of (answer, reference) pairs."""
-        if lacking := next(iter(self.missing()), None):
-            raise MissingResource(lacking)
-        from proctor.scorers.encoders import encoder
         from proctor.scorers.greedy_match import match
 
-        device = checkpoints.device_of(self.device)
-        precision = checkpoints.precision_of(self.precision, device, ON_GPU)
-        loaded = encoder(self.model, self.layer, device, precision)
+        loaded = self._encoder()
         prepared = [(self._prepared(said), self._prepared(right)) for said, right in pairs]
         found = match(loaded, prepared, self._weights(loaded))
         if not self.baseline:
@@ -110,6 +109,16 @@ class BertScore(Scorer):
         files = [sha256_of(Path(p))[:12] for p in (self.idf, self.baseline) if Path(p).is_file()]
         parts = [checkpoints.identity(self.model), *files]
         return " ".join([*parts, checkpoints.computed_by(self.device, self.precision, ON_GPU)])
+
+    def _encoder(self) -> Any:
+        """Return the encoder, loaded once."""
+        if lacking := next(iter(self.missing()), None):
+            raise MissingResource(lacking)
+        from proctor.scorers.encoders import encoder
+
+        device = checkpoints.device_of(self.device)
+        precision = checkpoints.precision_of(self.precision, device, ON_GPU)
+        return encoder(self.model, self.layer, device, precision)
 
     def _noted(self, score: Score, ctx: ScoreContext) -> Score:
         """Say in the reason that the number says little, where that is so."""

@@ -48,6 +48,10 @@ class BertSimilarity(Scorer):
         """Report what has to be installed, and folders that are not there."""
         return self._inner.missing()
 
+    def open(self) -> None:
+        """Load the encoder."""
+        self._inner.open()
+
     def doubts(self, case: Case) -> Iterable[str]:
         """Report references in a language that the encoder does not know."""
         return self._inner.doubts(case)

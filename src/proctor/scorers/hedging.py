@@ -59,6 +59,10 @@ class HedgingLanguage(Scorer):
         """Report what has to be installed, and folders that are not there."""
         return self._inner.missing()
 
+    def open(self) -> None:
+        """Load the encoder."""
+        self._inner.open()
+
     def doubts(self, case: Case) -> Iterable[str]:
         """Report questions in a language that the encoder does not know."""
         return checkpoints.unsuited("hedging_language", self.model, [case.prompt])

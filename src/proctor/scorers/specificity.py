@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
+from proctor.core.suite import Case
 from proctor.scorers.word_counts import HOW_TO, spaced_words
 
 VAGUE = (
@@ -18,6 +20,7 @@ VAGUE = (
 )  # fmt: skip
 """What says little; Arthur Bench lists and counts one of them twice."""
 SHARE = 0.33
+_TAGGER = "pip install nltk; python -m nltk.downloader punkt_tab averaged_perceptron_tagger_eng"
 _COMMON = 0.001
 _LOOK_BACK = 40
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
@@ -30,7 +33,8 @@ class Specificity(Scorer):
 
     Few vague words, words that are rare in English, and names and numbers. A name is a word with a
     capital that does not open a sentence; ``I`` is none. ``compat: original`` counts vague words
-    also inside of others, as Arthur Bench does; its names come from a tagger, which is not here.
+    also inside of others, and names and numbers by NLTK's tagger, as Arthur Bench does; where NLTK
+    or its data are not here, by the rule.
     """
 
     instant: ClassVar[bool] = True
@@ -47,12 +51,16 @@ class Specificity(Scorer):
             if self.compat:
                 return Score.failed("the answer has no words", out_of=1.0)
             return Score(points=0.0, out_of=1.0, reason="the answer has no words")
+        original = self.compat == "original"
+        count = tagged_names(text) if original else None
         parts = {
-            "not_vague": not_vague(text, original=self.compat == "original"),
+            "not_vague": not_vague(text, original=original),
             "rare": rare(text),
-            "named": min(1.0, 5 * names(text) / total),
+            "named": min(1.0, 5 * (names(text) if count is None else count) / total),
         }
         reason = ", ".join(f"{name.replace('_', ' ')} {part:.2f}" for name, part in parts.items())
+        if original and count is None:
+            reason += " (by a rule: NLTK's tagger is not here)"
         return Score(points=SHARE * sum(parts.values()), out_of=1.0, reason=reason, detail=parts)
 
     def missing(self) -> Iterable[str]:
@@ -60,10 +68,20 @@ class Specificity(Scorer):
         if find_spec("wordfreq") is None:
             yield f"specificity looks words up in wordfreq, which is not installed ({HOW_TO})"
 
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Report that the original's tagger is not here, where its numbers are wanted."""
+        if self.compat == "original" and _tagger() is None:
+            yield (
+                "specificity: Arthur Bench counts names by a tagger of NLTK that is not here, so"
+                f" that old numbers may not come out (fix: {_TAGGER})"
+            )
+
     def toolchain(self) -> str:
-        """Return the version of the table of frequencies."""
+        """Return the version of the table of frequencies, and the tagger where there is one."""
         try:
-            return f"wordfreq {version('wordfreq')}"
+            found = f"wordfreq {version('wordfreq')}"
+            tags = self.compat == "original" and _tagger() is not None
+            return f"{found} nltk {version('nltk')}" if tags else found
         except PackageNotFoundError:
             return ""
 
@@ -88,6 +106,30 @@ def rare(text: str) -> float:
     common = [min(word_frequency(word, "en"), _COMMON) for word in words]
     mean = sum(common) / len(common) if common else _COMMON
     return min(1.0, max(0.0, 2 - mean / 0.0004))
+
+
+def tagged_names(text: str) -> int | None:
+    """Count proper nouns and numbers as NLTK tags them; none where it cannot."""
+    if (tagger := _tagger()) is None:
+        return None
+    from nltk.tokenize import word_tokenize
+
+    return sum(tag in ("NNP", "CD") for _, tag in tagger.tag(word_tokenize(text)))
+
+
+@cache
+def _tagger() -> Any:
+    """Return NLTK's tagger, loaded once; none where it or its data are not installed."""
+    if find_spec("nltk") is None:
+        return None
+    from nltk.tag import PerceptronTagger
+    from nltk.tokenize import word_tokenize
+
+    try:
+        word_tokenize("One. Two.")
+        return PerceptronTagger()
+    except (LookupError, OSError, ValueError):
+        return None
 
 
 def names(text: str) -> int:

@@ -81,10 +81,12 @@ class UnitTests(Scorer):
     tests: tuple[UnitTest, ...]
     lang: str = "python"
     compat: str = ""
+    imports: bool = True
+    """Whether the imports and headers that programs usually want are put before them."""
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Run every test on the answer."""
-        language = named(self.lang, self.compat)
+        language = self._language
         if language is None:
             return self._failed(suggestion(self.lang))
         if ctx.sandbox is None:
@@ -159,6 +161,14 @@ class UnitTests(Scorer):
         found = [*_tools_missing(language, toolchain(language))]
         return found or self._packages_missing(language)
 
+    @property
+    def _language(self) -> Language | None:
+        """Return the language of the tests, with what stands before its programs."""
+        language = named(self.lang, self.compat)
+        if language is None or self.imports:
+            return language
+        return replace(language, preamble=(), optional={})
+
     def _packages_missing(self, language: Language) -> list[str]:
         texts = self._texts()
         how = _INSTALL.get(language.name, "")
@@ -192,7 +202,8 @@ class UnitTests(Scorer):
         program = program_of(composed, language, compat=compat, timeout=timeout)
         program = replace(program, aid=aid_of(language, self._texts()))
         if language.name == "python":
-            program = _python(program, composed, test, sandbox if compat != ORIGINAL else None)
+            where = sandbox if compat != ORIGINAL else None
+            program = _python(program, composed, test, language, where)
         if test.cleanup:
             program = _with_cleanup(program, test.cleanup)
         ran = None
@@ -309,13 +320,15 @@ def script_of(
 
 
 def _python(
-    program: Program, composed: Composed, test: UnitTest, sandbox: Sandbox | None
+    program: Program,
+    composed: Composed,
+    test: UnitTest,
+    language: Language,
+    sandbox: Sandbox | None,
 ) -> Program:
     """Make a Python program; without a sandbox, one that is run whole, as the original does."""
     if sandbox is None:
         return replace(program, modules=modules())
-    language = named("python")
-    assert language is not None
     wanted = test.isolate is not False and not test.cleanup
     parts = isolation_of(test.content, test.before, language)
     if not wanted or parts.reason:

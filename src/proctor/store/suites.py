@@ -30,8 +30,9 @@ class Suites(Database):
         cases: Sequence[tuple[str, Case]],
         *,
         imported: bool = False,
+        created: float = 0.0,
     ) -> None:
-        """Store a suite with its cases, each after its key, in order.
+        """Store a suite with its cases, each after its key, in order; made now, if nothing is said.
 
         A suite that is there already only gets its present description: its key vouches for the
         cases. What is not part of keys, such as where files lie, is never taken from an imported
@@ -43,7 +44,7 @@ class Suites(Database):
             "version": suite.version,
             "dialect": suite.dialect,
             "cases": len(cases),
-            "created": time.time(),
+            "created": created or time.time(),
             "document": encode(replace(suite, cases=())),
             "imported": int(imported),
         }

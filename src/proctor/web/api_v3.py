@@ -71,12 +71,11 @@ def runs(request: Request) -> Response:
     """Answer with a page of a suite's runs."""
     page = _page(request, RUN_SORTS)
     with opened(request) as store:
-        key = _suite(store, request).row.key
-        rows = [run_object(store, run) for run in store.numbered_runs(key, page)]
-        count = store.count_runs(key)
-    return json_answer(
-        {"test_suite_id": str(suite_uuid(key)), "test_runs": rows, **_paging(page, count)}
-    )
+        row = _suite(store, request).row
+        rows = [run_object(store, run) for run in store.numbered_runs(row.key, page)]
+        count = store.count_runs(row.key)
+    ident = str(suite_uuid(row.key, row.version))
+    return json_answer({"test_suite_id": ident, "test_runs": rows, **_paging(page, count)})
 
 
 def summary(request: Request) -> Response:
@@ -118,7 +117,8 @@ def run(request: Request) -> Response:
         sort=f"{sign}value" if page.column else "position", offset=page.offset, limit=page.limit
     )
     with opened(request) as store:
-        key = _suite(store, request).row.key
+        row = _suite(store, request).row
+        key = row.key
         found = _run(store, key, wanted)
         rows = [result_object(key, one) for one in store.numbered_results(found.id, by)]
         count = store.count_results(found.id)
@@ -126,7 +126,7 @@ def run(request: Request) -> Response:
     data = {
         "id": about["id"],
         "name": about["name"],
-        "test_suite_id": str(suite_uuid(key)),
+        "test_suite_id": str(suite_uuid(key, row.version)),
         "test_case_runs": rows,
         "created_at": about["created_at"],
         "updated_at": about["updated_at"],

@@ -26,9 +26,9 @@ def suite_object(store: Store, found: RunSuite) -> dict[str, Json]:
     row = found.row
     header = store.suite_header(row.key)
     return {
-        "id": str(suite_uuid(row.key)),
+        "id": str(suite_uuid(row.key, row.version)),
         "name": row.name,
-        "scoring_method": _method_object(described_suite(store, row.key)),
+        "scoring_method": described_suite(store, row.key).object(),
         "last_run_time": moment(found.last_run),
         "description": header.description or None,
         "created_at": moment(row.created),
@@ -161,16 +161,6 @@ def _add(counts: Counter[Category], found: LinkedCase, cases: int) -> None:
     category = scored(found.case, attempt, scores)[1]
     if category is not None:
         counts[category] += cases
-
-
-def _method_object(method: Described) -> dict[str, Json]:
-    return {
-        "name": method.name,
-        "type": "custom" if method.custom else "built_in",
-        "config": dict(method.config),
-        "output_type": "categorical" if method.categorical else "continuous",
-        "categories": [_category_object(one) for one in method.categories] or None,
-    }
 
 
 def _category_object(category: Category | None) -> dict[str, Any] | None:
