@@ -124,7 +124,8 @@ def test_a_warm_interpreter_is_there_where_the_table_says_so(host: Any) -> None:
         sandbox = Bubblewrap()
         try:
             ran = await sandbox.run_python(program)
-            return ran, await sandbox._warm.run(program), sandbox._warm.broken
+            forced = [await sandbox._warm.run(program) for _ in range(2)]
+            return ran, forced[0] or forced[1], sandbox._warm.broken
         finally:
             await sandbox.close()
 

@@ -173,11 +173,14 @@ class Police:
     def waiting(self, pids: Sequence[str]) -> int:
         """Return the bytes that wait in sockets of the program's network."""
         total = 0
-        for name in SOCKETS if pids else ():
-            with Quietly(), open(f"/proc/{pids[0]}/net/{name}", "rb") as file:
-                next(file, b"")
-                queues = (row.split(None, 5)[4].split(b":") for row in file)
-                total += sum(int(part, 16) for pair in queues for part in pair)
+        for name in SOCKETS:
+            # Any process that is not a dead one will do: all have the same network.
+            for pid in pids:
+                with Quietly(), open(f"/proc/{pid}/net/{name}", "rb") as file:
+                    next(file, b"")
+                    queues = (row.split(None, 5)[4].split(b":") for row in file)
+                    total += sum(int(part, 16) for pair in queues for part in pair)
+                    break
         return total
 
 

@@ -126,6 +126,7 @@ class WarmPython:
     command: Callable[[], Interpreter]
     broken: dict[tuple[str, ...], str] = field(default_factory=dict)
     """Why there is no warm interpreter with some packages on this machine, once that is known."""
+    _refused: set[tuple[str, ...]] = field(default_factory=set)
     _idle: list[_Zygote] = field(default_factory=list)
     _all: set[_Zygote] = field(default_factory=set)
 
@@ -142,7 +143,7 @@ class WarmPython:
         code = filter_code()
         try:
             text = program.files[SOURCE].decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
+        except (KeyError, UnicodeDecodeError):
             return None
         imports = _heavy(program)
         kind = (*imports, *program.modules)
@@ -151,7 +152,10 @@ class WarmPython:
         try:
             zygote = await self._zygote(imports, program.modules, code)
         except SandboxError as error:
-            self.broken[kind] = str(error)
+            # Once it may be the machine's hour; twice it is the machine.
+            if kind in self._refused:
+                self.broken[kind] = str(error)
+            self._refused.add(kind)
             return None
         try:
             report = await self._serve(zygote, program, text, channel)
