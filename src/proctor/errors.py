@@ -8,7 +8,8 @@ ProctorError
 ├── ConditionError      an expression of a suite gave no answer; costs its criterion
 ├── SandboxError        a program cannot be run safely on this machine
 ├── ModelError          a model gave no reply, after all tries that could have helped
-│   └── BudgetError     the money allowed for a run is spent
+│   ├── BudgetError     the money allowed for a run is spent
+│   └── AgentError      an agent crashed, raised or was lost instead of answering
 ├── JudgeError          a judge replied, but never with a readable verdict
 ├── UsageError          a command or an expression was written wrongly
 └── StoreError          the store cannot be read or written, or has no such run
@@ -129,6 +130,8 @@ class ModelError(ProctorError):
         self.passing = passing
         """Whether another try later may succeed: the server was busy, slow or not there."""
         self.exit_code = 3 if passing else 2
+        self.so_far: object = None
+        """The attempt up to here, where the call was part of one."""
 
 
 class BudgetError(ModelError):
@@ -136,6 +139,16 @@ class BudgetError(ModelError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, passing=True)
+
+
+class AgentError(ModelError):
+    """Say how an agent broke, and where in its own code."""
+
+    def __init__(self, message: str, *, traceback: str = "", reply: object = None) -> None:
+        super().__init__(message)
+        self.traceback = traceback
+        self.reply = reply
+        """The Reply without a text that holds what the agent did until then."""
 
 
 class JudgeError(ProctorError):

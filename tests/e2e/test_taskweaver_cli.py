@@ -134,23 +134,24 @@ def test_a_broken_case_is_reported_and_the_rest_goes_on(
     assert "bad.yaml" in weaver("-m", "single", "-f", "cases/bad.yaml", code=2).stderr
 
 
-def test_the_agents_failure_is_its_own_and_nobody_is_asked_about_it(
+def test_an_agent_that_raises_is_an_error_and_nobody_is_asked_about_it(
     weaver: Callable[..., Any], cli: Any, server: FakeServer
 ) -> None:
     (cli.folder / "cases" / "two.yaml").write_text(CASE.replace("second question", "break", 1))
-    found = json.loads(weaver("-m", "single", "-f", "cases/two.yaml", "--json").stdout)
+    done = weaver("-m", "single", "-f", "cases/two.yaml", "--json", code=3)
+    found = json.loads(done.stdout)
+    assert found["run"]["status"] == "incomplete"
+    assert (found["totals"]["errors"], found["totals"]["rate"]) == (1, None)
     attempt = found["cases"][0]["attempts"][0]
-    assert [(t["status"], t["normalized"]) for t in attempt["turns"]] == [
-        ("scored", pytest.approx(2 / 3)),
-        ("agent_failure", 0.0),
-    ]
-    assert (
-        "the agent failed: it raised RuntimeError: I cannot go on" in attempt["scores"][3]["reason"]
+    assert attempt["error"].startswith("the agent failed: it raised RuntimeError: I cannot go on")
+    assert "raise RuntimeError" in attempt["traceback"]
+    assert not [call for call in server.calls if call.role != "models"], "nobody was asked"
+    assert "failed: the agent failed: it raised RuntimeError" in done.stderr
+    batch = weaver("-m", "batch", "-f", "cases", code=3)
+    assert batch.stdout.startswith(
+        "incomplete: 1 of 1 attempts failed: the agent failed: it raised"
     )
-    assert found["measures"]["agent_failure_rate"]["value"] == 1.0
-    assert len(server.calls) == 3 + len([c for c in server.calls if c.role == "models"]), (
-        "the judge saw the first turn only"
-    )
+    assert "two.yaml" not in (cli.folder / "sample_case_results.csv").read_text()
 
 
 def test_the_judges_failure_is_unscored_and_asked_again(

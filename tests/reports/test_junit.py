@@ -36,7 +36,7 @@ def test_counts(make_view: Any) -> None:
         ("0-0-10", "failure", "worth 0.5 of 1", "blank_filling 0 of 2"),
         ("0-0-3", "failure", "worth 0 of 1", "no answer"),
         ("0-0-4", "skipped", "unscored; unit_test: no sandbox", "unit_test: no sandbox"),
-        ("0-0-5", "error", "the candidate could not be reached", "connection refused"),
+        ("0-0-5", "error", "connection refused", "connection refused\nconnection refused"),
     ],
 )
 def test_outcomes(make_view: Any, case_id: str, tag: str, message: str, text: str) -> None:

@@ -15,6 +15,8 @@ from proctor.registry import build
 from proctor.reports.tabular import CsvReport, MarkdownReport, TableReport
 
 TABLE = """\
+incomplete: 2 of 10 attempts failed; 1 of 3 cases could not be scored
+
 first · suite suite_x · candidate gpt-4_0.2 · incomplete
 
 Group             Score     ±  Full    Rate       ±  Interval 95%    Share  Cases
@@ -39,13 +41,15 @@ Case    Value  Full      Status  Why
 
 Unanswered: 2 of 10 attempts
 Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
-Errors: 2 of 10 attempts could not be made; the same command tries them again
+Errors: 2 of 10 attempts failed and count nowhere; the same command tries them again
 accuracy: 0.0000 [0.0000, 0.5615] (n = 3)
 Calls: 4, tokens in 900, out 100, $0.5000
 Signature: keywords:1|n:3
 """
 
 MARKDOWN = """\
+**incomplete: 2 of 10 attempts failed; 1 of 3 cases could not be scored**
+
 **first · suite suite_x · candidate gpt-4_0.2 · incomplete**
 
 | Group | Score | ± | Full | Rate | ± | Interval 95% | Share | Cases |
@@ -57,7 +61,7 @@ MARKDOWN = """\
 
 - Unanswered: 2 of 10 attempts
 - Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
-- Errors: 2 of 10 attempts could not be made; the same command tries them again
+- Errors: 2 of 10 attempts failed and count nowhere; the same command tries them again
 - accuracy: 0.0000 \\[0.0000, 0.5615\\] (n = 3)
 - Calls: 4, tokens in 900, out 100, $0.5000
 
@@ -125,7 +129,7 @@ def test_nothing_to_note_is_not_noted(make_view: Any) -> None:
     )
     summary = replace(view.summary, totals=totals, groups={}, measures={})
     made = MarkdownReport().render(replace(view, summary=summary))
-    assert made.splitlines()[4:] == [
+    assert made.splitlines()[6:] == [
         "| Overall | 1.25 | 0.00 | 0.00 | – | 6.25% | -12.5–95.0% | – | 3 |",
         "",
         "- Calls: 4, tokens in 900, out 100, $0.5000",

@@ -7,7 +7,15 @@ from functools import cached_property
 from pathlib import Path
 
 from proctor import wire
-from proctor.candidates.held import Bounds, Broken, Held, program_of, said_by_status, with_words
+from proctor.candidates.held import (
+    Bounds,
+    Broken,
+    Held,
+    last_words,
+    program_of,
+    said_by_status,
+    with_words,
+)
 from proctor.candidates.sandboxed import SandboxedSession, led_out, needed, open_sandbox
 from proctor.candidates.sessions import LineSession, TimedSession, environment, read_reply, unset
 from proctor.candidates.sources import files_key
@@ -131,7 +139,8 @@ class TurnSession(TimedSession):
         held.write(wire.dumps(self.asked(message)), last=True)
         status = await held.ended()
         if status != 0:
-            raise Broken(with_words(said_by_status(status), held.err))
+            reason = with_words(said_by_status(status), held.err)
+            raise Broken(reason, traceback=last_words(held.err))
         return read_reply(self, message, bytes(held.out))
 
     async def drop(self) -> None:

@@ -58,7 +58,7 @@ class Driven(Agent):
 
     async def open(self, desk: Desk) -> Session:
         """Begin a session; its process starts with the first message."""
-        session = LineSession(desk=desk, timeout=self.timeout)
+        session = LineSession(desk=desk, timeout=self.timeout, driven=True)
         begin = self.begin(desk)
         begin["given"] = {
             "case": desk.case.id, "folder": str(desk.folder), "session": session.name,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from proctor import wire
-from proctor.candidates.held import Broken
+from proctor.candidates.held import Broken, NoAnswer
 from proctor.candidates.paths import find, first, parse
 from proctor.candidates.sessions import TimedSession, named, resolved, unset
 from proctor.candidates.steps import round_of, text_of
@@ -251,7 +251,7 @@ class _Reader:
         """Count bytes, and stop at the limit."""
         self.size += more
         if self.size > self.agent.output:
-            raise Broken(f"it sent more than the {self.agent.output} bytes allowed")
+            raise NoAnswer(f"it sent more than the {self.agent.output} bytes allowed")
 
     def take(self, part: Json) -> None:
         """Take in a response, or a part of one."""
@@ -285,7 +285,7 @@ class _Reader:
         if self.texts:
             return {**made, "reply": "".join(self.texts)}
         where = self.agent.reply or "the usual places"
-        return {**made, "error": f"its response has no reply at {where}"}
+        raise Broken(f"its response has no reply at {where}")
 
 
 def _refuse(agent: Endpoint, status: int, text: str) -> None:

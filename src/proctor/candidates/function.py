@@ -12,7 +12,13 @@ from threading import Thread
 
 from proctor.candidates.driven import Driven
 from proctor.candidates.held import Broken, restore
-from proctor.candidates.launchers.proctor_calling import Caller, NotThere, broke, load
+from proctor.candidates.launchers.proctor_calling import (
+    Caller,
+    NotThere,
+    broke,
+    load,
+    own_traceback,
+)
 from proctor.candidates.sessions import TimedSession, resolved
 from proctor.candidates.sources import module_file, source_key
 from proctor.candidates.steps import round_of
@@ -178,7 +184,7 @@ class Worker:
                 made = job()
             except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
                 with suppress(InvalidStateError):
-                    future.set_exception(Broken(broke(error)))
+                    future.set_exception(Broken(broke(error), traceback=own_traceback(error)))
             else:
                 with suppress(InvalidStateError):
                     future.set_result(made)

@@ -26,7 +26,15 @@ MIB = 1024 * 1024
 
 
 class Broken(Exception):
-    """Say what an agent did instead of answering."""
+    """Say how an agent crashed, raised or was lost: an error, whatever it would have answered."""
+
+    def __init__(self, reason: str, *, traceback: str = "") -> None:
+        super().__init__(reason)
+        self.traceback = traceback
+
+
+class NoAnswer(Broken):
+    """Say why an agent that works gave no answer: it passed a limit, or had nothing to say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +132,14 @@ class Held(asyncio.SubprocessProtocol):
         """Wait until the agent's own process has ended, and return its exit status."""
         await self.until(lambda: self.status is not None or self.stopped or self.gone)
         if self.status is None:
-            raise Broken(self.why())
+            raise self.broke()
         if not self.closed:
             # Those that it left behind may hold the pipe open: what they say is not waited for.
             with suppress(TimeoutError):
                 async with asyncio.timeout(0.2):
                     await self.until(lambda: self.closed or self.stopped)
         if self.stopped:
-            raise Broken(self.why())
+            raise self.broke()
         return self.status
 
     async def line(self) -> bytes:
@@ -143,10 +151,16 @@ class Held(asyncio.SubprocessProtocol):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(1.0):
                         await self.until(lambda: self.status is not None or self.gone)
-            raise Broken(self.why())
+            raise self.broke()
         found, _, rest = bytes(self.out).partition(b"\n")
         self.out[:] = rest
         return found
+
+    def broke(self) -> Broken:
+        """Return the exception that says what became of it, with all that it wrote as an error."""
+        if self.stopped:
+            return NoAnswer(self.why())
+        return Broken(self.why(), traceback=last_words(self.err))
 
     def why(self) -> str:
         """Say what became of it, with its last words."""
@@ -258,6 +272,11 @@ def with_words(reason: str, err: bytes) -> str:
     words = err.decode("utf-8", "replace").strip().splitlines()
     last = redact(" ".join(words[-3:]).strip())
     return f"{reason}: {last[-600:]}" if last else reason
+
+
+def last_words(err: bytes) -> str:
+    """Return the end of what was written to standard error, without the keys of this machine."""
+    return redact(err.decode("utf-8", "replace").strip())
 
 
 def restore(folder: Path) -> None:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proctor import registry, wire
-from proctor.candidates.held import Broken, program_of, restore, said_by_status, with_words
+from proctor.candidates.held import (
+    Broken,
+    NoAnswer,
+    last_words,
+    program_of,
+    restore,
+    said_by_status,
+    with_words,
+)
 from proctor.candidates.sessions import TimedSession, read_reply
 from proctor.core.agent import Round
 from proctor.core.program import MIB, Limits, Program, Ran, Sandbox, Step, Stopped
@@ -52,7 +60,7 @@ class SandboxedSession(TimedSession):
         try:
             files = await asyncio.to_thread(contents, self.desk.folder)
         except TooMuch as error:
-            raise Broken(f"its working folder holds {error}") from None
+            raise NoAnswer(f"its working folder holds {error}") from None
         sandbox = open_sandbox()
         try:
             ran = await sandbox.run(self._program(files, wire.dumps(self.asked(message))))
@@ -61,10 +69,10 @@ class SandboxedSession(TimedSession):
         if ran.not_started:
             raise Broken(f"the sandbox did not start: {ran.not_started}")
         if ran.stopped is not None:
-            raise Broken(PASSED[ran.stopped])
+            raise NoAnswer(PASSED[ran.stopped])
         out, err, code = await asyncio.to_thread(self._back, ran)
         if code:
-            raise Broken(with_words(said_by_status(code), err))
+            raise Broken(with_words(said_by_status(code), err), traceback=last_words(err))
         return read_reply(self, message, out)
 
     def _program(self, files: dict[str, bytes], stdin: bytes) -> Program:
@@ -96,11 +104,11 @@ class SandboxedSession(TimedSession):
         try:
             unpack(archive, self.desk.folder)
         except (TooMuch, tarfile.TarError, OSError) as error:
-            raise Broken(f"its working folder cannot be brought back: {error}") from None
+            raise NoAnswer(f"its working folder cannot be brought back: {error}") from None
         out, err, code = (self._own(name) for name in OWN)
         status = int(code) if code.strip().isdigit() else 1
         if status == 128 + signal.SIGXFSZ or len(out) > self.output:
-            raise Broken(PASSED[Stopped.OUTPUT])
+            raise NoAnswer(PASSED[Stopped.OUTPUT])
         return out, err, -(status - 128) if status > 128 else status
 
     def _own(self, name: str) -> bytes:

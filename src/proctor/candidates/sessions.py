@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from proctor import wire
-from proctor.candidates.held import Broken, Held
-from proctor.candidates.steps import round_of
+from proctor.candidates.held import Broken, Held, NoAnswer
+from proctor.candidates.steps import posts_of, round_of
 from proctor.child_processes import own_environment
 from proctor.core.agent import Desk, Round, Session
 from proctor.core.suite import Json
@@ -27,7 +27,10 @@ KNOWN = {"reply", "steps", "error", "round", "post_list"}
 
 @dataclass
 class TimedSession(Session):
-    """Let an agent take its turns, each in its time; what it does wrong is a failed round."""
+    """Let an agent take its turns, each in its time; what it does wrong is a failed round.
+
+    A round is broken where the agent crashed, and merely failed where it passed a limit.
+    """
 
     desk: Desk
     timeout: float
@@ -46,7 +49,11 @@ class TimedSession(Session):
             made = Round.failed(message, f"it took longer than the {self.timeout:g} s allowed")
         except Broken as error:
             await self.drop()
-            made = Round.failed(message, str(error))
+            made = replace(
+                Round.failed(message, str(error)),
+                broken=not isinstance(error, NoAnswer),
+                traceback=redact(error.traceback),
+            )
         made = replace(made, seconds=time.monotonic() - started, error=redact(made.error))
         self.turn += 1
         self.history.append({"role": "user", "content": message})
@@ -81,6 +88,8 @@ class LineSession(TimedSession):
     """Talk with one process that lives as long as the session, in lines of JSON."""
 
     start: Callable[[], Awaitable[Held]] | None = None
+    driven: bool = False
+    """Whether Proctor's own driver is at the other end, which tells what the agent raised."""
     _held: Held | None = None
 
     async def answered(self, message: str) -> Round:
@@ -97,6 +106,10 @@ class LineSession(TimedSession):
             if told.keys() != {"step"}:
                 break
             steps.append(told["step"])
+        if self.driven and "raised" in told:
+            failed = Round.failed(message, str(told["raised"]), posts_of(steps))
+            where = redact(str(told.get("traceback", "")))
+            return replace(failed, broken=True, traceback=where)
         if isinstance(told.get("session"), str) and told["session"]:
             self.name = told["session"]
         return round_of(message, told, more=steps)
@@ -141,7 +154,7 @@ def read_reply(session: TimedSession, message: str, out: bytes) -> Round:
     """Read what a command wrote: a text, or one JSON object that has a reply."""
     text = text_from(out).strip()
     if not text:
-        raise Broken("it wrote no reply")
+        raise NoAnswer("it wrote no reply")
     told: Json = None
     if text.startswith("{"):
         try:

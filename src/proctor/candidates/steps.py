@@ -18,12 +18,13 @@ def round_of(
 ) -> Round:
     """Make the round of what an agent told: a reply alone, a reply with steps, or a whole round.
 
-    ``more`` are steps that it told before. What cannot be read is a failed round that says why.
+    ``more`` are steps that it told before. What cannot be read is a broken round that says why.
     """
     try:
         return replace(_read(query, told, more), seconds=seconds)
     except ValueError as error:
-        return replace(Round.failed(query, f"its reply cannot be read: {error}"), seconds=seconds)
+        failed = Round.failed(query, f"its reply cannot be read: {error}")
+        return replace(failed, broken=True, seconds=seconds)
 
 
 def _read(query: str, told: Json, more: Sequence[Json]) -> Round:

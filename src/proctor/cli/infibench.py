@@ -95,7 +95,7 @@ def infibench(**options: Any) -> int:
             click.echo(f"\n{sums.text().strip()}")
         if not quiet:
             click.echo(f"wrote {detail} and {summary}", err=True)
-        return exit_code(view.summary, [])
+        return exit_code(view.summary, [], view.run)
 
 
 def _result_files(options: dict[str, Any]) -> tuple[Path, Path]:

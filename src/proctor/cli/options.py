@@ -13,10 +13,33 @@ from proctor.core.access import Access, Credential
 from proctor.core.model import ModelChoice, Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Spec
-from proctor.engine.settings import CallSettings, Panel, RunSettings, SuiteSettings
+from proctor.engine.settings import (
+    MAX_UNSCORED,
+    CallSettings,
+    Panel,
+    RunSettings,
+    SuiteSettings,
+)
 from proctor.search_paths import trust_folders
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Share(click.ParamType[float]):
+    """A share of a whole, written as ``10%`` or as ``0.1``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Read the share."""
+        text = str(value).strip()
+        try:
+            found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            found = -1.0
+        if not 0 <= found <= 1:
+            self.fail(f"{text!r} is no share (fix: write 0% to 100%, or 0 to 1)", param, ctx)
+        return found
 
 
 def store_option(command: Command) -> Command:
@@ -117,6 +140,14 @@ def run_options(command: Command) -> Command:
                 default="t",
                 show_default=True,
                 help="How the 95% interval of the rate is found.",
+            ),
+            click.option(
+                "--max-unscored",
+                type=Share(),
+                default="10%",
+                show_default=True,
+                metavar="SHARE",
+                help="Exit 3 where more of the cases than this could not be scored.",
             ),
         ]
     ):
@@ -315,6 +346,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "t"),
         gates=tuple(options.pop("gates", ())),
+        max_unscored=options.pop("max_unscored", MAX_UNSCORED),
     )
     if not models:
         return [settings]

@@ -151,10 +151,14 @@ def exit_code(summary: Any, missed: list[str], run: Any = None) -> int:
     """Say which gates were missed, and return the exit code of a run."""
     for gate in missed:
         click.echo(f"gate missed: {gate}", err=True)
-    if summary.totals.errors:
-        many = f"{summary.totals.errors} attempts could not be made"
+    totals = summary.totals
+    incomplete = run is not None and run.status == "incomplete"
+    if totals.errors:
+        many = f"{totals.errors} of {totals.attempts} attempts failed"
         click.echo(f"incomplete: {many}; the same command tries them again", err=True)
-        return 3
-    if run is not None and run.status == "incomplete":
+    elif incomplete and totals.cases_unscored:
+        many = f"{totals.cases_unscored} of {totals.cases} cases could not be scored"
+        click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+    if totals.errors or incomplete:
         return 3
     return 1 if missed else 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.core.attempt import TRACEBACK
 
 if TYPE_CHECKING:
     from proctor.core.attempt import Attempt
@@ -87,7 +88,9 @@ def _lines(
         yield ""
         yield click.style(f"attempt {item.attempt.index}  {_worth(item)}", bold=True)
         if item.attempt.error:
-            yield f"  error: {item.attempt.error}"
+            yield f"  error: {_printable(item.attempt.error)}"
+        if where := item.attempt.notes.get(TRACEBACK):
+            yield from _block("traceback", _printable(str(where)).rstrip(), None)
         yield from _numbered("context", item.attempt.notes.get("context", ()), most)
         yield from _said(item, most)
         yield from _agent_lines(item.attempt, sizes, most)

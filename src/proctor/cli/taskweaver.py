@@ -131,7 +131,7 @@ def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":
         "broken": "skip" if batch else "",
     }
     given = {name: value for name, value in more.items() if value}
-    found = several[0]
+    found = replace(several[0], max_unscored=0.0)
     return replace(found, suite=replace(found.suite, options={**found.suite.options, **given}))
 
 

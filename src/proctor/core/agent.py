@@ -26,7 +26,7 @@ class RoundState(StrEnum):
 
     FINISHED = "finished"
     FAILED = "failed"
-    """The agent broke, gave up or took too long: no answer, and the agent's own fault."""
+    """The agent broke, gave up or took too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,10 @@ class Round:
     state: RoundState = RoundState.FINISHED
     error: str = ""
     """Why the round failed."""
+    broken: bool = False
+    """Whether the agent crashed, raised or was lost, so that nothing can be said of its answer."""
+    traceback: str = ""
+    """Where the agent broke, in its own words."""
     id: str = ""
     usage: Usage = field(default_factory=Usage)
     seconds: float | None = None
@@ -134,7 +138,7 @@ class Session(ABC):
 
     @abstractmethod
     async def send(self, message: str) -> Round:
-        """Return what the agent did; a failing agent is a failed round.
+        """Return what the agent did; a failing agent is a failed round, a crashed one broken.
 
         Raises a ModelError only where the agent could not be reached at all.
         """

@@ -8,6 +8,8 @@ from proctor.core.suite import Json, Message
 
 UNDECIDED = "JudgeUndecided"
 """Why a dialogue was stopped whose judges are divided, though each of them can be read."""
+TRACEBACK = "traceback"
+"""Where an attempt's notes keep where in its code a candidate broke."""
 
 
 class AttemptStatus(StrEnum):
@@ -17,7 +19,7 @@ class AttemptStatus(StrEnum):
     UNANSWERED = "unanswered"
     """The candidate was reached and gave no answer: the case's null score counts."""
     ERROR = "error"
-    """The candidate could not be reached: nothing counts, the next run tries again."""
+    """The candidate broke or could not be reached: nothing counts, the next run tries again."""
     STOPPED = "stopped"
     """A judge or simulated user failed in mid-dialogue: unscored, the next run tries again."""
 

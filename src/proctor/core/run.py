@@ -111,3 +111,6 @@ class Summary:
     references: Mapping[str, Json] = field(default_factory=dict)
     """How many cases were ``compared`` with references, how many of them are ``unmatched`` by any
     answer, and of these the ids of some whose answers have a reference in them (``contained``)."""
+    failures: Mapping[str, Json] = field(default_factory=dict)
+    """The most frequent reasons with their counts, for attempts in ``errors``, ``unscored`` and
+    ``unanswered``."""

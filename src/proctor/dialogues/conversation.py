@@ -9,7 +9,7 @@ from proctor.core.contracts import DialogueContext
 from proctor.core.fingerprint import plain
 from proctor.core.model import Reply, Request, Sampling, Usage
 from proctor.core.suite import Json, Message
-from proctor.errors import BudgetError, ModelError
+from proctor.errors import AgentError, BudgetError, ModelError
 from proctor.prompts import Transcript
 
 NO_USER = "SimulatorFailed"
@@ -67,15 +67,15 @@ class Conversation:
             reply = await self.ctx.candidate.reply(self.ctx, messages)
         except BudgetError:
             raise
-        except ModelError:
+        except ModelError as error:
+            if isinstance(error, AgentError) and isinstance(error.reply, Reply):
+                self._took(error.reply)
             if self.failed_as is None:
+                error.so_far = self.attempt(AttemptStatus.ERROR, {}, str(error))
                 raise
             self.finish, self.thinking = "", ""
             return self._heard(self.failed_as)
-        self._count(reply)
-        if reply.round is not None:
-            self.rounds.append(reply.round)
-            self.files.append(dict(reply.files))
+        self._took(reply)
         text = reply.text
         if self.null_as is not None:
             return self._heard(self.null_as if text is None else text)
@@ -123,6 +123,13 @@ class Conversation:
             usage={role: plain(usage) for role, usage in self.usage.items()},
             notes=kept,
         )
+
+    def _took(self, reply: Reply) -> None:
+        """Take in what a turn consisted of, besides what was said."""
+        self._count(reply)
+        if reply.round is not None:
+            self.rounds.append(reply.round)
+            self.files.append(dict(reply.files))
 
     def _heard(self, text: str) -> str:
         self.said.append(Message(role="assistant", content=text, thinking=self.thinking))

@@ -21,7 +21,7 @@ from proctor.engine.agent_setup import set_up
 from proctor.engine.budget import Budget
 from proctor.engine.proxy import Proxy
 from proctor.engine.proxy_calls import ProxyCall
-from proctor.errors import ModelError, ProctorError
+from proctor.errors import AgentError, ModelError, ProctorError
 from proctor.redaction import redact, redact_bytes, redact_error, redact_reply
 
 MOST_FILES = 1000
@@ -57,14 +57,24 @@ class AgentCandidate(Candidate):
         except ProctorError as error:
             redact_error(error)
             raise
-        seconds = time.monotonic() - started if made.seconds is None else made.seconds
+        reply = await self._reply(made, time.monotonic() - started)
+        if made.broken:
+            raise AgentError(
+                f"the agent failed: {redact(made.error)}",
+                traceback=redact(made.traceback),
+                reply=reply,
+            )
+        return reply
+
+    async def _reply(self, made: Round, seconds: float) -> Reply:
+        """Keep the files that a round left, and write it as a reply."""
         contents, files = await asyncio.to_thread(left_in, self.desk.folder)
         self.keep(contents)
         reply = Reply(
             text=made.reply,
             finish="stop" if made.state is RoundState.FINISHED else "failed",
             usage=made.usage,
-            seconds=seconds,
+            seconds=seconds if made.seconds is None else made.seconds,
             round=made.to_json(),
             files={redact(name): key for name, key in files.items()},
         )

@@ -6,6 +6,7 @@ from statistics import fmean, stdev
 from typing import ClassVar
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.failures import FailureCounts
 from proctor.core.fold import Fold, fold, parse_fold
 from proctor.core.model import Usage
 from proctor.core.run import AttemptResult, CaseResult, Group, Summary, Totals
@@ -14,6 +15,7 @@ from proctor.core.score import (
     EQUAL,
     REFERENCE,
     Score,
+    ScoreStatus,
     Value,
     ValueStatus,
     error_value,
@@ -181,6 +183,40 @@ class _ReferenceCounts:
 
 
 @dataclass
+class _Failures:
+    """Counts of why attempts are in error, unscored or unanswered."""
+
+    counts: dict[ValueStatus, FailureCounts] = field(default_factory=dict)
+    names: ClassVar[Mapping[ValueStatus, str]] = {
+        ValueStatus.ERROR: "errors",
+        ValueStatus.UNSCORED: "unscored",
+        ValueStatus.UNANSWERED: "unanswered",
+    }
+
+    def add(self, result: CaseResult) -> None:
+        """Take in the attempts at one case, each with its first reason."""
+        for item in result.attempts:
+            status = item.value.status
+            if status not in self.names:
+                continue
+            reason = item.attempt.error or _first_failure(result.case, item)
+            if reason:
+                self.counts.setdefault(status, FailureCounts()).add(reason)
+
+    def rows(self) -> dict[str, Json]:
+        """Return the most frequent reasons of each status."""
+        return {self.names[status]: counts.most() for status, counts in self.counts.items()}
+
+
+def _first_failure(case: Case, item: AttemptResult) -> str:
+    for criterion in case.criteria:
+        score = item.scores.get(criterion.id)
+        if criterion.weight and score is not None and score.status is ScoreStatus.FAILED:
+            return score.reason
+    return ""
+
+
+@dataclass
 class Summer:
     """Gather the numbers of a run one case at a time."""
 
@@ -193,6 +229,7 @@ class Summer:
     _bounds: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     _usage: UsageSums = field(default_factory=UsageSums)
     _references: _ReferenceCounts = field(default_factory=_ReferenceCounts)
+    _failures: _Failures = field(default_factory=_Failures)
 
     def __post_init__(self) -> None:
         self._total = self._sums()
@@ -206,6 +243,7 @@ class Summer:
             self._count(attempt.value.status)
         self._usage.add(result.attempts)
         self._references.add(result)
+        self._failures.add(result)
         if folded.status not in (ValueStatus.ERROR, ValueStatus.SHOWN):
             full = case.full_score * case.weight
             for place, end in enumerate(
@@ -239,6 +277,7 @@ class Summer:
             groups=groups,
             usage=self._usage.total(),
             references=self._references.counts(),
+            failures=self._failures.rows(),
         )
 
     def _totals(self) -> Totals:

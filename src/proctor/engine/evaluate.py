@@ -12,7 +12,7 @@ from proctor.bounded import available_cores
 from proctor.core.contracts import Executor, Measure
 from proctor.core.fingerprint import digest, suite_key
 from proctor.core.program import Sandbox
-from proctor.core.run import CaseResult, Measured, Run, RunStatus
+from proctor.core.run import CaseResult, Measured, Run, RunStatus, Totals
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine import load
 from proctor.engine.aggregate import Summer, case_result, fold_of
@@ -30,7 +30,7 @@ from proctor.engine.refused_settings import refused_before, with_refused
 from proctor.engine.result_rows import result_rows
 from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
-from proctor.engine.settings import RunSettings
+from proctor.engine.settings import MAX_UNSCORED, RunSettings
 from proctor.engine.signature import signature
 from proctor.engine.summary_json import summary_from, summary_json
 from proctor.engine.turns import Tools
@@ -183,7 +183,8 @@ async def _carry_out(
     done = with_refused(run, earlier, ready.models.refused)
     if budget.overdrawn and not budget.refused:
         ready.models.notice(budget.overdrawn)
-    view = finish(store, done, suite, scorers, stopped=budget.refused, at_hand=at_hand)
+    ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
+    view = finish(store, done, suite, scorers, ending=ended, at_hand=at_hand)
     return Outcome(
         view=view,
         warnings=ready.reading.warnings,
@@ -288,11 +289,26 @@ async def _grade(
         check=ready.check_judges,
         limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
         afresh=ready.settings.calls.record is not None,
+        notice=ready.models.notice,
     )
     if ready.models.budget.most is not None:
         for used in grader.used():
             ready.models.budget.before(used)
     return await grader.grade()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended, and what it may lack to be complete all the same."""
+
+    stopped: bool = False
+    max_unscored: float = MAX_UNSCORED
+
+    def status(self, totals: Totals) -> RunStatus:
+        """Return incomplete where attempts failed, or more cases than allowed are unscored."""
+        unscored = totals.cases_unscored > self.max_unscored * totals.cases
+        lacks = self.stopped or totals.errors or unscored
+        return RunStatus.INCOMPLETE if lacks else RunStatus.COMPLETE
 
 
 def finish(
@@ -301,12 +317,11 @@ def finish(
     suite: Suite,
     scorers: Scorers | None,
     *,
-    stopped: bool = False,
+    ending: "Ending | None" = None,
     at_hand: AtHand | None = None,
 ) -> RunView:
     """Sum up a run whose scores are in the store, and store the numbers.
 
-    A run that was stopped before its end is incomplete, as one whose candidate was not reached.
     With all at hand, the view holds it: nothing but scores is read. A run that was not scored here
     has no scorers, and keeps its signature.
     """
@@ -320,7 +335,7 @@ def finish(
     summary = replace(summer.summary(), measures=_measures(header, placed))
     done = replace(
         run,
-        status=RunStatus.INCOMPLETE if summary.totals.errors or stopped else RunStatus.COMPLETE,
+        status=(ending or Ending()).status(summary.totals),
         finished=time.time(),
         signature=signature(run, suite, summary, scorers) if scorers else run.signature,
     )

@@ -21,6 +21,7 @@ from proctor.core.suite import Case, Criterion, Suite
 from proctor.engine.aggregate import usage_from
 from proctor.engine.at_hand import AtHand
 from proctor.engine.call_scope import scored_on_replies
+from proctor.engine.failure_notices import FailureNotices
 from proctor.engine.scoring import Scorers, spec_key
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
@@ -89,6 +90,8 @@ class Grader:
     """How many attempts are judged at a time by scorers that wait for something."""
     afresh: bool = False
     """Ask judges again, their calls coming from the store: a cassette wants them all."""
+    notice: Callable[[str], None] = lambda _: None
+    """Is told of the first failure of each kind, and how many there were."""
 
     def used(self) -> Iterator[Usage]:
         """Yield what each verdict took that need not be asked for."""
@@ -107,19 +110,23 @@ class Grader:
             return counted
         names: dict[str, str] = {}
         buffer: list[tuple[str, str, Score]] = []
+        notices = FailureNotices(self.notice, "not scored")
         flushed = time.monotonic()
         try:
             async with aclosing(self._scores(counted, names)) as scores:
                 async for key, score in scores:
                     buffer.append((key, names.pop(key), score))
                     counted.judged += 1
-                    counted.failed += score.status is ScoreStatus.FAILED
+                    if score.status is ScoreStatus.FAILED:
+                        counted.failed += 1
+                        notices.add(score.reason, buffer[-1][1])
                     if len(buffer) >= FLUSH_ROWS or time.monotonic() - flushed > FLUSH_SECONDS:
                         self._flush(buffer)
                         flushed = time.monotonic()
                         self.progress(counted)
         finally:
             self._flush(buffer)
+            notices.close()
         self.progress(counted)
         return counted
 

@@ -2,32 +2,37 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
+from traceback import format_exception
 
 from proctor import bounded, registry
 from proctor.core.agent import judged_part
-from proctor.core.attempt import UNDECIDED, Attempt, AttemptStatus
+from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
 from proctor.core.contracts import Dialogue, ScoreContext
 from proctor.core.fingerprint import attempt_key, digest
 from proctor.core.judging import judge
 from proctor.core.model import Usage
 from proctor.core.score import Score
-from proctor.core.suite import Case, Spec, Suite
+from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.aggregate import usage_from
 from proctor.engine.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.collect import BATCH, batched
+from proctor.engine.failure_notices import FailureNotices
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers, spec_key
 from proctor.engine.turns import TurnGrader
-from proctor.errors import BudgetError, ModelError, Problem, StoreError
+from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreError
+from proctor.redaction import redact
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
 FLUSH_SECONDS = 0.5
+LEVELS, LONGEST = 30, 8000
+"""How many frames of a traceback are kept, and how many characters."""
 REFUSED = (401, 403, 404)
 """Statuses that say the same to every case: wrong key, wrong model, wrong path."""
 
@@ -139,6 +144,8 @@ class Interviewer:
     afresh: bool = False
     """Hold every dialogue again, its calls coming from the store: a cassette wants them all."""
     grader: TurnGrader | None = None
+    notice: Callable[[str], None] = lambda _: None
+    """Is told of the first failure of each kind, and how many there were."""
 
     def missing(self) -> bool:
         """Tell whether some attempts are still to be made."""
@@ -156,19 +163,23 @@ class Interviewer:
         """Make, store and link every attempt that is not in the store yet."""
         counted = Interviewed(total=len(self.roster))
         buffer: list[tuple[Planned, Attempt]] = []
+        notices = FailureNotices(self.notice, "failed")
         flushed = time.monotonic()
         try:
             async with aclosing(self._made(counted)) as made:
                 async for planned, attempt in made:
                     buffer.append((planned, attempt))
                     counted.made += 1
-                    counted.failed += attempt.status is AttemptStatus.ERROR
+                    if attempt.status is AttemptStatus.ERROR:
+                        counted.failed += 1
+                        notices.add(attempt.error, f"case {planned.case.id}")
                     if len(buffer) >= BATCH or time.monotonic() - flushed > FLUSH_SECONDS:
                         self._flush(buffer)
                         flushed = time.monotonic()
                         progress(counted)
         finally:
             self._flush(buffer)
+            notices.close()
         progress(counted)
         return counted
 
@@ -206,7 +217,7 @@ class Interviewer:
         except ModelError as error:
             if error.status in REFUSED and not isinstance(error, BudgetError):
                 raise
-            attempt = _failed(case, index, str(error))
+            attempt = _failed_by(error, case, index)
         except TimeoutError:
             if (scope := CallScope.current()) is not None:
                 scope.note_broken()
@@ -215,7 +226,8 @@ class Interviewer:
             raise
         except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
             text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
-            attempt = _failed(case, index, text)
+            where = redact("".join(format_exception(error, limit=-LEVELS)))
+            attempt = _failed(case, index, redact(text), {TRACEBACK: where[-LONGEST:]})
         return attempt
 
     def _flush(self, buffer: list[tuple[Planned, Attempt]]) -> None:
@@ -254,8 +266,20 @@ class Interviewer:
         )
 
 
-def _failed(case: Case, index: int, error: str) -> Attempt:
-    return Attempt(case_id=case.id, index=index, status=AttemptStatus.ERROR, error=error)
+def _failed(case: Case, index: int, error: str, notes: Mapping[str, Json] | None = None) -> Attempt:
+    return Attempt(
+        case_id=case.id, index=index, status=AttemptStatus.ERROR, error=error, notes=notes or {}
+    )
+
+
+def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
+    """Return the attempt that a candidate broke off, with what was said and done before."""
+    text, where = str(error), error.traceback if isinstance(error, AgentError) else ""
+    notes = {TRACEBACK: where} if where else {}
+    if not isinstance(error.so_far, Attempt):
+        return _failed(case, index, text, notes)
+    before = error.so_far
+    return replace(before, status=AttemptStatus.ERROR, error=text, notes={**before.notes, **notes})
 
 
 def _unmade(attempt: Attempt) -> bool:

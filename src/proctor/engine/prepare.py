@@ -82,6 +82,7 @@ class Ready:
             deadline=self.settings.calls.attempt_timeout,
             afresh=self.settings.calls.record is not None,
             grader=grader,
+            notice=self.models.notice,
         )
 
     async def check(self) -> None:

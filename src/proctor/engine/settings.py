@@ -12,6 +12,9 @@ from proctor.core.model import ModelChoice
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
 
+MAX_UNSCORED = 0.1
+"""The share of cases without a value from which on a run is incomplete."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSettings:
@@ -100,8 +103,12 @@ class RunSettings:
     interval: Literal["t", "bootstrap"] = "t"
     gates: tuple[str, ...] = ()
     """Expressions over the numbers that the caller will ask for."""
+    max_unscored: float = MAX_UNSCORED
+    """A run is incomplete where a larger share of its cases could not be scored."""
 
     def __post_init__(self) -> None:
+        if not 0 <= self.max_unscored <= 1:
+            raise UsageError(f"--max-unscored is 0% to 100%, not {self.max_unscored:.4g}")
         if self.attempts is not None and self.attempts < 1:
             raise UsageError("--attempts must be at least 1")
         if any(ord(char) < 32 for char in self.name):

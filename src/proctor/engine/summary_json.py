@@ -33,6 +33,7 @@ def summary_from(data: Mapping[str, Json]) -> Summary:
         },
         usage=data.get("usage", {}),
         references=data.get("references", {}),
+        failures=data.get("failures", {}),
     )
 
 

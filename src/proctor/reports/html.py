@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from proctor.core.attempt import TRACEBACK
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Json, Message
@@ -13,6 +14,7 @@ from proctor.reports import drawing
 from proctor.reports.chart_book import charts_of
 from proctor.reports.chart_parts import Chart
 from proctor.reports.reasons import one_line, reasons
+from proctor.reports.shortfall import shortfall
 from proctor.reports.tabular import notes_of, rows_of
 from proctor.reports.view import Report, RunView
 
@@ -52,6 +54,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var
   padding-left: .8rem; margin: .4rem 0; font: 13px/1.45 ui-monospace, monospace; }
 .role { color: var(--faint); font-size: .85rem; margin: .6rem 0 0; }
 .why { color: var(--faint); }
+.short { font-weight: 600; overflow-wrap: anywhere; }
 """
 
 
@@ -85,6 +88,8 @@ def _opening(view: RunView) -> Iterator[str]:
     yield f"<header>\n<h1>{_line(run.name)}</h1>"
     about = f"suite {run.suite} · candidate {view.candidate} · {view.status}"
     yield f'<p class="about">{_line(about)}</p>\n</header>'
+    if text := shortfall(view):
+        yield f'<p class="short">{_line(text)}</p>'
 
 
 def _cards(view: RunView) -> Iterator[str]:
@@ -221,6 +226,8 @@ def _attempt(found: AttemptResult) -> Iterator[str]:
     yield f"<h3>attempt {found.attempt.index}: {_line(worth)}</h3>"
     if found.attempt.error:
         yield f'<p class="why">{_line(found.attempt.error)}</p>'
+    if where := found.attempt.notes.get(TRACEBACK):
+        yield _pre(str(where))
     for message in found.attempt.messages:
         yield _said("answer" if message.role == "assistant" else message.role, message)
     for name, score in found.scores.items():

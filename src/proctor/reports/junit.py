@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree  # nosec B405  # written, never read
 
-from proctor.core.run import CaseResult
+from proctor.core.attempt import TRACEBACK, Attempt
+from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import ValueStatus
 from proctor.reports.reasons import full_marks, reasons
 from proctor.reports.view import Report, RunView
@@ -56,14 +57,24 @@ def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:
         "testcase", classname=_safe(suite), name=_safe(result.case.id), time=f"{seconds:.3f}"
     )
     status, lines = result.folded.status, reasons(result)
-    if status is ValueStatus.ERROR:
-        _outcome(made, "error", "the candidate could not be reached", lines)
+    if errors := [item.attempt for item in result.attempts if _failed(item)]:
+        message = errors[0].error or "the candidate could not be reached"
+        _outcome(made, "error", message, [line for one in errors for line in _error_lines(one)])
     elif status is ValueStatus.UNSCORED:
         _outcome(made, "skipped", "unscored", lines)
     elif not full_marks(result):
         message = f"worth {result.folded.value:g} of {result.case.full_score:g}"
         _outcome(made, "failure", message, lines)
     return made
+
+
+def _failed(item: AttemptResult) -> bool:
+    return item.value.status is ValueStatus.ERROR
+
+
+def _error_lines(attempt: Attempt) -> list[str]:
+    where = str(attempt.notes.get(TRACEBACK, "")).splitlines()
+    return [attempt.error or "the candidate could not be reached", *where]
 
 
 def _outcome(parent: ElementTree.Element, tag: str, message: str, lines: Sequence[str]) -> None:

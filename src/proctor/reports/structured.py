@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import IO, Any
 
-from proctor.core.attempt import AttemptStatus
+from proctor.core.attempt import TRACEBACK, AttemptStatus
 from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
 from proctor.reports.reasons import unscored_reasons
+from proctor.reports.shortfall import shortfall
 from proctor.reports.turns import turns_of
 from proctor.reports.view import Report, RunView
 
@@ -92,6 +93,8 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             },
             "usage": {**_USAGE, **summary.usage},
             "references": summary.references,
+            "failures": summary.failures,
+            "shortfall": shortfall(view),
         }
     )
     return made
@@ -141,6 +144,8 @@ def _attempt(case: Case, attempt: AttemptResult) -> dict[str, Json]:
         made["turns"] = [turn.to_json() for turn in turns]
     if attempt.attempt.error or attempt.attempt.status is AttemptStatus.ERROR:
         made["error"] = attempt.attempt.error
+    if where := attempt.attempt.notes.get(TRACEBACK):
+        made[TRACEBACK] = str(where)
     return made
 
 

@@ -11,6 +11,7 @@ from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
 from proctor.reports.console import printed
 from proctor.reports.reasons import one_line, reasons
+from proctor.reports.shortfall import shortfall
 from proctor.reports.view import Report, RunView
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def notes_of(view: RunView) -> list[str]:
         )
     if totals.errors:
         notes.append(
-            f"Errors: {totals.errors} of {totals.attempts} attempts could not be made;"
+            f"Errors: {totals.errors} of {totals.attempts} attempts failed and count nowhere;"
             " the same command tries them again"
         )
     notes += reference_notes(view.summary.references)
@@ -127,6 +128,7 @@ class TableReport(Report):
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the headline, the table, the notes and the signature."""
         parts: list[RenderableType] = [
+            *first_lines(view),
             _headline(view),
             "",
             _rich_table(HEADER, _sections(rows_of(view, by))),
@@ -146,7 +148,15 @@ class MarkdownReport(Report):
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the headline, the table, the notes and the signature."""
-        lines = [f"**{_md(_headline(view))}**", ""]
+        lines = [f"**{_md(line)}**" for line in first_lines(view) if line]
+        lines += (
+            ["", f"**{_md(_headline(view))}**", ""]
+            if lines
+            else [
+                f"**{_md(_headline(view))}**",
+                "",
+            ]
+        )
         lines += md_table(HEADER, (row.cells for row in rows_of(view, by)))
         if notes := notes_of(view):
             lines += ["", *(f"- {_md(note)}" for note in notes)]
@@ -205,6 +215,11 @@ def _csv_text(text: str) -> str:
     """Return a text that no spreadsheet takes for a formula, and any file can hold."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def first_lines(view: RunView) -> list[str]:
+    """Return what stands before everything else: what the run lacks, where it lacks anything."""
+    return [text, ""] if (text := shortfall(view)) else []
 
 
 def _headline(view: RunView) -> str:

@@ -8,6 +8,7 @@ from proctor.core.run import AttemptResult
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
 from proctor.errors import UsageError
+from proctor.reports.shortfall import shortfall
 from proctor.reports.taskweaver import BY_CASE, BY_TURN, by_turn, rows_of, written
 from proctor.reports.turns import NOT_REACHED, turns_of
 from proctor.reports.view import RunView
@@ -43,6 +44,8 @@ def rows_in(path: Path) -> list[dict[str, str]]:
 
 def lines(view: RunView) -> Iterator[str]:
     """Yield what a person reads: every turn with its points, and why."""
+    if text := shortfall(view):
+        yield text
     for result in view.results():
         for item in result.attempts:
             number = f" (attempt {item.attempt.index + 1})" if len(result.attempts) > 1 else ""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from proctor.core.attempt import TRACEBACK
 from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
@@ -50,6 +51,7 @@ def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
         "low": item.value.low,
         "high": item.value.high,
         "error": attempt.error,
+        "traceback": str(attempt.notes.get(TRACEBACK, "")),
         "seconds": attempt.seconds,
         "context": [pieces(str(text), most=most) for text in _listed(attempt.notes, "context")],
         "turns": [

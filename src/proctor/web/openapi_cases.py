@@ -60,6 +60,7 @@ class CaseAttempt(Shape):
     status: ValueState
     scores: list[Score]
     error: str | None = None
+    traceback: str | None = Field(None, description="where in its code the candidate broke")
     turns: list[TurnMark] | None = None
     output: str
     messages: list[Message]

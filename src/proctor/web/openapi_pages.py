@@ -266,6 +266,10 @@ class RunPage(Shape):
     references: dict[str, Any] = Field(
         description="how many cases were compared with references, and how many are unmatched"
     )
+    failures: dict[str, list[dict[str, Any]]] = Field(
+        description="the most frequent reasons of errors, unscored and unanswered attempts"
+    )
+    shortfall: str = Field(description="what the run lacks and why; empty where nothing is amiss")
     progress: Progress | None
     problem: str = Field(description="what is wrong with the filter; the status is 400 then")
     search: Searched | None

@@ -71,6 +71,8 @@ def _numbers(store: Store, found: Run) -> dict[str, Any]:
         "groups": {},
         "usage": {},
         "references": {},
+        "failures": {},
+        "shortfall": "",
     }
     if store.summary(found.id) is not None:
         made = to_object(view_of(store, found.id))

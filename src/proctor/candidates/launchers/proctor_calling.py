@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ CONTEXT = ("case", "folder", "session", "turn", "history")
 MESSAGE = ("message", "text", "prompt", "query", "question")
 """Names that tell a function which answers messages from one that makes sessions."""
 PARTS = ("reply", "steps", "usage", "error", "session")
+LEVELS, LONGEST = 30, 8000
+"""How many frames of a traceback are written, and how many characters."""
 
 
 class NotThere(Exception):
@@ -179,6 +183,24 @@ def told(made: Any) -> dict[str, Any]:
     if hasattr(made, "reply"):
         return {name: getattr(made, name) for name in PARTS if hasattr(made, name)}
     return {"reply": str(made)}
+
+
+def raised(error: BaseException) -> dict[str, Any]:
+    """Tell what an agent raised, with the part of the traceback that is its own."""
+    return {"raised": broke(error), "traceback": own_traceback(error)}
+
+
+def own_traceback(error: BaseException) -> str:
+    """Write a traceback without the frames of the files that call the agent."""
+    trace = error.__traceback__
+    here = os.path.dirname(os.path.abspath(__file__))
+    while trace is not None and os.path.dirname(trace.tb_frame.f_code.co_filename) == here:
+        trace = trace.tb_next
+    try:
+        lines = traceback.format_exception(type(error), error, trace, limit=-LEVELS)
+    except Exception as other:  # noqa: BLE001 - an exception may break where it is written
+        return f"{type(error).__name__} (its traceback cannot be written: {type(other).__name__})"
+    return "".join(lines)[-LONGEST:]
 
 
 def broke(error: BaseException) -> str:

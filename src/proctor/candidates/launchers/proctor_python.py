@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-from proctor_calling import Caller, NotThere, broke, load
+from proctor_calling import Caller, NotThere, load, raised
 
 
 def serve(
@@ -27,7 +27,7 @@ def serve(
             try:
                 answer(caller.send(message, asked))
             except Exception as error:  # noqa: BLE001 - an agent may raise anything
-                answer({"error": broke(error)})
+                answer(raised(error))
     finally:
         with suppress(Exception):
             caller.close()

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from proctor_calling import broke
+from proctor_calling import raised
 
 
 def serve(
@@ -34,7 +34,7 @@ def serve(
             try:
                 made = session.send_message(json.loads(line)["message"]).to_dict()
             except Exception as error:  # noqa: BLE001 - an agent may raise anything
-                made = {"error": broke(error)}
+                made = raised(error)
             mirror(place, folder)
             answer(made)
     finally:
