@@ -19,7 +19,7 @@ from proctor.sandboxes.bubblewrap import Bubblewrap
 ALL = "PROCTOR_LANGUAGES_WANTED" in os.environ
 SOME = (
     "write_proc or mark_host or proc_sys or kernel_memory or sys_files or fork_bomb.py"
-    " or open_supervisor or claim_on_every or warm_interpreter or host_is"
+    " or open_supervisor or read_first or see_others or claim_on_every or warm_interpreter or host_is"
 )
 STAYS = """
 import sys

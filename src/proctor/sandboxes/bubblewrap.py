@@ -126,6 +126,7 @@ class Bubblewrap(Sandbox):
                 argv = [
                     *self.command(program.needs, program.limits.disk, sealed),
                     *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
+                    *_hidden_supervisor(covered),
                     *(*_tools(compiled(SUPERVISOR), compiled(POLICING)), "--as-pid-1"),
                     *(("--ro-bind", aid, AID) if aid else ()),
                     *("--remount-ro", "/", "--chdir", WORK, "--"),
@@ -308,6 +309,13 @@ def proc_masks(covered: Covers | None) -> list[tuple[str, str]]:
     shown = _present(READ_ONLY[:2] if ordinary else READ_ONLY)
     secret = _present(() if ordinary else SECRET_FILES)
     return [*((path, path) for path in shown), *(("/dev/null", path) for path in secret)]
+
+
+def _hidden_supervisor(covered: Covers | None) -> list[str]:
+    """Cover what /proc shows of the supervisor to a program that has the same number."""
+    if covered is not None or os.geteuid() != 0:
+        return []
+    return ["--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
 
 
 def _present(names: Sequence[str]) -> list[str]:
