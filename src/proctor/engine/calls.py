@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from proctor.core.encoding import reply_from
@@ -13,6 +13,7 @@ from proctor.core.model import Model, Reply, Request
 from proctor.core.suite import Json
 from proctor.engine.budget import UNCOUNTED, Budget, PricedRequest
 from proctor.engine.call_scope import CallScope, UsedReply
+from proctor.engine.stored_only import NotStored, StoredOnly
 from proctor.errors import ProctorError
 from proctor.redaction import redact_error, redact_reply
 from proctor.store.rows import CallRow
@@ -184,6 +185,8 @@ class StoredModel(Wrapped):
 
         Returns whether the last of them came from the store, so that asking now may help.
         """
+        if (looking := StoredOnly.current()) is not None:
+            raise looking.refuse()
         scope = CallScope.current()
         keys = [self._key(request, plain(request)) for request in requests]
         if scope is None:
@@ -209,20 +212,24 @@ class StoredModel(Wrapped):
                 return shared, False
         future: asyncio.Future[_Kept | None] = asyncio.get_running_loop().create_future()
         self._flying[key] = future
+        looking = StoredOnly.current()
         try:
             counted = self.budget.most is not None
             priced = PricedRequest.of(request, self._who, self.price) if counted else UNCOUNTED
             row = await self.log.find(key)
             if row is None:
+                if looking is not None:
+                    raise looking.refuse()
                 kept = await self._buy(key, request, asked, priced)
             else:
                 kept = _Kept(redact_reply(reply_from(row.response)), row.created)
-                self.budget.stored(priced, kept.reply)
+                count = partial(self.budget.stored, priced, kept.reply)
+                count() if looking is None else looking.used.append(count)
             if self.recorder is not None:
                 self.recorder.add(self.inner.identity, request, kept.reply)
             future.set_result(kept)
             return kept, row is not None
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, NotStored):
             future.set_result(None)
             raise
         except BaseException as error:

@@ -23,6 +23,7 @@ from proctor.engine.at_hand import AtHand
 from proctor.engine.call_scope import scored_on_replies
 from proctor.engine.failure_notices import FailureNotices
 from proctor.engine.scoring import Scorers, spec_key
+from proctor.engine.stored_only import scored_from_store
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
@@ -88,6 +89,8 @@ class Grader:
     """Finds out, before a judge is asked, whether all of them are there."""
     limit: int = ASYNC_LIMIT
     """How many attempts are judged at a time by scorers that wait for something."""
+    _judges_are_there: bool = False
+    """Whether somebody had to be asked by now; before that, nobody need be there."""
     afresh: bool = False
     """Ask judges again, their calls coming from the store: a cassette wants them all."""
     notice: Callable[[str], None] = lambda _: None
@@ -197,8 +200,6 @@ class Grader:
 
     async def _judge(self, work: Waiting) -> tuple[str, Score]:
         scorer = self.scorers.of(work.criterion)
-        if scorer.needs_judge and self.check is not None:
-            await self.check()
         ctx = ScoreContext(
             case=work.case,
             attempt=work.attempt,
@@ -209,9 +210,20 @@ class Grader:
             marks=self.marks,
         )
         begun = work.begun
-        if begun is not None:
-            return work.key, await scored_on_replies(lambda: finish_async(scorer, ctx, begun))
-        return work.key, await scored_on_replies(lambda: judge_async(scorer, ctx))
+
+        async def scored() -> Score:
+            if begun is not None:
+                return await finish_async(scorer, ctx, begun)
+            return await judge_async(scorer, ctx)
+
+        if scorer.needs_judge and self.check is not None:
+            if not (self.afresh or self._judges_are_there):
+                found = await scored_from_store(scored)
+                if found is not None:
+                    return work.key, found
+            await self.check()
+            self._judges_are_there = True
+        return work.key, await scored_on_replies(scored)
 
     def _instant(self, counted: Graded, names: dict[str, str]) -> Iterator[tuple[str, Score]]:
         for case, criterion, missing in self._to_do(Kind.INSTANT, counted, names):

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Reading
-from proctor.core.suite import Case, Json, Suite
+from proctor.core.suite import Case, Criterion, Json, Suite
 from proctor.engine import load
 from proctor.engine.collect import BATCH, batched, wanted
 from proctor.engine.estimate import Estimate, mean_price
 from proctor.engine.prepare import Ready, prepare
 from proctor.engine.roles import Models
 from proctor.engine.settings import RunSettings
+from proctor.engine.stored_verdicts import StoredVerdicts
 from proctor.errors import Problem, ProctorError, SuiteError
 from proctor.spooled import Finder
 from proctor.store.store import Store
@@ -92,6 +93,7 @@ def _refused(suite: Suite, error: ProctorError, warnings: tuple[Problem, ...] = 
 
 def _count_answers(ready: Ready, store: Store | None, estimate: Estimate) -> Counter[str]:
     counts: Counter[str] = Counter()
+    verdicts = StoredVerdicts(ready, store)
     cases = ready.suite.cases
     answered = bytearray(len(cases))
     assert ready.settings.answers is not None
@@ -102,13 +104,14 @@ def _count_answers(ready: Ready, store: Store | None, estimate: Estimate) -> Cou
         counts["attempts"] += len(batch)
         counts["attempts_stored"] += len(batch)
         pairs = [(cases[place], attempt) for place, attempt in batch]
-        _count_scores(ready, pairs, store, counts, estimate)
+        _count_scores(ready, pairs, verdicts, counts, estimate)
     counts["unanswered"] += answered.count(0)
     return counts
 
 
 def _count_dialogues(ready: Ready, store: Store | None, estimate: Estimate) -> Counter[str]:
     counts: Counter[str] = Counter()
+    verdicts = StoredVerdicts(ready, store)
     sampling = ready.settings.model.sampling if ready.settings.model is not None else None
     limit = None if sampling is None else sampling.max_tokens
     for batch in batched(ready.roster, BATCH):
@@ -118,7 +121,7 @@ def _count_dialogues(ready: Ready, store: Store | None, estimate: Estimate) -> C
         counts["attempts_stored"] += len(known)
         made = store.attempts(known) if store is not None else {}
         pairs = [(p.case, made[p.key]) for p in batch if p.key in made]
-        _count_scores(ready, pairs, store, counts, estimate)
+        _count_scores(ready, pairs, verdicts, counts, estimate)
         for planned in batch:
             if planned.key in known:
                 continue
@@ -128,38 +131,39 @@ def _count_dialogues(ready: Ready, store: Store | None, estimate: Estimate) -> C
             counts["scores"] += len(case.criteria)
             for criterion in case.criteria:
                 counts[f"scorer {criterion.scorer.name}"] += 1
-                _expect_verdict(ready, case, criterion.id, estimate, limit)
+                _expect_verdict(ready, case, criterion, estimate, limit)
     return counts
 
 
 def _count_scores(
     ready: Ready,
     pairs: list[tuple[Case, Attempt]],
-    store: Store | None,
+    verdicts: StoredVerdicts,
     counts: Counter[str],
     estimate: Estimate,
 ) -> None:
-    keys: list[tuple[str, str, str, Case]] = []
+    store = verdicts.store
+    rows: list[tuple[str, Case, Criterion, Attempt]] = []
     for case, attempt in pairs:
         if attempt.status is not AttemptStatus.ANSWERED:
             counts["unanswered"] += attempt.status is AttemptStatus.UNANSWERED
             continue
-        names = {criterion.id: criterion.scorer.name for criterion in case.criteria}
         found = ready.scorers.keys(case, attempt)
-        keys += [(key, names[i], i, case) for i, key in found.items()]
-    counts["scores"] += len(keys)
-    known = store.known_scores(row[0] for row in keys) if store is not None else set()
-    for key, name, criterion_id, case in keys:
+        rows += [(found[criterion.id], case, criterion, attempt) for criterion in case.criteria]
+    counts["scores"] += len(rows)
+    known = store.known_scores(row[0] for row in rows) if store is not None else set()
+    for key, _, criterion, _ in rows:
         counts["stored"] += key in known
-        counts[f"scorer {name}"] += key not in known
-        if key not in known:
-            _expect_verdict(ready, case, criterion_id, estimate, None)
+        counts[f"scorer {criterion.scorer.name}"] += key not in known
+    lacking = [row[1:] for row in rows if row[0] not in known]
+    for (case, criterion, _), is_stored in zip(lacking, verdicts.made(lacking), strict=True):
+        if not is_stored:
+            _expect_verdict(ready, case, criterion, estimate, None)
 
 
 def _expect_verdict(
-    ready: Ready, case: Case, criterion_id: str, estimate: Estimate, limit: int | None
+    ready: Ready, case: Case, criterion: Criterion, estimate: Estimate, limit: int | None
 ) -> None:
-    criterion = next(c for c in case.criteria if c.id == criterion_id)
     scorer = ready.scorers.of(criterion)
     if scorer.needs_judge:
         for _ in range(_rulings(ready)):

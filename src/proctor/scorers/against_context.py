@@ -40,6 +40,8 @@ class QaCorrectness(Scorer):
     With ``compat: original`` the whole reply of the judge is 0 or 1, and any other gives -1.
     """
 
+    version: ClassVar[str] = "2"
+
     reads_notes: ClassVar[bool] = True
 
     tries: int = 3
@@ -90,6 +92,8 @@ class QaCorrectness(Scorer):
 @dataclass(frozen=True)
 class Hallucination(Scorer):
     """Pass when a judge finds nothing in the answer that the context does not support."""
+
+    version: ClassVar[str] = "2"
 
     reads_notes: ClassVar[bool] = True
 

@@ -29,6 +29,8 @@ class YesNo(BaseModel):
 class Judged(Scorer):
     """Pass when a judge finds that the answer fulfils a criterion in the suite's own words."""
 
+    version: ClassVar[str] = "2"
+
     question: str
     tries: int = 3
 
@@ -65,6 +67,8 @@ class JudgedCorrect(Scorer):
     The judge is also shown the final answer that simple rules find in the reply. With
     ``maths_first``, math-verify decides where it can, and the judge is asked only about the rest.
     """
+
+    version: ClassVar[str] = "2"
 
     kind: Literal["", "maths", "choice", "open"] = ""
     extract: bool = True
@@ -141,6 +145,8 @@ class JudgedCorrect(Scorer):
 @dataclass(frozen=True)
 class Rating(Scorer):
     """Let a judge rate the answer on a scale; only shown, unless it is to count."""
+
+    version: ClassVar[str] = "2"
 
     out_of: ClassVar[float | None] = None
 

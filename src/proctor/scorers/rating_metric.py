@@ -56,7 +56,7 @@ class RatingMetric(Scorer):
     file. ``compat: original`` reads one token as ColossalAI's own code does.
     """
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
 
     metric: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from proctor import prompts
 from proctor.core.contracts import ScoreContext, Scorer
@@ -20,6 +20,8 @@ class Rubric(Scorer):
     ``points`` is what the judge is told it is worth. With ``compat: original``, an item without a
     readable verdict does not hold, and the score's detail says that it is not valid.
     """
+
+    version: ClassVar[str] = "2"
 
     criterion: str
     points: float = 1.0

@@ -51,6 +51,8 @@ class ScoringPoint(Scorer):
     ``post_index`` names; with ``history`` it sees the task and the whole conversation instead.
     """
 
+    version: ClassVar[str] = "2"
+
     reads_notes: ClassVar[bool] = True
 
     statement: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel
 
@@ -32,6 +32,8 @@ class SummaryQuality(Scorer):
     worth a half. With ``compat: original`` it is asked once, the reference first; the reply begins
     with 0, 1 or tie, and any other gives -1.
     """
+
+    version: ClassVar[str] = "2"
 
     tries: int = 3
     compat: Literal["", "original"] = ""
