@@ -1,6 +1,7 @@
 """Small Python tests: how many a second, sandboxed, next to one plain interpreter process each.
 
-Both sides run the same programs on the same cores in one run, in turns, so that a noisy machine
+Once with the test in the process of the answer, and once apart from it, in another sandbox. All
+sides run the same programs on the same cores in one run, in turns, so that a noisy machine
 hurts both alike; what counts is the ratio.
 """
 
@@ -17,23 +18,36 @@ from measured import Row, more, offer_json, reporting
 from proctor import bounded
 from proctor.core.program import Program
 from proctor.sandboxes.bubblewrap import Bubblewrap
+from proctor.scorers.extraction import Composed
+from proctor.scorers.isolation import isolation
+from proctor.scorers.python_tests import in_two_processes
+
+ANSWER = "def shifted(values, by):\n    return [value + by for value in values]\n"
 
 
-def program(number: int) -> str:
-    return (
-        "def shifted(values, by):\n    return [value + by for value in values]\n\n"
-        f"assert shifted([1, 2, 3], {number}) == [{1 + number}, {2 + number}, {3 + number}]\n"
-    )
+def assertion(number: int) -> str:
+    return f"assert shifted([1, 2, 3], {number}) == [{1 + number}, {2 + number}, {3 + number}]"
 
 
 async def sandboxed(sandbox: Bubblewrap, number: int) -> None:
-    ran = await sandbox.run_python(Program(steps=(), files={"main.py": program(number).encode()}))
+    text = f"{ANSWER}\n{assertion(number)}\n"
+    ran = await sandbox.run_python(Program(steps=(), files={"main.py": text.encode()}))
+    assert ran is not None, sandbox
+    assert ran.proved, ran
+
+
+async def isolated(sandbox: Bubblewrap, number: int) -> None:
+    test = assertion(number)
+    composed = Composed(text=f"{ANSWER}\n{test}", test_line=ANSWER.count("\n") + 2)
+    program = in_two_processes(Program(steps=()), composed, isolation(test, "", ""))
+    ran = await sandbox.run_python(program)
     assert ran is not None, sandbox
     assert ran.proved, ran
 
 
 async def plain(number: int) -> None:
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program(number))
+    text = f"{ANSWER}\n{assertion(number)}\n"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", text)
     assert await process.wait() == 0
 
 
@@ -51,35 +65,43 @@ def main() -> None:
     offer_json(parser)
     options = parser.parse_args()
     with reporting(options.json) as rows:
-        rows.append(asyncio.run(compare(options.rounds, options.programs)))
+        rows.extend(asyncio.run(compare(options.rounds, options.programs)))
 
 
-async def compare(rounds: int, programs: int) -> Row:
+async def compare(rounds: int, programs: int) -> list[Row]:
     cores = bounded.available_cores()
     sandbox = Bubblewrap()
 
-    async def ours(number: int) -> None:
+    async def together(number: int) -> None:
         await sandboxed(sandbox, number)
 
+    async def apart(number: int) -> None:
+        await isolated(sandbox, number)
+
     try:
-        await rate(ours, 4 * cores, 2 * cores)
-        pairs = []
+        await rate(together, 4 * cores, 2 * cores)
+        await rate(apart, 4 * cores, 2 * cores)
+        rounds_of = []
         for _ in range(rounds):
-            inside = await rate(ours, programs, 2 * cores)
+            one = await rate(together, programs, 2 * cores)
             outside = await rate(plain, max(1, programs // 2), 2 * cores)
-            pairs.append((inside, outside))
+            two = await rate(apart, programs, 2 * cores)
+            rounds_of.append((one, two, outside))
     finally:
         await sandbox.close()
-    inside, outside = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
-    ratio = statistics.median(a / b for a, b in pairs)
+    one, two, outside = (statistics.median(made[side] for made in rounds_of) for side in range(3))
+    ratios = [statistics.median(made[side] / made[2] for made in rounds_of) for side in range(2)]
     print(f"{cores} cores, {rounds} rounds, medians")
-    print(f"sandboxed, warm interpreter:  {inside:7.0f} programs/s")
-    print(f"plain interpreter processes:  {outside:7.0f} programs/s")
-    print(f"ratio:                        {ratio:7.1f}x")
+    print(f"sandboxed, warm interpreter:       {one:7.0f} programs/s  {ratios[0]:5.1f}x")
+    print(f"the test apart from the answer:    {two:7.0f} programs/s  {ratios[1]:5.1f}x")
+    print(f"plain interpreter processes:       {outside:7.0f} programs/s")
     note = "ours in the sandbox, theirs without"
     peer = "a plain python process each"
-    row = more("small Python unit tests", inside, outside, "programs/s", peer, note)
-    return replace(row, ratio=ratio)
+    names = ("small Python unit tests", "small Python unit tests, isolated")
+    return [
+        replace(more(name, rate_of, outside, "programs/s", peer, note), ratio=ratio)
+        for name, rate_of, ratio in zip(names, (one, two), ratios, strict=True)
+    ]
 
 
 if __name__ == "__main__":

@@ -299,6 +299,7 @@ def _job(program: Program, text: str) -> dict[str, Json]:
                 "limits": rlimits(program, address_space=False, processes=True),
                 "env": dict(program.env),
                 "secret": secret,
+                "late": bool(test),
                 "names": names.decode("ascii", "replace").split(),
             }
         ),

@@ -9,6 +9,7 @@ import ast
 import builtins
 import collections
 import symtable
+import sys
 import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -33,12 +34,13 @@ SHARED_STATE = (
     "pandas.read_csv", "pandas.read_excel", "pandas.read_json", "pandas.read_pickle",
     "pandas.set_option", "pandas.options", "pytest.MonkeyPatch", "pytest.main",
     "decimal.getcontext", "decimal.setcontext", "abc.ABCMeta", "functools.lru_cache",
-    "functools.cache", "contextlib.chdir",
+    "functools.cache", "contextlib.chdir", "contextlib.redirect_stderr", "pytest.warns",
+    "pytest.deprecated_call",
 )  # fmt: skip
 SYS = frozenset(("stdout", "stderr", "maxsize", "float_info", "int_info", "version_info", "version",
                  "platform", "exit", "byteorder", "maxunicode"))  # fmt: skip
 """What a test may use of sys."""
-REPLACEABLE = ("sys.stdout", "sys.stderr")
+REPLACEABLE = ("sys.stdout",)
 REACHES_OUT = frozenset(("open", "input", "exec", "eval", "compile", "globals", "locals", "vars",
                          "__import__", "breakpoint", "memoryview", "__builtins__", "__loader__",
                          "__spec__", "help", "delattr"))  # fmt: skip
@@ -47,6 +49,10 @@ READABLE = frozenset(("__name__", "__qualname__", "__doc__", "__annotations__", 
 MUTATORS = frozenset(("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse",
                       "add", "discard", "update", "setdefault", "popitem", "appendleft",
                       "popleft", "extendleft", "rotate"))  # fmt: skip
+OF_CLASSES = ("copy.copy", "copy.deepcopy", "dataclasses.")
+"""What looks into objects, where a test has some of the answer's classes."""
+LISTENING = frozenset(("assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs"))
+_MEANT = {"np": "numpy", "pd": "pandas"}
 ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
@@ -77,12 +83,36 @@ def isolation(content: str, before: str, preamble: str) -> Isolation:
         reading.modules = {**_modules(preamble), **_modules(before), **reading.modules}
         wanted = reading.loads - known - local - set(dir(builtins))
         own = wanted - reading.bound
+        reading.modules |= {name: _MEANT.get(name, name) for name in reading.implied(own)}
         if not own:
             raise _Shared("it uses nothing of the answer by name")
         reading.check(own, remote)
     except _Shared as reason:
         return Isolation(reason=str(reason))
-    return Isolation(names=tuple(sorted(wanted)), before=kept)
+    needed = preamble if reading.loads & known or local else ""
+    return Isolation(names=tuple(sorted(wanted)), before=f"{needed}\n{kept}")
+
+
+@cache
+def plain_builtins(content: str) -> tuple[str, ...]:
+    """Return the built-in functions that a test means by their names.
+
+    Where it has no other name from the answer, one of them may be the answer's own.
+    """
+    try:
+        reading = _Reading(_parsed(content, "the test"), content)
+    except _Shared:
+        return ()
+    known = set(dir(builtins))
+    bound = {node.arg for node in reading.nodes if isinstance(node, ast.arg)} | reading.bound
+    bound |= {n.id for n in reading.nodes if isinstance(n, ast.Name) and not _is_load(n)}
+    if not reading.loads - known - bound:
+        return ()
+    return tuple(sorted(name for name in reading.loads & known - bound if name.isidentifier()))
+
+
+def _is_load(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
 
 
 def _parsed(text: str, what: str) -> ast.Module:
@@ -162,6 +192,12 @@ class _Reading:
         self.nodes = list(ast.walk(tree))
         self.loads, self.in_classes, self.bound = _global_loads(text)
         self.modules = _modules(text)
+        self.paths: set[str] = set()
+
+    def implied(self, own: set[str]) -> set[str]:
+        """Return the modules that the test uses and leaves to the answer to import."""
+        bases = {_dotted(n)[0] for n in self.nodes if isinstance(n, ast.Attribute) and _dotted(n)}
+        return bases & own & (sys.stdlib_module_names | _MEANT.keys())
 
     def check(self, own: set[str], remote: dict[str, ast.stmt]) -> None:
         """Raise the first reason why the test and the answer must share a process."""
@@ -206,15 +242,19 @@ class _Reading:
 
     def _attribute(self, node: ast.AST) -> None:
         if isinstance(node, ast.Name) and node.id in self.modules:
+            self.paths.add(self.modules[node.id])
             self._path(self.modules[node.id])
         if not isinstance(node, ast.Attribute):
             return
         own = isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
         through_super = own and node.value.func.id == "super"  # type: ignore[attr-defined]
+        if node.attr in LISTENING:
+            raise _Shared(f"it uses {node.attr}")
         if node.attr.startswith("__") and node.attr not in READABLE and not through_super:
             raise _Shared(f"it uses {node.attr}")
         names = _dotted(node)
         if names and names[0] in self.modules:
+            self.paths.add(".".join([self.modules[names[0]], *names[1:]]))
             self._path(".".join([self.modules[names[0]], *names[1:]]))
 
     def _changed(self, node: ast.AST) -> None:
@@ -256,12 +296,18 @@ class _Reading:
             parts = (node.cls,)
         if any(_used(part) & own for part in parts):
             raise _Shared("a definition of its own is made with names of the answer")
+        if isinstance(node, ast.Raise) and _used(node) & own:
+            raise _Shared("it raises an exception of the answer")
 
     def _builtins(self, own: set[str]) -> None:
         if used := sorted(self.loads & REACHES_OUT - self.bound):
             raise _Shared(f"it uses {used[0]}")
-        if "type" in self.loads and any(name[:1].isupper() for name in own):
+        if not any(name[:1].isupper() for name in own):
+            return
+        if self.loads & {"type", "issubclass"} - self.bound:
             raise _Shared("it asks for the type of objects of the answer's classes")
+        if looked := sorted(path for path in self.paths if f"{path}.".startswith(OF_CLASSES)):
+            raise _Shared(f"it uses {looked[0]} on objects of the answer's classes")
 
     def _for_the_answer(self, own: set[str]) -> None:
         """Raise where the test sets a name that only the answer can be meant to read."""

@@ -1,7 +1,6 @@
 """Python tests as programs: apart from the answer where that is possible, else after it."""
 
 import ast
-import json
 import re
 import sys
 from dataclasses import replace
@@ -10,15 +9,15 @@ from pathlib import Path
 
 from proctor.core.program import CHANNEL, SECRET, Program
 from proctor.scorers.extraction import Composed
-from proctor.scorers.isolation import Isolation, isolation
+from proctor.scorers.isolation import Isolation, isolation, plain_builtins
+from proctor.scorers.languages import named
 from proctor.scorers.languages_row import Language
 
 LAUNCHERS = Path(__file__).with_name("launchers")
-MODULES = ("pristine", "crossing", "crossing_kinds", "crossing_tables", "joined", "answer_side",
-           "test_side")  # fmt: skip
+MODULES = ("crossing", "crossing_kinds", "crossing_tables", "joined", "answer_side", "test_side",
+           "pristine", "launch")  # fmt: skip
 """What runs inside, in the order in which each needs those before it."""
-SOURCE, LAUNCHER = "main.py", "launch.py"
-ANSWER, TEST = "answer.py", "test.json"
+SOURCE = "main.py"
 IMPORTED = {
     "np": "numpy", "pd": "pandas",
     **{name: name for name in ("math", "re", "copy", "datetime", "itertools", "collections",
@@ -40,7 +39,7 @@ def in_one_process(program: Program, composed: Composed) -> Program:
     head, test = halves(composed)
     # Empty lines before the test keep its lines where they are in the whole program.
     late = "\n" * (composed.test_line - 1) + test
-    names = " ".join(sorted(_modules(test)))
+    names = " ".join((*sorted(_modules(test)), *(f"={name}" for name in plain_builtins(test))))
     return replace(
         program,
         files={**program.files, SOURCE: _encoded(head)},
@@ -52,7 +51,6 @@ def in_one_process(program: Program, composed: Composed) -> Program:
 def in_two_processes(program: Program, composed: Composed, parts: Isolation) -> Program:
     """Make a program out of the test alone, with the answer as its partner."""
     head, test = halves(composed)
-    launcher = {LAUNCHER: program.files[LAUNCHER]}
     calls = {
         "test": test,
         "before": parts.before,
@@ -61,13 +59,13 @@ def in_two_processes(program: Program, composed: Composed, parts: Isolation) -> 
     }
     answer = replace(
         program,
-        files={**launcher, SOURCE: _start("answer_side"), ANSWER: _encoded(head)},
+        files={SOURCE: _start("answer_side", head)},
         stdin=f"{SECRET}\n".encode(),
         modules=modules(),
     )
     return replace(
         answer,
-        files={**launcher, SOURCE: _start("test_side"), TEST: json.dumps(calls).encode()},
+        files={SOURCE: _start("test_side", calls)},
         partner=answer,
     )
 
@@ -80,12 +78,16 @@ def halves(composed: Composed) -> tuple[str, str]:
 
 @cache
 def modules() -> dict[str, bytes]:
-    """Return the modules of ours that run inside."""
-    return {name: (LAUNCHERS / f"{name}.py").read_bytes() for name in MODULES}
+    """Return the modules of ours that run inside, and one that has what most programs import."""
+    language = named("python")
+    assert language is not None
+    usual = "\n".join(line for line in language.preamble if line.startswith("import"))
+    inside = {name: (LAUNCHERS / f"{name}.py").read_bytes() for name in MODULES}
+    return {"usual_imports": usual.encode(), **inside}
 
 
-def _start(module: str) -> bytes:
-    return f"import {module}\n{module}.main({CHANNEL})\n".encode()
+def _start(module: str, given: object) -> bytes:
+    return f"import {module}\n{module}.main({CHANNEL}, {given!r})\n".encode()
 
 
 def _encoded(text: str) -> bytes:

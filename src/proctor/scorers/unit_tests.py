@@ -9,7 +9,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from proctor.core.contracts import ScoreContext, Scorer
-from proctor.core.program import SECRET, Limits, Program, Sandbox, Step
+from proctor.core.program import MIB, SECRET, Limits, Program, Sandbox, Step
 from proctor.core.score import Score
 from proctor.scorers.extraction import Composed, compose, compose_script, extract
 from proctor.scorers.languages import named, suggestion
@@ -39,6 +39,7 @@ AID_TIME = 60.0
 OPEN_FILES = 1024
 OUTPUT = ".stdout"
 """The file in which a program's output is kept that is compared."""
+MOST_OUTPUT = 16 * MIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,6 +314,7 @@ def script_of(
             wall=timeout + language.build_time * len(steps),
             memory=language.memory,
             open_files=OPEN_FILES,
+            file_size=MOST_OUTPUT,
         ),
         keep=(OUTPUT,),
         toolchain=f"{language.name} {version(language)}",

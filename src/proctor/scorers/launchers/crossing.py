@@ -388,7 +388,6 @@ def read_whole(reader: Reader, read: Callable[[Reader], Any]) -> Any:
         reader.end()
     except Unreadable:
         raise
-    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, MemoryError,
-            AttributeError, ImportError, struct.error) as error:  # fmt: skip
+    except Exception as error:  # noqa: BLE001 - bytes of a stranger can be wrong in every way
         raise Unreadable(type(error).__name__) from None
     return value

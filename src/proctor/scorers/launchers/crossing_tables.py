@@ -178,7 +178,7 @@ def _get_moment(reader: Reader, depth: int) -> Any:
     import pandas
 
     make = {"Timestamp": pandas.Timestamp, "Timedelta": pandas.Timedelta}[reader.get_text()]
-    (value,) = reader.get(depth)
+    (value,) = _parts(reader, depth, 1)
     return make(value)
 
 
@@ -187,6 +187,8 @@ def _made_column(pair: Any) -> Any:
     import numpy
     import pandas
 
+    if type(pair) is not tuple or len(pair) != 2:
+        raise Unreadable("a column")
     dtype, values = pair
     if dtype == "":
         if type(values) is not numpy.ndarray or values.ndim != 1:
@@ -204,7 +206,7 @@ def _made_column(pair: Any) -> Any:
 def _get_index(reader: Reader, depth: int) -> Any:
     import pandas
 
-    kind, values, name, frequency = reader.get(depth)
+    kind, values, name, frequency = _parts(reader, depth, 4)
     if kind == "range":
         start, stop, step = values
         return pandas.RangeIndex(start, stop, step, name=name)
@@ -223,7 +225,7 @@ def _get_series(reader: Reader, depth: int) -> Any:
     import pandas
 
     number = _placed(reader)
-    column, index, name = reader.get(depth)
+    column, index, name = _parts(reader, depth, 3)
     made = pandas.Series(_made_column(column), index=index, name=name)
     reader.objects[number] = made
     return made
@@ -233,11 +235,20 @@ def _get_frame(reader: Reader, depth: int) -> Any:
     import pandas
 
     number = _placed(reader)
-    columns, index, names = reader.get(depth)
+    columns, index, names = _parts(reader, depth, 3)
+    if type(columns) is not list:
+        raise Unreadable("the columns of a table")
     made = pandas.DataFrame(dict(enumerate(map(_made_column, columns))), index=index)
     made.columns = names
     reader.objects[number] = made
     return made
+
+
+def _parts(reader: Reader, depth: int, count: int) -> Any:
+    parts = reader.get(depth)
+    if type(parts) is not tuple or len(parts) != count:
+        raise Unreadable("the parts of a table")
+    return parts
 
 
 def _placed(reader: Reader) -> int:

@@ -28,6 +28,8 @@ from crossing_kinds import ERRORS, error_of
 
 REQUEST, RESULT, RAISED = b"?", b"=", b"!"
 NONE = 0xFFFFFFFF
+TICKET = 8
+"""Bytes of a request that its reply repeats."""
 TRACE = 4000
 """Characters of a traceback that cross."""
 
@@ -78,6 +80,10 @@ READABLE = frozenset(("__name__", "__qualname__", "__doc__", "__annotations__", 
 
 class Ended(Exception):
     """The other process is gone."""
+
+
+class AModule:
+    """A module that the other process has."""
 
 
 class Proxy:
@@ -190,7 +196,8 @@ class Peer:
     def ask(self, request: str, *arguments: Any) -> Any:
         """Ask the other process for something, and serve it until it has replied."""
         writer = Writer(self.export)
-        writer.parts.append(REQUEST)
+        ticket = os.urandom(TICKET)
+        writer.parts += (REQUEST, ticket)
         writer.put_text(request)
         writer.put(arguments)
         self.send(writer.data())
@@ -199,25 +206,30 @@ class Peer:
             if data is None:
                 raise self.gone()
             if data[:1] != REQUEST:
-                return self.reply(data, writer.objects)
+                return self.reply(data, ticket, writer.objects)
             self.serve(data)
 
-    def reply(self, data: bytes, objects: list[Any]) -> Any:
+    def reply(self, data: bytes, ticket: bytes, objects: list[Any]) -> Any:
         """Take in a reply: what the call changed, what it printed, and its result."""
-        reader = Reader(data[1:], self.resolve, objects)
+        reader = Reader(data[1 + TICKET :], self.resolve, objects)
         try:
+            if data[1 : 1 + TICKET] != ticket:
+                raise Unreadable("it is none to this request")
             value, changes, printed = read_whole(
                 reader, lambda found: (found.get(), found.get(), found.get_text())
             )
             error = None
             if data[:1] == RAISED:
-                lineage, arguments, text, trace, own = value
-                error = self.raised(lineage, arguments, text, trace, own)
+                lineage, arguments, text, trace, own = exactly(value, 5)
+                error = self.raised(exactly(lineage, 2), arguments, text, trace, own)
             elif data[:1] != RESULT:
                 raise Unreadable("a reply")
-            for number, content in changes:
-                apply_change(objects[number], content)
-        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as problem:
+            if type(changes) is not list:
+                raise Unreadable("changes")
+            for change in changes:
+                number, content = exactly(change, 2)
+                apply_change(objects[abs(number)], content)
+        except Exception as problem:  # noqa: BLE001 - what it says can be wrong in every way
             raise self.fail(f"a reply that cannot be read ({problem})") from None
         if printed:
             self.hear_printed(printed)
@@ -229,7 +241,7 @@ class Peer:
 
     def serve(self, data: bytes) -> None:
         """Do what the other process asks for, and reply."""
-        reader = Reader(data[1:], self.resolve)
+        reader = Reader(data[1 + TICKET :], self.resolve)
         try:
             request, arguments = read_whole(reader, lambda found: (found.get_text(), found.get()))
             before = [(n, thing, state_of(thing)) for n, thing in enumerate(reader.objects)]
@@ -244,6 +256,7 @@ class Peer:
         changes = [
             (n, content_of(thing)) for n, thing, state in before if not same(state, state_of(thing))
         ]
+        tag += data[1 : 1 + TICKET]
         self.send(self.written(tag, value, changes, reader.objects))
 
     def written(self, tag: bytes, value: Any, changes: list[Any], objects: list[Any]) -> bytes:
@@ -260,7 +273,7 @@ class Peer:
                 raise CannotCross("a value that is too large")
         except (CannotCross, RecursionError, MemoryError) as error:
             writer = Writer(self.export)
-            writer.parts.append(RAISED)
+            writer.parts.append(RAISED + tag[1:])
             text = f"cannot cross: {error}"
             writer.put((((), ("TypeError",)), (text,), text, "", None))
             writer.put([])
@@ -338,7 +351,7 @@ class Peer:
         writer.parts += (b"H", COUNT.pack(number), COUNT.pack(self.kind(kind)), COUNT.pack(own))
         writer.put_text(name)
         writer.parts.append(mask.to_bytes(MASK, "little"))
-        special = "generator" if kind is types.GeneratorType else ""
+        special = {types.GeneratorType: "generator", types.ModuleType: "module"}.get(kind, "")
         lineage = None
         if isinstance(value, type) and issubclass(value, BaseException):
             special, lineage = "error", self.lineage(value)
@@ -370,7 +383,10 @@ class Peer:
             if special == "generator":
                 self.proxies[number] = generated(self.proxies[number])
             elif special == "error":
-                self.proxies[number] = self.error_class(lineage, self.proxies[number])
+                proxy = self.proxies[number]
+                self.proxies[number] = self.error_class(exactly(lineage, 2), proxy)
+            elif special == "module":
+                self.proxies[number] = AModule()
         return self.proxies[number]
 
     def proxy(self, number: int, kind: int, own: int, able: tuple[str, int]) -> Proxy:
@@ -462,6 +478,13 @@ class Peer:
         data = bytes(self.waiting[:size])
         del self.waiting[:size]
         return data
+
+
+def exactly(value: Any, count: int) -> Any:
+    """Return a tuple of so many parts, and nothing that only acts like one."""
+    if type(value) is not tuple or len(value) != count:
+        raise Unreadable("the parts of a message")
+    return value
 
 
 def generated(proxy: Proxy) -> Iterator[Any]:

@@ -7,6 +7,7 @@ looks empty, and nothing that the program can replace is asked on the way. The f
 inside a sandbox, and uses the standard library alone.
 """
 
+import _ast
 import _signal
 import builtins
 import gc
@@ -43,17 +44,22 @@ class Pristine:
     """Modules and hooks as they are before the program."""
 
     def __init__(self, names: list[str]) -> None:
-        self.modules: dict[str, Any] = {}
         more = [part for name in names for part in WITH.get(name, ())]
-        for name in (*ALWAYS, *names, *more):
-            try:
-                self.modules[name] = importlib.import_module(name)
-            except Exception:  # noqa: BLE001, S112 - it fails again in the test  # nosec B112
-                continue
-        self.names = {name: dict(vars(module)) for name, module in self.modules.items()}
-        self.inside = [kept for found in self.names.values() for kept in inside(found)]
+        wanted = (*ALWAYS, *names, *more)
+        found = {name: SNAPSHOTS.get(name) or snapshot(name) for name in wanted}
+        self.snapshots = [kept for kept in found.values() if kept is not None]
         self.imports = (list(sys.meta_path), list(sys.path_hooks), list(sys.path))
         self.hooks = (sys.excepthook, sys.displayhook, sys.unraisablehook)
+
+
+def snapshot(name: str) -> tuple[str, Any, dict[str, Any], list[tuple[Any, str, Any]]] | None:
+    """Return a module with its names, and what could be changed within what they name."""
+    try:
+        module = importlib.import_module(name)
+    except Exception:  # noqa: BLE001 - it fails again in the test
+        return None
+    names = dict(vars(module))
+    return name, module, names, inside(names)
 
 
 def inside(names: dict[str, Any]) -> list[tuple[Any, str, Any]]:
@@ -84,17 +90,24 @@ def refuse(
         raise error(arguments[0])
 
 
+SNAPSHOTS = {
+    name: snapshot(name)
+    for name in (*ALWAYS, *WITH, *(part for parts in WITH.values() for part in parts))
+    if name in sys.modules
+}
+"""Those that a warm interpreter has ready for every program."""
 # This runs between the program and the test, in names of its own that nothing else knows.
-BETWEEN = """
+BETWEEN = compile(
+    """
 sys.excepthook, sys.displayhook, sys.unraisablehook = kept.hooks
 sys.meta_path[:], sys.path_hooks[:], sys.path[:] = kept.imports
-for owner, name, value in kept.inside:
-    if getattr(owner, name, None) is not value:
-        setattr(owner, name, value)
-for name, module in kept.modules.items():
+for name, module, names, inside in kept.snapshots:
+    for owner, part, value in inside:
+        if getattr(owner, part, None) is not value:
+            setattr(owner, part, value)
     sys.modules[name] = module
     now = module.__dict__
-    for part, value in kept.names[name].items():
+    for part, value in names.items():
         if now.get(part) is not value:
             now[part] = value
 write(line, key)
@@ -108,31 +121,46 @@ def take(size):
     return data
 text = str(take(int.from_bytes(take(SIZE), "little")), "utf-8", "surrogatepass")
 flags = program.__code__.co_flags & FLAGS
-test.__code__ = compile(text, SOURCE, "exec", flags, True)
-"""
-AFTER = """
-sys.stdout.flush()
-sys.stderr.flush()
-"""
+tree = compile(text, SOURCE, "exec", flags | ONLY_AST, True)
+waiting = [tree]
+while waiting:
+    node = waiting.pop()
+    for part in node._fields:
+        found = getattr(node, part, None)
+        if part == "id" and found in plain:
+            node.id = "built-in " + found
+            test.__globals__[node.id] = __builtins__[found]
+        elif isinstance(found, AST):
+            waiting.append(found)
+        elif isinstance(found, list):
+            waiting += [each for each in found if isinstance(each, AST)]
+test.__code__ = compile(tree, SOURCE, "exec", flags, True)
+""",
+    "between",
+    "exec",
+)
+AFTER = compile("sys.stdout.flush()\nsys.stderr.flush()", "after", "exec")
+NOTHING = compile("", SOURCE, "exec")
 
 
 def steps(given: list[Any]) -> list[Any]:
     """Return what is called one after the other: the program, the test, and the sign of the end."""
     text, names, line, key = given
     given.clear()
-    kept = Pristine(names)
+    kept = Pristine([name for name in names if name[0] != "="])
+    plain = frozenset(name[1:] for name in names if name[0] == "=")
     module = types.ModuleType("program")
     module.__file__ = SOURCE
     sys.modules["program"] = module
     module.__dict__["__builtins__"] = builtins
     linecache.cache[SOURCE] = (len(text), None, text.splitlines(True), SOURCE)
-    nothing = compile("", SOURCE, "exec")
     program = types.FunctionType(compile(text, SOURCE, "exec", dont_inherit=True), module.__dict__)
-    test = types.FunctionType(nothing, module.__dict__)
+    test = types.FunctionType(NOTHING, module.__dict__)
     own = {
         "__builtins__": dict(vars(builtins)), "sys": sys, "kept": kept, "read": os.read,
         "write": os.write, "leave": os._exit, "line": line, "key": key[:HALF], "SIZE": SIZE,
         "FLAGS": FLAGS, "SOURCE": SOURCE, "program": program, "test": test,
+        "plain": plain, "AST": _ast.AST, "ONLY_AST": _ast.PyCF_ONLY_AST,
     }  # fmt: skip
     sys.addaudithook(refuse)
     every = _signal.valid_signals()
@@ -144,17 +172,21 @@ def steps(given: list[Any]) -> list[Any]:
         *(partial(_signal.setitimer, timer, 0) for timer in TIMERS),
         # A handler that is due runs here, and no other until the test begins.
         partial(_signal.pthread_sigmask, _signal.SIG_BLOCK, every),
-        partial(exec, compile(BETWEEN, "between", "exec"), own),
+        partial(exec, BETWEEN, own),
         partial(_signal.pthread_sigmask, _signal.SIG_UNBLOCK, every),
         test,
-        partial(exec, compile(AFTER, "after", "exec"), {"sys": sys}),
+        partial(exec, AFTER, {"sys": sys}),
         partial(os.write, line, key[HALF:]),
         partial(os._exit, 0),
     ]
 
 
 def run(given: list[Any]) -> None:
-    """Run a program: its text, modules that its test uses, the line and its key; never return."""
+    """Run a program, and never return: its text, what its test uses, the line and its key.
+
+    Of what the test uses, modules go by their names, and built-in functions, which it means even
+    where the program has its own by that name, by their names after an equals sign.
+    """
     try:
         steps(given).sort(key=operator.call)
     except BaseException:  # noqa: BLE001 - whatever ends a program is its result

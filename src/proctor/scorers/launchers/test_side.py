@@ -6,8 +6,8 @@ the test, whatever the test catches.
 """
 
 import functools
+import importlib
 import io
-import json
 import linecache
 import os
 import sys
@@ -18,10 +18,9 @@ from typing import Any
 
 from crossing import CannotCross
 from crossing_kinds import ERRORS, error_of
-from joined import ARITHMETIC, COMPARISONS, NONE, Peer, Proxy, part_of
+from joined import ARITHMETIC, COMPARISONS, NONE, AModule, Peer, Proxy, exactly, part_of
 
 SOURCE = "main.py"
-TEST = "test.json"
 READY = b"+"
 CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType,
             types.MethodWrapperType, functools.partial)  # fmt: skip
@@ -150,8 +149,10 @@ class TestPeer(Peer):
     def error_class(self, lineage: Any, proxy: Proxy | None) -> Any:
         """Return a class of our own for an exception class of the answer."""
         own, names = lineage
+        if type(own) is not tuple or type(names) is not tuple:
+            raise TypeError("an exception")
         bases: tuple[type, ...] = tuple(ERRORS[name] for name in names) or (Exception,)
-        for number, module, name in reversed(own):
+        for number, module, name in (exactly(part, 3) for part in reversed(own)):
             if type(number) is not int or type(module) is not str or type(name) is not str:
                 raise TypeError("an exception")
             if number not in self.errors:
@@ -160,7 +161,7 @@ class TestPeer(Peer):
                     bases,
                     {
                         "__module__": "program",
-                        "__str__": lambda error: error.__dict__.get("_proctor_text", ""),
+                        "__str__": error_text,
                         "__getattr__": error_attribute,
                     },
                 )
@@ -179,10 +180,18 @@ def exit_arguments(kind: Any, error: Any, _: Any) -> tuple[Any, ...]:
 
 def library_error(module: str, name: str) -> type | None:
     """Return an exception class of the library that both processes have."""
-    if module.partition(".")[0] not in sys.stdlib_module_names or module not in sys.modules:
+    root = module.partition(".")[0]
+    # No exception of the answer may tell the framework of a test to pass it over.
+    if root not in sys.stdlib_module_names or root == "unittest" or module not in sys.modules:
         return None
     kind = vars(sys.modules[module]).get(name)
     return kind if isinstance(kind, type) and issubclass(kind, BaseException) else None
+
+
+def error_text(error: BaseException) -> str:
+    """Return what the answer's exception says of itself."""
+    text: str | None = error.__dict__.get("_proctor_text")
+    return BaseException.__str__(error) if text is None else text
 
 
 def error_attribute(error: BaseException, name: str) -> Any:
@@ -240,6 +249,8 @@ class Names(dict[str, Any]):
             value = self.peer.ask("name", name)
         except NameError:
             raise KeyError(name) from None
+        if isinstance(value, AModule):
+            return self.module(name)
         if isinstance(value, Proxy):
             if type(value).__name__ == "function":
                 self.functions[name] = value
@@ -247,14 +258,20 @@ class Names(dict[str, Any]):
                 self.peer.named_classes.add(part_of(value, "own"))
         return value
 
+    def module(self, name: str) -> Any:
+        """Return our own module of that name, whatever the answer's process has under it."""
+        meant = {"np": "numpy", "pd": "pandas"}.get(name, name)
+        if meant not in (*sys.stdlib_module_names, "numpy", "pandas"):
+            raise self.peer.fail(f"the module {name} of the answer cannot cross to the test")
+        return importlib.import_module(meant)
 
-def main(fd: int) -> None:
+
+def main(fd: int, given: dict[str, Any]) -> None:
     """Wait until the answer has run, then run the test with its names."""
-    with open(TEST, encoding="utf-8") as file:
-        given = json.load(file)
     peer = TestPeer(fd)
     names = Names(peer, given["names"])
-    exec(compile(given["before"], "before", "exec", dont_inherit=True), names)  # noqa: S102  # nosec B102
+    if given["before"].strip():
+        exec(compile(given["before"], "before", "exec", dont_inherit=True), names)  # noqa: S102  # nosec B102
     text = "\n" * (given["line"] - 1) + given["test"]
     linecache.cache[SOURCE] = (len(text), None, text.splitlines(True), SOURCE)
     try:

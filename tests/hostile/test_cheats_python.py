@@ -1,0 +1,84 @@
+"""Answers that cheat: apart from the test none passes; in its process two kinds do, and no more.
+
+PROCTOR_HOSTILE=1 tries all of them in interpreters of their own as well.
+"""
+
+import asyncio
+import os
+
+import pytest
+
+from hostile.python_cheats import CHEATS, PASSES_IN_ONE_PROCESS, RIGHT, TESTS
+from proctor.bounded import each
+from proctor.core.contracts import ScoreContext
+from proctor.core.program import Sandbox
+from proctor.core.score import Score
+from proctor.sandboxes.bubblewrap import Bubblewrap
+from proctor.scorers.unit_tests import UnitTest, UnitTests
+from room import Cold
+
+pytestmark = pytest.mark.skipif(
+    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
+)
+
+ALL = bool(os.environ.get("PROCTOR_HOSTILE"))
+QUICK = tuple(CHEATS)[::3]
+"""What a plain test run tries in one process; apart from the answer it tries all."""
+WAYS: dict[str, tuple[type[Sandbox], bool | None]] = {
+    "warm, apart": (Bubblewrap, None),
+    "warm, in one process": (Bubblewrap, False),
+    "cold, apart": (Cold, None),
+    "cold, in one process": (Cold, False),
+}
+
+
+async def score(sandbox: Sandbox, test: str, answer: str, isolate: bool | None) -> Score:
+    ctx = ScoreContext.of(f"```python\n{answer}\n```")
+    ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=sandbox)
+    tests = (UnitTest(content=TESTS[test], isolate=isolate, timeout=5),)
+    return await UnitTests(tests=tests).score(ctx)
+
+
+@pytest.fixture(scope="module", params=WAYS if ALL else list(WAYS)[:2])
+def scores(request: pytest.FixtureRequest) -> tuple[str, dict[str, Score]]:
+    """Score all cheats in one way, and right answers after them."""
+    kind, isolate = WAYS[request.param]
+    names = CHEATS if ALL or isolate is None else QUICK
+
+    async def run() -> dict[str, Score]:
+        sandbox = kind()
+
+        async def one(name: str) -> tuple[str, Score]:
+            test, answer = CHEATS.get(name, (name, RIGHT))
+            return name, await score(sandbox, test, answer, isolate)
+
+        try:
+            wanted = [*names, *TESTS]
+            limit = os.cpu_count() or 1
+            return {name: made async for name, made in each(wanted, one, limit=limit)}
+        finally:
+            await sandbox.close()
+
+    return request.param, asyncio.run(run())
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_gets_no_points(scores: tuple[str, dict[str, Score]], name: str) -> None:
+    way, found = scores
+    if name not in found:
+        pytest.skip(".ci/run tries all of them in one process (PROCTOR_HOSTILE)")
+    shared = way.endswith("one process")
+    passes = shared and name in PASSES_IN_ONE_PROCESS
+    assert (found[name].points, found[name].out_of) == (float(passes), 1.0), found[name]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_right_answer_passes_after_all_cheats(
+    scores: tuple[str, dict[str, Score]], test: str
+) -> None:
+    assert scores[1][test].points == 1.0, scores[1][test]
+
+
+def test_enough_is_tried() -> None:
+    assert len(CHEATS) >= 32
+    assert CHEATS.keys() > PASSES_IN_ONE_PROCESS
