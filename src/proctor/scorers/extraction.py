@@ -85,7 +85,8 @@ def compose(code: str, language: Language, *, before: str, test: str, compat: st
         shape = language.shape or _unchanged
         body = "\n".join(part for part in (shape(before), shape(code)) if part.strip())
         test = shape(test)
-        hoisted, (body, test) = _hoisted((body, test), language)
+        guard = language.guard(test) if language.guard is not None else ""
+        hoisted, (_, body, test) = _hoisted((guard, body, test), language)
         preamble = language.preamble_for("\n".join((hoisted, body, test)))
         head = "\n".join(part for part in (preamble, hoisted, body) if part)
         parts = [_future_first(head, language)]

@@ -70,18 +70,30 @@ class Language:
     """A line between the candidate's code and the test."""
     ending: str = ""
     """The line after the test, by which the launcher knows that it was reached."""
+    late: str | None = None
+    """The line after the answer instead, where the launcher gets the test apart, for later."""
     first: tuple[str, ...] = ()
     """Patterns of lines that must stand first in a program, wherever they were written."""
     shape: Callable[[str], str] | None = None
     """Makes each part of the program fit to stand beside others."""
     rewrite: Callable[[str], str] | None = None
     """Makes the whole program fit to be called by the launcher; lines stay where they are."""
+    guard: Callable[[str], str] | None = None
+    """Makes lines that give a test the language's own names, whatever the answer calls its own."""
+    hides: tuple[str, ...] = ()
+    """Files that building leaves and running does not need, besides the sources."""
     original: bool = False
     """Whether InfiBench's own grader runs it."""
     stops: tuple[str, ...] = ()
     depth: int = 0
     """How many braces the original takes for open around an answer without fences."""
     tested: bool = True
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the files that running needs no more once they are built."""
+        names = (self.file, *self.launchers, *self.hides) if self.build else ()
+        return tuple(name for name in names if not any(name in word for word in self.run))
 
     @property
     def tags(self) -> frozenset[str]:
@@ -96,18 +108,37 @@ class Language:
                 lines.append(line)
         return "\n".join(lines)
 
-    def source(self, text: str) -> bytes:
+    def source(self, text: str, *, late: bool = False) -> bytes:
         """Return the program's file."""
         if self.rewrite is not None:
             text = self.rewrite(text)
-        if self.ending:
-            text = f"{text}\n{self.ending}\n"
+        if ending := self.late if late else self.ending:
+            text = f"{text}\n{ending}\n"
         return text.encode("utf-8", "surrogatepass")
 
 
 def no_package(text: str) -> str:
     """Take out the line that names a package: all classes stand side by side."""
     return re.sub(r"(?m)^\s*package\s+[\w.]+\s*;?[ \t]*$", "", text)
+
+
+def java_names(test: str) -> str:
+    """Return imports that keep an answer from having its own classes by usual names."""
+    own = ("System", "String", "Math", "Integer", "Long", "Double", "Boolean", "Character",
+           "Object", "Error", "AssertionError", "Exception", "RuntimeException", "Throwable",
+           "Runtime", "IllegalStateException", "IllegalArgumentException", "Class",
+           "StrictMath")  # fmt: skip
+    lines = [f"import java.lang.{name};" for name in own]
+    for name in ("Arrays", "Objects", "Collections"):
+        if re.search(rf"\b{name}\.", test) and re.search(r"import\s+java\.util\.\*;", test):
+            lines.append(f"import java.util.{name};")
+    return "\n".join(lines)
+
+
+def kotlin_names(test: str) -> str:
+    """Return imports by which a test means the library's functions, not the answer's own."""
+    names = ("check", "checkNotNull", "require", "requireNotNull", "assert", "error", "TODO")
+    return "\n".join(f"import kotlin.{name}" for name in names if f"{name}(" in test)
 
 
 def go_imports(text: str) -> str:
@@ -119,6 +150,22 @@ def go_imports(text: str) -> str:
 
     text = re.sub(r"(?m)^import\s*\(([^)]*)\)", lines, text)
     return re.sub(r"(?m)^package\s+main\b", "package main", text)
+
+
+def perl_lines(text: str) -> str:
+    """Take away comments that tell Perl to count its lines anew, and the file once it is read."""
+    text = re.sub(r"(?m)^#(?=[ \t]*line[ \t]+\d)", "##", text)
+    return f"BEGIN {{ unlink './main.pl' }} {text}"
+
+
+def php_unlinked(text: str) -> str:
+    """Let a program take away its own file, before its first line."""
+    return text.replace("<?php", "<?php @unlink(__FILE__);", 1)
+
+
+def bash_unlinked(text: str) -> str:
+    """Let a program take away its own file, before its first line."""
+    return f"rm main.sh; {text}"
 
 
 def go_main(text: str) -> str:

@@ -1,43 +1,49 @@
 """The languages in which candidates' programs can be run: one table, a row for each."""
 
 from proctor.core.program import AID, MIB
+from proctor.scorers.languages_builds import (
+    C_BUILD,
+    CPP_AID,
+    CPP_BUILD,
+    GO_BUILD,
+    RUST_MACROS,
+    WRAP,
+)
+from proctor.scorers.languages_joints import BASH_JOINT, LUA_JOINT, LUA_NAMES, PERL_JOINT
 from proctor.scorers.languages_row import (
     Aid,
     Language,
     Script,
+    bash_unlinked,
     go_imports,
     go_main,
     haskell_module,
+    java_names,
+    kotlin_names,
     no_package,
+    perl_lines,
     php_part,
+    php_unlinked,
     swift_begin,
 )
 
 TYPESCRIPT = "{typescript}"
 """Stands for the folder of npm's package typescript in a command."""
-_JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+_JVM = (
+    "-XX:+DisableAttachMechanism", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+)  # fmt: skip
 _JAVAC = (
     "javac", "-J-Xmx512m", "-J-XX:+UseSerialGC", "-J-XX:TieredStopAtLevel=1", "-J-Xshare:auto",
     "-J-XX:+IgnoreUnrecognizedVMOptions", "-nowarn", "-proc:none",
 )  # fmt: skip
 _JAVA_AID = f"-J-XX:SharedArchiveFile={AID}/javac.jsa"
-_WRAP = "-Wl,--wrap=main"
 _NODE = ("node", "--min-semi-space-size=16")
 _ORIGINAL_TSC = (
     f"node {TYPESCRIPT}/bin/tsc main.ts --outfile main.js >&2;"
     " printf '\\n;__proctorEnd();\\n' >>main.js"
 )
 _NODE_AID = ("packages.js", "packages.json", "latin1.js", "latin1.bin", "utf8.js", "utf8.bin")
-_CS_FILES = ("main.cs", "launch.cs")
-_CPP_BUILD = f"""
-if [ -e {AID}/launch.o ]; then
-  exec "$0" -w -o main -include {AID}/preamble.hpp {AID}/launch.o main.cpp {_WRAP} -pthread
-fi
-exec "$0" -w -o main -x c launch.c -x c++ main.cpp {_WRAP} -pthread
-"""
-_CPP_AID = """
-"$0" -w -pthread -x c++-header preamble.hpp -o preamble.hpp.gch && "$0" -w -x c -c launch.c
-"""
 
 
 _PYTHON_PREAMBLE = (
@@ -102,6 +108,7 @@ LANGUAGES: tuple[Language, ...] = (
             keep=_NODE_AID,
         ),
         ending=";__proctorEnd();",
+        late=";require=__proctorRequire;eval(__proctorTest(eval));__proctorEnd();",
         original=True,
         depth=1,
         script=Script(run=(*_NODE, "main.js")),
@@ -134,18 +141,19 @@ LANGUAGES: tuple[Language, ...] = (
     Language(
         name="java",
         file="Main.java",
-        launchers=("ProctorLaunch.java",),
+        launchers=("proctor/Launch.java",),
         tools=(("javac",), ("java",)),
         version=("-version",),
         install="apt install default-jdk-headless",
-        build=((*_JAVAC, _JAVA_AID, "Main.java", "ProctorLaunch.java"),),
+        build=((*_JAVAC, _JAVA_AID, "Main.java", "proctor/Launch.java"),),
         aid=Aid(
-            files=("ProctorLaunch.java",),
-            steps=((*_JAVAC, "-J-XX:ArchiveClassesAtExit=javac.jsa", "ProctorLaunch.java"),),
+            files=("proctor/Launch.java",),
+            steps=((*_JAVAC, "-J-XX:ArchiveClassesAtExit=javac.jsa", "proctor/Launch.java"),),
             keep=("javac.jsa",),
         ),
-        run=("java", *_JVM, "-ea", "-cp", ".", "ProctorLaunch", "Main"),
-        original_run=("java", *_JVM, "-cp", ".", "ProctorLaunch", "Main"),
+        run=("java", *_JVM, "-ea", "-cp", ".", "proctor.Launch", "Main"),
+        original_run=("java", *_JVM, "-cp", ".", "proctor.Launch", "Main"),
+        guard=java_names,
         memory=2048 * MIB,
         first=(r"^[ \t]*import\s+[\w.*\s]+;",),
         shape=no_package,
@@ -159,12 +167,13 @@ LANGUAGES: tuple[Language, ...] = (
         name="c",
         fences=("h",),
         file="main.c",
-        launchers=("launch.c",),
+        launchers=("launch.c", "joint.h"),
         tools=(("gcc", "cc", "clang"),),
         install="apt install gcc",
-        build=(("gcc", "-w", "-o", "main", "launch.c", "main.c", _WRAP, "-lm", "-pthread"),),
+        build=(("sh", "-c", C_BUILD, "gcc"),),
         run=("./main",),
-        joint="#undef main",
+        joint='#include "joint.h"',
+        hides=("main.o",),
         script=Script(
             build=(("gcc", "-w", "-o", "main", "main.c", "-lm", "-pthread"),), run=("./main",)
         ),
@@ -174,21 +183,22 @@ LANGUAGES: tuple[Language, ...] = (
         aliases=("cpp", "c/c++", "c++/c", "cpp/c", "c/cpp", "cxx", "cc"),
         fences=("c", "h", "hpp"),
         file="main.cpp",
-        launchers=("launch.c",),
+        launchers=("launch.c", "joint.h"),
         tools=(("g++", "c++", "clang++"),),
         install="apt install g++",
-        build=(("sh", "-c", _CPP_BUILD, "g++"),),
+        build=(("sh", "-c", CPP_BUILD, "g++"),),
         aid=Aid(
             files=("launch.c",),
             preamble="preamble.hpp",
-            steps=(("sh", "-c", _CPP_AID, "g++"),),
+            steps=(("sh", "-c", CPP_AID, "g++"),),
             keep=("preamble.hpp", "preamble.hpp.gch", "launch.o"),
         ),
         run=("./main",),
         timeout=60.0,
         preamble=_CPP_PREAMBLE,
         optional=_CPP_OPTIONAL,
-        joint="#undef main",
+        joint='#include "joint.h"',
+        hides=("main.o",),
         original=True,
         depth=1,
         script=Script(
@@ -202,7 +212,10 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.cs",),
         tools=(("mcs",), ("mono",)),
         install="apt install mono-mcs mono-runtime",
-        build=(("mcs", "-debug", "-warn:0", "-out:main.exe", "-main:ProctorLaunch", *_CS_FILES),),
+        build=(
+            ("mcs", "-debug", "-warn:0", "-target:library", "-out:program.dll", "main.cs"),
+            ("mcs", "-warn:0", "-out:main.exe", "launch.cs"),
+        ),
         run=("mono", "--debug=mdb-optimizations", "main.exe"),
         timeout=20.0,
         first=(r"^[ \t]*using\s+(?:static\s+)?[\w.]+(?:\s*=\s*[\w.<>,\s]+)?;",),
@@ -216,11 +229,11 @@ LANGUAGES: tuple[Language, ...] = (
         name="go",
         aliases=("golang",),
         file="main.go",
-        launchers=("launch.go",),
+        launchers=("launch.go", "guard/guard.go"),
         tools=(("go",),),
         version=("version",),
         install="apt install golang-go",
-        build=(("go", "build", "-o", "main", "launch.go", "main.go"),),
+        build=(("sh", "-c", GO_BUILD, "go"),),
         run=("./main",),
         timeout=20.0,
         build_time=120.0,
@@ -252,6 +265,7 @@ LANGUAGES: tuple[Language, ...] = (
         # Room at the start spares R the collecting of garbage while it loads packages.
         env={"TZ": "UTC", "R_NSIZE": "3000000", "R_VSIZE": "128M"},
         preamble=("rm(list=ls())", "library(assert)"),
+        joint='invisible("the test begins here")',
         original=True,
         script=Script(run=("Rscript", "main.r"), preamble=False),
     ),
@@ -277,11 +291,13 @@ LANGUAGES: tuple[Language, ...] = (
                 "-C",
                 "link-arg=launch.o",
                 "-C",
-                f"link-arg={_WRAP}",
+                f"link-arg={WRAP}",
                 "main.rs",
             ),
         ),
         run=("./main",),
+        joint=RUST_MACROS,
+        hides=("launch.o",),
         script=Script(
             build=(("rustc", "--edition", "2021", "-A", "warnings", "-o", "main", "main.rs"),),
             run=("./main",),
@@ -295,7 +311,7 @@ LANGUAGES: tuple[Language, ...] = (
         tools=(("ruby",),),
         install="apt install ruby",
         run=("ruby", "launch.rb"),
-        ending="__proctor_end__",
+        late="",
         script=Script(run=("ruby", "main.rb")),
     ),
     Language(
@@ -315,8 +331,10 @@ LANGUAGES: tuple[Language, ...] = (
             "launch.php",
         ),
         opening="<?php",
+        joint=r";\ini_set('zend.assertions', '1'); \ini_set('assert.exception', '1');",
         ending=r";\ProctorLaunch::end();",
         shape=php_part,
+        rewrite=php_unlinked,
         script=Script(run=("php", "-d", "display_errors=stderr", "main.php")),
     ),
     Language(
@@ -328,8 +346,9 @@ LANGUAGES: tuple[Language, ...] = (
         tools=(("bash",),),
         install="apt install bash",
         run=("bash", "launch.sh"),
-        joint='trap \'__proctor_fail__ "$LINENO" "$BASH_COMMAND"\' ERR',
+        joint=BASH_JOINT,
         ending="__proctor_end__",
+        rewrite=bash_unlinked,
         script=Script(run=("bash", "main.sh")),
     ),
     Language(
@@ -340,7 +359,9 @@ LANGUAGES: tuple[Language, ...] = (
         tools=(("perl",),),
         install="apt install perl",
         run=("perl", "launch.pl"),
+        joint=PERL_JOINT,
         ending=";main::__proctor_end__();",
+        rewrite=perl_lines,
         script=Script(run=("perl", "main.pl")),
     ),
     Language(
@@ -348,15 +369,16 @@ LANGUAGES: tuple[Language, ...] = (
         aliases=("kt",),
         fences=("kts",),
         file="Main.kt",
-        launchers=("ProctorLaunch.java",),
+        launchers=("proctor/Launch.java",),
         tools=(("kotlinc",), ("javac",), ("java",)),
         version=("-version",),
         install="apt install kotlin default-jdk-headless",
         build=(
             ("kotlinc", "-nowarn", "Main.kt", "-include-runtime", "-d", "main.jar"),
-            (*_JAVAC, "ProctorLaunch.java"),
+            (*_JAVAC, "proctor/Launch.java"),
         ),
-        run=("java", *_JVM, "-ea", "-cp", ".:main.jar", "ProctorLaunch", "MainKt"),
+        run=("java", *_JVM, "-ea", "-cp", ".:main.jar", "proctor.Launch", "MainKt"),
+        guard=kotlin_names,
         build_time=180.0,
         memory=3072 * MIB,
         env={"JAVA_OPTS": "-Xmx1g -XX:+UseSerialGC -XX:TieredStopAtLevel=1"},
@@ -386,7 +408,8 @@ LANGUAGES: tuple[Language, ...] = (
         version=("-v",),
         install="apt install lua5.4",
         run=("lua", "launch.lua"),
-        ending="; __proctor_end__()",
+        joint=LUA_JOINT,
+        ending=f"; (select({LUA_NAMES.count(',') + 2}, ...))()",
         script=Script(run=("lua", "main.lua")),
     ),
     Language(
@@ -401,6 +424,7 @@ LANGUAGES: tuple[Language, ...] = (
             ("cp", "main.hs", "Program.hs"),
             ("ghc", "-v0", "-w", "-o", "main", "launch.hs", "Program.hs"),
         ),
+        hides=("Program.hs",),
         run=("./main",),
         build_time=120.0,
         memory=2048 * MIB,

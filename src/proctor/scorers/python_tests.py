@@ -36,14 +36,13 @@ def isolation_of(content: str, before: str, language: Language) -> Isolation:
 
 def in_one_process(program: Program, composed: Composed) -> Program:
     """Make the program whose test is handed over when the answer's code has run."""
-    head, test = halves(composed)
-    # Empty lines before the test keep its lines where they are in the whole program.
-    late = "\n" * (composed.test_line - 1) + test
+    head, late = parts_of(composed)
+    test = late.decode("utf-8", "surrogatepass")
     names = " ".join((*sorted(_modules(test)), *(f"={name}" for name in plain_builtins(test))))
     return replace(
         program,
         files={**program.files, SOURCE: _encoded(head)},
-        stdin=f"{SECRET}\n{names}\n".encode() + _encoded(late),
+        stdin=f"{SECRET}\n{names}\n".encode() + late,
         modules=modules(),
     )
 
@@ -68,6 +67,15 @@ def in_two_processes(program: Program, composed: Composed, parts: Isolation) -> 
         files={SOURCE: _start("test_side", calls)},
         partner=answer,
     )
+
+
+def parts_of(composed: Composed) -> tuple[str, bytes]:
+    """Return a program's text before the test, and the test as it is handed over later.
+
+    Empty lines before it keep its lines where they are in the whole program.
+    """
+    head, test = halves(composed)
+    return head, _encoded("\n" * (composed.test_line - 1) + test)
 
 
 def halves(composed: Composed) -> tuple[str, str]:

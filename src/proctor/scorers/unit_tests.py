@@ -30,6 +30,7 @@ from proctor.scorers.python_tests import (
     in_two_processes,
     isolation_of,
     modules,
+    parts_of,
 )
 
 LAUNCHERS = Path(__file__).with_name("launchers")
@@ -272,13 +273,17 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
     steps = [
         Step(argv=tools.command(argv), wall=language.build_time, stdin=False) for argv in builds
     ]
+    text, later = composed.text, b""
+    late = language.late is not None and compat != ORIGINAL
+    if late:
+        text, later = parts_of(composed)
     return Program(
-        steps=(*steps, Step(argv=tools.command(run), wall=timeout)),
+        steps=(*steps, Step(argv=tools.command(run), wall=timeout, hide=language.sources)),
         files={
             **{name: _launcher(name) for name in language.launchers},
-            language.file: language.source(composed.text),
+            language.file: language.source(text, late=late),
         },
-        stdin=f"{SECRET}\n".encode(),
+        stdin=f"{SECRET}\n".encode() + later,
         env=_environment(language, tools),
         needs=tools.needs,
         limits=Limits(

@@ -2,23 +2,39 @@
 // Runs main.php and gives back the proof once its last line has run.
 final class ProctorLaunch
 {
-    private static string $turned = '';
-    private static int $last = 0;
+    private static ?Generator $proof = null;
 
     public static function begin(): void
     {
-        self::$turned = strrev(trim((string) fgets(STDIN)));
-        self::$last = count(file('main.php'));
+        self::$proof = self::wait(__DIR__ . '/main.php');
+        self::$proof->current();
     }
 
     public static function end(): void
     {
-        $place = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 1)[0];
-        if (basename($place['file']) === 'main.php' && $place['line'] === self::$last) {
-            while (ob_get_level() > 0) {
-                ob_end_flush();
+        self::$proof?->next();
+    }
+
+    // The variables of a function that waits are seen by nothing else.
+    private static function wait(string $file): Generator
+    {
+        $masked = trim((string) fgets(STDIN));
+        $mask = random_bytes(strlen($masked));
+        $masked ^= $mask;
+        $last = count(file($file));
+        $own = readlink('/proc/self');
+        while (true) {
+            yield;
+            // From the last line itself, which this file runs and nothing in between, not a child.
+            $places = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS);
+            $ours = array_slice($places, 0, 3);
+            if (count($places) === 4 && $ours[2]['file'] === $file && $ours[2]['line'] === $last
+                && $places[3]['file'] === __FILE__ && readlink('/proc/self') === $own) {
+                while (ob_get_level() > 0) {
+                    ob_end_flush();
+                }
+                fwrite(STDOUT, "\n" . ($masked ^ $mask) . "\n");
             }
-            fwrite(STDOUT, "\n" . strrev(self::$turned) . "\n");
         }
     }
 }

@@ -1,17 +1,31 @@
-# Runs main.rb and gives back the proof once its last line has run.
+# Runs main.rb, then the test, which is read only then, and gives back the proof at its end.
 lambda do
-  turned = $stdin.gets.to_s.strip.reverse
+  masked = $stdin.gets.to_s.strip.bytes
+  test = $stdin.read
+  mask = Random.urandom(masked.size).bytes
+  masked.map!.with_index { |byte, at| byte ^ mask[at] }
   $stdin.reopen(File::NULL)
   file = File.expand_path("main.rb")
-  last = File.readlines(file).size
-  out = STDOUT
-  Kernel.send(:define_method, :__proctor_end__) do
-    place = caller_locations(1, 1).first
-    if place.absolute_path == file && place.lineno == last
-      out.write("\n#{turned.reverse}\n")
-      out.flush
-    end
-  end
+  text = File.read(file)
+  File.unlink(file)
+  own = File.readlink("/proc/self")
+  classes = [Integer, Float, String, Symbol, Array, Hash, Range, NilClass, TrueClass, FalseClass,
+             Comparable, Kernel, BasicObject, Module, Class, Exception]
+  kept = classes.flat_map { |kind|
+    (kind.instance_methods(false) + kind.private_instance_methods(false)).map { |name| [kind, name, kind.instance_method(name)] }
+  }
+  plain = Kernel.private_instance_methods(false) + Kernel.instance_methods(false)
+  define, remove = Module.instance_method(:define_method), Module.instance_method(:remove_method)
+  ObjectSpace.singleton_class.send(:undef_method, :each_object)
   $0 = file
+  TOPLEVEL_BINDING.eval(text, file, 1)
+  (Object.instance_methods(false) + Object.private_instance_methods(false)).each do |name|
+    remove.bind_call(Object, name) if plain.include?(name) && !%i[to_s inspect].include?(name)
+  end
+  kept.each { |kind, name, found| define.bind_call(kind, name, found) unless kind.instance_method(name) == found }
+  TOPLEVEL_BINDING.eval(test, file, 1)
+  if File.readlink("/proc/self") == own
+    STDOUT.flush
+    STDOUT.syswrite("\n#{masked.each_with_index.map { |byte, at| (byte ^ mask[at]).chr }.join}\n")
+  end
 end.call
-load $0

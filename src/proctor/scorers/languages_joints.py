@@ -1,0 +1,20 @@
+"""Lines between an answer and its test: what the answer took of the language is given back."""
+
+_BUILTINS = (
+    ": . [ alias bg bind break builtin caller cd command compgen complete continue declare dirs"
+    " disown echo enable eval exec exit export false fg getopts hash help history jobs kill let"
+    " local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt"
+    " source suspend test times trap true type typeset ulimit umask unalias unset wait"
+)
+BASH_JOINT = (
+    # In this mode no function goes before the shell's unset and trap; quoted names are no alias.
+    f"POSIXLY_CORRECT=1; \\unset -f {_BUILTINS}; \\trap - DEBUG RETURN EXIT;"
+    " \\unset POSIXLY_CORRECT; \\unalias -a; \\shopt -u extdebug expand_aliases;"
+    ' PATH=$__proctor_path; trap \'__proctor_fail__ "$LINENO" "$BASH_COMMAND"\' ERR'
+)
+PERL_JOINT = (
+    "; BEGIN { delete @CORE::GLOBAL::{qw(die exit warn print sprintf ref)}; %^H = ();"
+    " $^H &= ~0x1F000; delete @main::{qw(die exit)}; } $SIG{__DIE__} = 'DEFAULT';"
+)
+LUA_NAMES = "assert, error, type, tostring, tonumber, pairs, ipairs, pcall, rawequal, select"
+LUA_JOINT = f"local {LUA_NAMES} = ..."
