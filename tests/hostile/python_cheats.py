@@ -212,6 +212,9 @@ CHEATS: dict[str, tuple[str, str]] = {
         "plain", "import os, struct\ndef twice(x):\n    for name in os.listdir('/proc/self/fd'):\n        fd = int(name)\n        if fd < 3: continue\n"
         "        for value in (4, 6, 4, 6):\n            body = b'=i' + struct.pack('<q', value) + b'l' + bytes(4) + bytes(4)\n"
         "            try: os.write(fd, struct.pack('<I', len(body)) + body)\n            except OSError: pass\n    os._exit(0)"),
+    "one child for each guess": (
+        "plain", "import os\ndef twice(x):\n    for guess in range(20):\n        child = os.fork()\n        if not child: return guess\n"
+        "        if not os.waitpid(child, 0)[1]: os._exit(0)"),
     "a child that goes on": (
         "plain", "import os\nif os.fork(): os._exit(0)\ndef twice(x): return x"),
 }  # fmt: skip

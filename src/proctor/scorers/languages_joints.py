@@ -18,3 +18,7 @@ PERL_JOINT = (
 )
 LUA_NAMES = "assert, error, type, tostring, tonumber, pairs, ipairs, pcall, rawequal, select"
 LUA_JOINT = f"local {LUA_NAMES} = ..."
+PHP_JOINT = "; " + " ".join(
+    rf"@\ini_set('{name}', '1');"
+    for name in ("zend.assertions", "assert.active", "assert.exception")
+)

@@ -9,7 +9,7 @@ from proctor.scorers.languages_builds import (
     RUST_MACROS,
     WRAP,
 )
-from proctor.scorers.languages_joints import BASH_JOINT, LUA_JOINT, LUA_NAMES, PERL_JOINT
+from proctor.scorers.languages_joints import BASH_JOINT, LUA_JOINT, LUA_NAMES, PERL_JOINT, PHP_JOINT
 from proctor.scorers.languages_row import (
     Aid,
     Language,
@@ -331,7 +331,7 @@ LANGUAGES: tuple[Language, ...] = (
             "launch.php",
         ),
         opening="<?php",
-        joint=r";\ini_set('zend.assertions', '1'); \ini_set('assert.exception', '1');",
+        joint=PHP_JOINT,
         ending=r";\ProctorLaunch::end();",
         shape=php_part,
         rewrite=php_unlinked,

@@ -17,10 +17,10 @@ const file = path.resolve("main.js");
 const source = fs.readFileSync(file, "utf8");
 const lines = source.split("\n");
 const last = Math.max(lines.lastIndexOf(END), lines.lastIndexOf(LATE)) + 1;
-const input = fs.readFileSync(0, "utf8");
+const input = fs.readFileSync(0);
 const cut = input.indexOf("\n");
-const test = input.slice(cut + 1);
-const masked = Buffer.from(input.slice(0, cut).trim());
+const test = input.subarray(cut + 1).toString("utf8");
+const masked = input.subarray(0, cut);
 const mask = crypto.randomBytes(masked.length);
 for (let i = 0; i < masked.length; i++) masked[i] ^= mask[i];
 

@@ -24,7 +24,7 @@ local({
   steps <- parse("main.r", keep.source = TRUE)
   unlink("main.r")
   lines <- vapply(attr(steps, "srcref"), function(place) place[[1]], 1L)
-  text <- as.character(attr(steps, "srcref"))
+  text <- vapply(attr(steps, "srcref"), function(place) as.character(place)[[1]], "")
   attributes(steps) <- NULL
   # What a test fails by must be what it was: names of the language that the answer took go.
   joint <- match("invisible(\"the test begins here\")", text, nomatch = 0L)

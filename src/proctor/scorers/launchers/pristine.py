@@ -139,7 +139,17 @@ test.__code__ = compile(tree, SOURCE, "exec", flags, True)
     "between",
     "exec",
 )
-AFTER = compile("sys.stdout.flush()\nsys.stderr.flush()", "after", "exec")
+AFTER = compile(
+    """
+if getpid() != own:
+    leave(1)
+sys.stdout.flush()
+sys.stderr.flush()
+""",
+    "after",
+    "exec",
+)
+"""A child that tried a guess, and found that it passes, is not the program."""
 NOTHING = compile("", SOURCE, "exec")
 
 
@@ -156,26 +166,33 @@ def steps(given: list[Any]) -> list[Any]:
     linecache.cache[SOURCE] = (len(text), None, text.splitlines(True), SOURCE)
     program = types.FunctionType(compile(text, SOURCE, "exec", dont_inherit=True), module.__dict__)
     test = types.FunctionType(NOTHING, module.__dict__)
+    built_in = dict(vars(builtins))
     own = {
-        "__builtins__": dict(vars(builtins)), "sys": sys, "kept": kept, "read": os.read,
+        "__builtins__": built_in, "sys": sys, "kept": kept, "read": os.read,
         "write": os.write, "leave": os._exit, "line": line, "key": key[:HALF], "SIZE": SIZE,
         "FLAGS": FLAGS, "SOURCE": SOURCE, "program": program, "test": test,
         "plain": plain, "AST": _ast.AST, "ONLY_AST": _ast.PyCF_ONLY_AST,
     }  # fmt: skip
     sys.addaudithook(refuse)
     every = _signal.valid_signals()
-    return [
-        gc.freeze,
-        program,
+    after = {"__builtins__": built_in, "sys": sys, "getpid": os.getpid, "leave": os._exit}
+    after["own"] = os.getpid()
+    # A handler that is due runs at the end of these, and no other until they are let in again.
+    quiet = (
         partial(sys.settrace, None),
         partial(sys.setprofile, None),
         *(partial(_signal.setitimer, timer, 0) for timer in TIMERS),
-        # A handler that is due runs here, and no other until the test begins.
         partial(_signal.pthread_sigmask, _signal.SIG_BLOCK, every),
+    )
+    return [
+        gc.freeze,
+        program,
+        *quiet,
         partial(exec, BETWEEN, own),
         partial(_signal.pthread_sigmask, _signal.SIG_UNBLOCK, every),
         test,
-        partial(exec, AFTER, {"sys": sys}),
+        *quiet,
+        partial(exec, AFTER, after),
         partial(os.write, line, key[HALF:]),
         partial(os._exit, 0),
     ]

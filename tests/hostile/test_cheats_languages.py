@@ -1,0 +1,59 @@
+"""Answers in other languages that cheat: few still pass, and those are known.
+
+PROCTOR_LANGUAGES_WANTED, as .ci/run sets it, tries all languages; a plain run tries some.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from hostile.language_cheats import CHEATS
+from proctor.core.contracts import ScoreContext
+from proctor.core.score import ScoreStatus
+from proctor.sandboxes.bubblewrap import Bubblewrap
+from proctor.scorers.languages import named
+from proctor.scorers.languages_found import toolchain
+from proctor.scorers.unit_tests import UnitTest, UnitTests
+from room import ROOM
+from scorers.test_languages import BEFORE, SAMPLES
+
+ALL = bool(os.environ.get("PROCTOR_LANGUAGES_WANTED"))
+QUICK = ("perl", "bash", "sql", "javascript")
+SANDBOX = next(iter(Bubblewrap().problems()), None)
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "safety.md"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _closed() -> object:
+    yield
+    ROOM.close()
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_gets_no_points(name: str) -> None:
+    cheat = CHEATS[name]
+    language = named(cheat.lang)
+    assert language is not None
+    if SANDBOX:
+        pytest.skip(SANDBOX)
+    if lacks := toolchain(language).missing:
+        pytest.skip(f"{', '.join(lacks)} not installed")
+    if not ALL and cheat.lang not in QUICK:
+        pytest.skip(".ci/run tries all languages (PROCTOR_LANGUAGES_WANTED)")
+    sample = SAMPLES[cheat.lang]
+    test = UnitTest(content=sample.test, before=BEFORE.get(cheat.lang, ""), timeout=20)
+    ctx = ScoreContext.of(f"```{sample.tag or cheat.lang}\n{cheat.code}\n```")
+    ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=ROOM.sandbox(Bubblewrap))
+    made = ROOM.run(UnitTests(tests=(test,), lang=cheat.lang).score(ctx))
+    assert made.status is ScoreStatus.SCORED, made.reason
+    assert made.points == float(cheat.passes), made
+
+
+def test_few_pass_and_the_page_names_them() -> None:
+    assert len(CHEATS) >= 31
+    passing = {name for name, cheat in CHEATS.items() if cheat.passes}
+    assert len(passing) <= 4
+    page = re.sub(r"\s+", " ", PAGE.read_text(encoding="utf-8"))
+    assert [name for name in passing if name.partition(": ")[2] not in page] == []
