@@ -66,3 +66,20 @@ def test_too_much_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_broken_archive_is_told(tmp_path: Path) -> None:
     with pytest.raises(tarfile.TarError):
         packed.unpack(b"not an archive", tmp_path / "work")
+
+
+def test_a_file_with_holes_takes_no_more_room_than_others(tmp_path: Path) -> None:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        info = tarfile.TarInfo("holes")
+        info.pax_headers = {
+            "GNU.sparse.major": "0",
+            "GNU.sparse.minor": "1",
+            "GNU.sparse.name": "holes",
+            "GNU.sparse.size": str(1 << 40),
+            "GNU.sparse.map": "0,1",
+        }
+        info.size = 1
+        tar.addfile(info, io.BytesIO(b"x"))
+    with pytest.raises(packed.TooMuch):
+        packed.unpack(made.getvalue(), tmp_path / "work")

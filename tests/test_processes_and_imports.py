@@ -92,6 +92,11 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"proctor.search_paths.find_installed"},
         "the packages that a case depends on are looked up, by the first part, without importing",
     ),
+    "row_source.py": (
+        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
+         "proctor.child_processes.popen"},
+        "what decodes Parquet: this interpreter, our own module, no keys; the file is its input",
+    ),
     "executors/local.py": (
         {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
          "proctor.child_processes.spawn"},

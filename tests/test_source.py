@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor import source, yaml_source
+from proctor import row_source, source, yaml_source
 from proctor.errors import SuiteError
 
 
@@ -104,7 +104,7 @@ def test_broken_yaml(tmp_path: Path, text: str | bytes, line: int, words: str) -
 def rows_of(tmp_path: Path, name: str, text: str) -> list[Any]:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    return [document.data for document in source.read_rows(path)]
+    return [document.data for document in row_source.read_rows(path)]
 
 
 def test_rows(tmp_path: Path) -> None:
@@ -124,6 +124,16 @@ def test_rows(tmp_path: Path) -> None:
         ("a.csv", "a,a\n1,2\n", 1, "twice"),
         ("a.csv", "a,b\n1,2\n1\n", 3, "1 fields under a header of 2"),
         ("a.csv", 'a,b\n1,"2\n', 2, "not readable as CSV"),
+        ("a.csv", ",".join(f"c{n}" for n in range(10_001)), 1, "more than 10,000 columns"),
+        ("a.csv", ",".join(["a"] * 9_999) + "\n", 1, "columns that occur twice: a"),
+        ("a.jsonl", '{"a": [' + "1," * 60 + "1" * 400 + "]}\n", 1, "a number has too many digits"),
+        (
+            "a.jsonl",
+            '{"a": "' + "[" * 70 + '", "b": ' + "[" * 70 + "]" * 70 + "}",
+            1,
+            "nested more than 60 deep",
+        ),
+        ("a.jsonl", "1\n[" + "{}," * 2_600_000 + "1]\n", 2, "more than 5,000,000 values"),
         ("a.parquet", "no parquet", None, "not readable as Parquet"),
         ("a.txt", "x", None, "rows are read from"),
     ],

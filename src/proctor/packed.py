@@ -48,12 +48,17 @@ def unpack(archive: bytes, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as packed:
+        size = 0
         for number, member in enumerate(packed):
             if number >= MOST_FILES:
                 raise TooMuch(f"more than {MOST_FILES} files")
             name = PurePosixPath(member.name)
             if not member.isreg() or name.is_absolute() or ".." in name.parts:
                 continue
+            # A file with holes may say that it is much larger than the archive.
+            size += member.size
+            if size > MOST_BYTES:
+                raise TooMuch(f"more than {MOST_BYTES // 2**20} MiB")
             place = folder.joinpath(*name.parts)
             if name.parts and (source := packed.extractfile(member)) is not None:
                 place.parent.mkdir(parents=True, exist_ok=True)

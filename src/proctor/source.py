@@ -7,19 +7,33 @@ import math
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from proctor.core.suite import Json
-from proctor.errors import MissingResource, Problem, SuiteError
+from proctor.errors import Problem, SuiteError, UsageError
 
 MAX_FILE = 64 * 1024 * 1024
 MAX_LINE = 1_000_000
 MAX_ROW = 128 * 1024 * 1024
 MAX_DEPTH = 60
 MAX_NAME = 255
+MAX_VALUES = 5_000_000
+"""How many values one JSON text may hold, as far as brackets and commas tell."""
+MAX_COLUMNS = 10_000
+LIMITS: Mapping[str, int] = {
+    "rows": 100_000_000,
+    "decoded": 1024 * 1024 * 1024,
+    "memory": 1024 * 1024 * 1024,
+}
+"""What a file may come to at most: rows, bytes when it is decoded, and bytes of memory for that.
+
+Whoever trusts a file moves them by a variable of the environment, ``PROCTOR_MAX_ROWS`` and so on.
+"""
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """What ends a line in YAML, whose places count so."""
@@ -91,6 +105,21 @@ class Document:
         return value if isinstance(value, str) else self.spelling.get(loc, _as_text(value))
 
 
+def variable(name: str) -> str:
+    """Return the name of the variable that moves a limit."""
+    return f"PROCTOR_MAX_{name.upper()}"
+
+
+def limit(name: str, usual: int | None = None) -> int:
+    """Return a limit: what the environment says, else the usual one."""
+    told = os.environ.get(variable(name), "")
+    if not told:
+        return LIMITS[name] if usual is None else usual
+    if not (told.isascii() and told.isdigit()) or not 1 <= len(told) <= 18:
+        raise UsageError(f"{variable(name)} is a whole number, not {told[:40]!r}")
+    return int(told)
+
+
 def show_loc(loc: Loc) -> str:
     """Write a location as ``cases[3].weight``."""
     text = ""
@@ -101,19 +130,28 @@ def show_loc(loc: Loc) -> str:
 
 def read_text(path: Path, *, limit: int = MAX_FILE) -> str:
     """Read a UTF-8 text file, or say what is wrong with it and where."""
+    return decode(path, read_bytes(path, limit=limit))
+
+
+def read_bytes(path: Path, *, limit: int = MAX_FILE) -> bytes:
+    """Read a file whole, or say why it cannot be: also where it is more than anybody wants."""
     try:
         found = refuse_pipe(path)
         if found.st_size > limit:
             message = f"the file has {found.st_size:,} bytes; no more than {limit:,} are read"
             raise wrong(path, message)
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
     except FileNotFoundError:
         raise wrong(path, "there is no such file") from None
     except IsADirectoryError:
         raise wrong(path, "this is a folder, not a file") from None
     except OSError as error:
         raise wrong(path, f"cannot be read: {error.strerror or error}") from None
-    return decode(path, data)
+    if len(data) > limit:
+        # A file of /proc says that it is empty, and is not.
+        raise wrong(path, f"the file has more than {limit:,} bytes")
+    return data
 
 
 def refuse_pipe(path: Path) -> os.stat_result:
@@ -159,7 +197,10 @@ def read_jsonl(
     With ``finite``, a number that is none (NaN, Infinity, 1e400) is an error. ``seen`` is given
     every line as it stands, before its document comes.
     """
+    most = limit("rows")
     for number, line in enumerate(read_lines(path), 1):
+        if number > most:
+            raise _too_many_rows(path, most)
         seen(line)
         if not line.strip():
             continue
@@ -185,17 +226,22 @@ def read_csv(path: Path) -> Iterator[Document]:
     """Read a CSV file with a header, one document a row; an empty field is an empty text."""
     csv.field_size_limit(MAX_ROW)
     started = 1
+    lines = _CsvLines(path)
     try:
-        reader = csv.reader(_csv_lines(path), strict=True)
+        reader = csv.reader(lines.read(), strict=True)
         header = next(reader, None)
         if not header:
             raise wrong(path, "the file is empty; a header line is needed", 1, 1)
+        if len(header) > MAX_COLUMNS:
+            raise wrong(path, f"more than {MAX_COLUMNS:,} columns", 1, 1)
         if len(set(header)) < len(header):
-            twice = sorted({name for name in header if header.count(name) > 1})
+            twice = sorted(name for name, times in Counter(header).items() if times > 1)
             raise wrong(path, f"columns that occur twice: {', '.join(twice)}", 1, 1)
-        started = reader.line_num + 1
-        for row in reader:
-            line, started = started, reader.line_num + 1
+        started, most = reader.line_num + 1, limit("rows")
+        for number, row in enumerate(reader, 1):
+            if number > most:
+                raise _too_many_rows(path, most)
+            line, started, lines.held = started, reader.line_num + 1, 0
             if not row:
                 continue
             if len(row) != len(header):
@@ -208,25 +254,41 @@ def read_csv(path: Path) -> Iterator[Document]:
         raise wrong(path, f"not readable as CSV: {error}", started, 1, hint=hint) from None
 
 
-def _csv_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file with their ends, never holding more than one."""
-    try:
-        refuse_pipe(path)
-        with path.open("rb") as file:
-            if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-                decode(path, b"\xff\xfe")
-            file.seek(0)
-            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            for number, line in enumerate(iter(lambda: text.readline(MAX_ROW), ""), 1):
-                if len(line) >= MAX_ROW:
-                    raise wrong(path, f"a line of more than {MAX_ROW:,} characters", number, 1)
-                if "\0" in line:
-                    decode(path, line.encode(), row=number)
-                yield line
-    except UnicodeDecodeError:
-        raise _undecodable(path) from None
-    except OSError as error:
-        raise _unreadable(path, error) from None
+@dataclass
+class _CsvLines:
+    """The lines of a text file with their ends, of which a row in quotes may take several."""
+
+    path: Path
+    held: int = 0
+    """How many characters were given since the last row was whole; whoever reads rows says so."""
+
+    def read(self) -> Iterator[str]:
+        """Yield line by line, never more than one row can hold."""
+        path = self.path
+        try:
+            refuse_pipe(path)
+            with path.open("rb") as file:
+                if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+                    decode(path, b"\xff\xfe")
+                file.seek(0)
+                text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+                for number, line in enumerate(iter(lambda: text.readline(MAX_ROW), ""), 1):
+                    self.held += len(line)
+                    if self.held >= MAX_ROW:
+                        message = f"a row of more than {MAX_ROW:,} characters"
+                        raise wrong(path, message, number, 1)
+                    if "\0" in line:
+                        decode(path, line.encode(), row=number)
+                    yield line
+        except UnicodeDecodeError:
+            raise _undecodable(path) from None
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+
+def _too_many_rows(path: Path, most: int) -> SuiteError:
+    hint = f"if you trust it, set {variable('rows')} higher"
+    return wrong(path, f"more than {most:,} rows", most + 1, 1, hint=hint)
 
 
 def _undecodable(path: Path) -> SuiteError:
@@ -240,39 +302,6 @@ def _undecodable(path: Path) -> SuiteError:
     except OSError as error:
         return _unreadable(path, error)
     return wrong(path, "not valid UTF-8", hint="save the file as UTF-8")
-
-
-def read_parquet(path: Path) -> Iterator[Document]:
-    """Read a Parquet file, one document a row, batch by batch; nulls are left out."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingResource(
-            f"{path}: reading Parquet needs pyarrow (fix: pip install 'proctor[parquet]')"
-        ) from None
-    try:
-        with pyarrow.parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=1024):
-                for row in batch.to_pylist():
-                    number += 1
-                    kept = {key: value for key, value in row.items() if value is not None}
-                    yield Document(path=path, data=kept, row=number)
-    except (OSError, pyarrow.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        raise wrong(path, f"not readable as Parquet: {reason}") from None
-
-
-def read_rows(path: Path) -> Iterator[Document]:
-    """Read the rows of a JSONL, CSV or Parquet file, told apart by the name's ending."""
-    readers = {".jsonl": read_jsonl, ".csv": read_csv, ".parquet": read_parquet}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise wrong(path, f"rows are read from {', '.join(readers)} files")
-    if not path.is_file():
-        raise wrong(path, "there is no such file")
-    return reader(path)
 
 
 def inside(root: Path, base: Path, name: str) -> Path | None:
@@ -298,31 +327,40 @@ def unusable_name(name: str) -> str:
 
 def _parse_json(path: Path, text: str, row: int | None = None, *, finite: bool = False) -> Json:
     try:
-        data = parse_json(text, finite=finite)
-        if text.count("[") + text.count("{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
-            raise wrong(path, f"nested more than {MAX_DEPTH} deep", row or 1, 1)
-        return data
+        return parse_json(text, finite=finite)
     except json.JSONDecodeError as error:
         line = error.lineno if row is None else row
         excerpt = error.doc.split("\n")[error.lineno - 1]
         message = f"not valid JSON: {error.msg}"
         raise wrong(path, message, line, error.colno, excerpt=excerpt) from None
-    except RecursionError:
-        raise wrong(path, f"nested more than {MAX_DEPTH} deep", row or 1, 1) from None
     except ValueError as error:
         raise wrong(path, str(error), row or 1, 1) from None
 
 
 def parse_json(text: str, *, finite: bool = False) -> Json:
-    """Read JSON text; a whole number of very many digits is a ValueError.
+    """Read JSON text that others wrote; what is nested too deep or too much is a ValueError.
 
-    With ``finite``, so is one that is no number, or none that a computer holds.
+    So is a whole number of very many digits and, with ``finite``, what is no number or none that
+    a computer holds.
     """
+    brackets = text.count("[") + text.count("{")
+    if brackets + text.count(",") > MAX_VALUES:
+        raise ValueError(f"more than {MAX_VALUES:,} values")
+    how: dict[str, Any] = {}
     if finite:
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_short)
-    return json.loads(text, parse_int=_short) if _LONG.search(text) else json.loads(text)
+        how = {"parse_constant": _no_number, "parse_float": _finite}
+    if finite or _LONG.search(text):
+        how["parse_int"] = _short
+    try:
+        data = json.loads(text, **how)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    if brackets > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+        raise ValueError(_TOO_DEEP)
+    return data
 
 
+_TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
 MOST_DIGITS = 400
 _LONG = re.compile(rf"[0-9]{{{MOST_DIGITS}}}")
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from proctor import wire
 from proctor.candidates.driven import Driven
 from proctor.candidates.sources import files_key
 from proctor.core.agent import Desk
 from proctor.core.suite import Json
-from proctor.errors import ModelError
+from proctor.errors import ModelError, SuiteError
 from proctor.redaction import credential_variables
+from proctor.source import read_json
 
 GET_IT = (
     "fix: git clone https://github.com/microsoft/TaskWeaver && pip install -e TaskWeaver, or name"
@@ -128,8 +128,8 @@ class TaskWeaver(Driven):
 def _settings(file: Path) -> Mapping[str, Json]:
     """Read the settings of a project, as far as they can be read."""
     try:
-        data = wire.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        data = read_json(file).data
+    except SuiteError:
         return {}
     return data if isinstance(data, Mapping) else {}
 

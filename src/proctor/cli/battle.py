@@ -1,6 +1,5 @@
 """``proctor battle``: which of several runs has the better answers, as a judge sees it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +125,9 @@ def exit_code(outcome: Any) -> int:
 def _prompt(path: Path | None) -> Any:
     if path is None:
         return None
-    try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"{path} cannot be read as JSON: {error}") from None
+    from proctor.source import read_json
+
+    found = read_json(path).data
     if not isinstance(found, dict):
         raise click.UsageError(f"{path} is not a battle prompt: it holds no JSON object")
     return found

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.reports.reasons import one_line
 
 PLUGINS = {
     "scorers": "scorer",
@@ -64,15 +65,21 @@ def list_(
 
 
 def _runs(store: Any, limit: int) -> list[dict[str, Any]]:
+    from proctor.core.run import RunStatus
+    from proctor.engine.summary_json import sound_summary
+
     rows = []
     for run in store.runs(limit=limit):
-        totals = (store.summary(run.id) or {}).get("totals", {})
+        stored = store.summary(run.id)
+        numbers = sound_summary(stored)
+        broken = stored is not None and numbers is None
+        totals = (numbers or {}).get("totals", {})
         rows.append(
             {
                 "id": run.id,
                 "name": run.name,
                 "suite": run.suite,
-                "status": run.status.value,
+                "status": (RunStatus.BROKEN if broken else run.status).value,
                 "imported": run.imported,
                 "rate": totals.get("rate"),
                 "started": datetime.fromtimestamp(run.started, UTC).isoformat(timespec="seconds"),
@@ -152,4 +159,4 @@ def _cell(value: Any) -> str:
         return ""
     if value is True:
         return "yes"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    return f"{value:.4f}" if isinstance(value, float) else one_line(str(value))

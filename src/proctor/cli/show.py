@@ -1,6 +1,6 @@
 """``proctor show``: one case of a run, with all that explains its mark."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -91,7 +91,7 @@ def _lines(
             yield f"  error: {_printable(item.attempt.error)}"
         if where := item.attempt.notes.get(TRACEBACK):
             yield from _block("traceback", _printable(str(where)).rstrip(), None)
-        yield from _numbered("context", item.attempt.notes.get("context", ()), most)
+        yield from _numbered("context", _listed(item.attempt.notes, "context"), most)
         yield from _said(item, most)
         yield from _agent_lines(item.attempt, sizes, most)
         yield from _noted(item.attempt.notes)
@@ -162,14 +162,20 @@ def _noted(notes: Any) -> Iterator[str]:
     """Show why a dialogue ended, what each turn covered, and what was strange about it."""
     if reason := notes.get("reason"):
         yield f"  ended: {_printable(str(reason))}"
-    ledger = notes.get("ledger") or {}
-    for point, first in zip(ledger.get("points", ()), ledger.get("first", ()), strict=False):
+    ledger = notes.get("ledger")
+    for point, first in zip(_listed(ledger, "points"), _listed(ledger, "first"), strict=False):
         when = f"covered at turn {first}" if first else "never covered"
         yield f"    {when}: {_printable(str(point))}"
-    for flag in notes.get("flags", ()):
+    for flag in _listed(notes, "flags"):
         yield f"  the simulated user: {_printable(_words(flag))}"
-    if notes.get("truncated"):
-        yield f"  cut off by the limit of tokens: turn {', '.join(map(str, notes['truncated']))}"
+    if turns := _listed(notes, "truncated"):
+        yield f"  cut off by the limit of tokens: turn {', '.join(map(str, turns))}"
+
+
+def _listed(holder: Any, name: str) -> Sequence[Any]:
+    """Return a list of notes, or of a score's detail; a stranger's may hold anything."""
+    found = holder.get(name) if isinstance(holder, dict) else None
+    return found if isinstance(found, list | tuple) else ()
 
 
 def _words(flag: Any) -> str:
@@ -204,36 +210,41 @@ def _score_lines(criterion: "Criterion", score: "Score", full: bool) -> Iterator
 def _test_rows(number: int, test: Any, full: bool) -> Iterator[str]:
     """Show a unit test: how it ended, and for a failed one what it said and what was run."""
     line = f" at line {test['line']}" if test.get("line") else ""
-    said = "" if test["passed"] else f": {_printable(test['result'])}{line}"
-    yield f"{'✓' if test['passed'] else '✗'} test {number} ({test['seconds']:.2f} s){said}"
-    if test["passed"] and not full:
+    passed, seconds = bool(test.get("passed")), test.get("seconds")
+    took = f" ({seconds:.2f} s)" if isinstance(seconds, int | float) else ""
+    said = "" if passed else f": {_printable(str(test.get('result', '')))}{line}"
+    yield f"{'✓' if passed else '✗'} test {number}{took}{said}"
+    if passed and not full:
         return
     for name in ("stderr", "stdout"):
-        text = _printable(test.get(name) or "").rstrip()
+        text = _printable(str(test.get(name) or "")).rstrip()
         rows = text.split("\n") if text else []
         for row in rows if full else rows[-8:]:
             yield f"    {name}: {row}"
     if full:
-        for at, row in enumerate(_printable(test["program"]).split("\n"), 1):
+        for at, row in enumerate(_printable(str(test.get("program", ""))).split("\n"), 1):
             yield f"    {at:4} {row}"
 
 
 def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
-    detail = score.detail if isinstance(score.detail, dict) else {}
-    for rule in detail.get("rules", ()):
-        mark = "✓" if rule["status"] == "match" else "✗"
-        places = ", ".join(f"at {start}–{end}" for start, end in rule["spans"][:3])
-        yield f"{mark} {rule['points']:+g}  {rule['keyword']}  {places}".rstrip()
-    for number, test in enumerate(detail.get("tests", ()), 1):
+    from proctor.reports.reasons import rows_of
+
+    for rule in rows_of(score.detail, "rules"):
+        mark = "✓" if rule.get("status") == "match" else "✗"
+        spans = [span for span in _listed(rule, "spans") if _listed({"": span}, "")]
+        places = ", ".join("at " + "–".join(map(str, span)) for span in spans[:3])
+        points = rule.get("points")
+        worth = f"{points:+g}" if isinstance(points, int | float) else ""
+        yield f"{mark} {worth}  {_printable(str(rule.get('keyword', '')))}  {places}".rstrip()
+    for number, test in enumerate(rows_of(score.detail, "tests"), 1):
         yield from _test_rows(number, test, full)
-    replies = detail.get("raw", ())
-    for number, reply in enumerate(replies, 1):
+    for number, reply in enumerate(_listed(score.detail, "raw"), 1):
         if full or score.points is None:
             for row in _printable(str(reply)).split("\n"):
                 yield f"judge, reply {number}: {row}"
-    for number, blank in enumerate(detail.get("blanks", ()), 1):
-        mark = "✓" if blank["points"] else "✗"
-        yield f"{mark} blank {number}: {blank['text']!r}, wanted {blank['target']!r}"
+    for number, blank in enumerate(rows_of(score.detail, "blanks"), 1):
+        mark = "✓" if blank.get("points") else "✗"
+        yield f"{mark} blank {number}: {blank.get('text')!r}, wanted {blank.get('target')!r}"
 
 
 def _marked(item: "AttemptResult") -> str:

@@ -17,6 +17,8 @@ class RunStatus(StrEnum):
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
     """Some cases could not be run; the same command tries them again."""
+    BROKEN = "broken"
+    """What the store has of it cannot be read: somebody else wrote to it, or it is damaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """Where the files of AskBench lie: what a path is, the INI of a task, and the rows it names."""
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from proctor.core.suite import Json
 from proctor.dialects.askbench_ini import MARKS
 from proctor.dialects.askbench_tasks import TASKS, Shape, shape_of
+from proctor.source import parse_json
 
 INI_ENDINGS = (".ini", ".cfg", ".conf")
 ROWS = "test.jsonl"
@@ -121,8 +121,8 @@ def _is_ini(path: Path) -> bool:
 def _first_row(path: Path) -> Json:
     line = _start(path).lstrip().partition("\n")[0]
     try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
+        return parse_json(line)
+    except ValueError:
         return None
 
 

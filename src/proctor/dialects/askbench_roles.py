@@ -1,6 +1,5 @@
 """Who plays which role in an AskBench task: candidate, judge and simulated user."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -10,6 +9,7 @@ from proctor.core.model import ModelChoice, Sampling
 from proctor.core.model_name import write_model
 from proctor.dialects.askbench_ini import Values
 from proctor.errors import UsageError
+from proctor.source import parse_json
 
 CANDIDATE, JUDGE, SIMULATOR = "candidate", "judge", "simulator"
 
@@ -158,8 +158,8 @@ class RoleReader:
         if entry is None or not entry.text:
             return {}
         try:
-            made = json.loads(entry.text)
-        except (ValueError, RecursionError):
+            made = parse_json(entry.text)
+        except ValueError:
             made = None
         if not isinstance(made, dict) or not all(isinstance(v, str) for v in made.values()):
             message = "a JSON object of texts is wanted for 'headers'"

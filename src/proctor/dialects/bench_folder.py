@@ -1,13 +1,14 @@
 """The folders that Arthur Bench keeps suites and runs in, read whole."""
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from proctor.core.attempt import Attempt
 from proctor.core.kept import Archive, KeptRun, KeptSuite, Row
@@ -20,6 +21,28 @@ from proctor.source import read_json, wrong
 from proctor.validation import validate
 
 SUITE, RUN, INDEX = "suite.json", "run.json", "suite_id_to_name.json"
+
+
+def _past(moment: datetime) -> datetime:
+    try:
+        seconds = moment.timestamp()
+    except (OverflowError, ValueError, OSError):
+        seconds = -1.0
+    if not 0 <= seconds <= time.time() + AHEAD:
+        raise ValueError("this is no moment from 1970 until now")
+    return moment
+
+
+def _reasonable(points: float) -> float:
+    if math.isfinite(points) and abs(points) > MOST_POINTS:
+        raise ValueError(f"{points:g} points are more than anything can give")
+    return points
+
+
+AHEAD = 2 * 24 * 3600.0
+"""By how many seconds another machine's clock may be ahead."""
+MOST_POINTS = 1e15
+Points = Annotated[float, AfterValidator(_reasonable)]
 
 
 class _Loose(BaseModel):
@@ -65,14 +88,14 @@ class _Suite(_Loose):
 
 
 class _Result(_Loose):
-    score: float | None = None
+    score: Points | None = None
     category: _Category | None = None
 
 
 class _Output(_Loose):
     id: str | None = None
     output: str | None = None
-    score: float | None = None
+    score: Points | None = None
     score_result: _Result | None = None
 
 
@@ -80,7 +103,7 @@ class _Run(_Loose):
     id: str = ""
     name: str
     test_cases: list[_Output]
-    created_at: datetime | None = None
+    created_at: Annotated[datetime, AfterValidator(_past)] | None = None
     model_name: str | None = None
     model_version: str | None = None
     foundation_model: str | None = None
@@ -171,9 +194,14 @@ def read_run(path: Path, suite: Suite) -> KeptRun:
         ),
         rows=rows,
         settings={"bench_id": found.id} if found.id else {},
-        started=found.created_at.timestamp() if found.created_at else file.stat().st_mtime,
+        started=found.created_at.timestamp() if found.created_at else _changed(file),
         copy_of=found.proctor.run,
     )
+
+
+def _changed(file: Path) -> float:
+    """Return when a file was written; a clock that was wrong then does not make it tomorrow."""
+    return max(0.0, min(file.stat().st_mtime, time.time()))
 
 
 def _suites(path: Path) -> Iterator[Path]:

@@ -12,7 +12,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Suite
 from proctor.dialects.infibench_format import Parameters
 from proctor.errors import DialectError, Problem, SuiteError
-from proctor.source import Document, Loc, inside, normal_newlines, read_rows
+from proctor.row_source import read_rows
+from proctor.source import MAX_ROW, Document, Loc, inside, normal_newlines, read_bytes
 from proctor.validation import validate
 from proctor.yaml_source import read_yaml
 
@@ -154,11 +155,7 @@ def _numbered(folder: Path, entries: Iterable[str], names: _Names) -> list[_Resp
 
 def _read(responses: Iterable[_Response]) -> Iterator[Attempt]:
     for response in responses:
-        try:
-            with open(response.path, "rb") as file:
-                data = file.read()
-        except OSError as error:
-            raise _wrong(Path(response.path), f"cannot be read: {error.strerror}") from None
+        data = read_bytes(Path(response.path), limit=MAX_ROW)
         text = normal_newlines(data.decode("utf-8", "replace"))
         yield Attempt.of(response.case_id, text, index=response.index)
 

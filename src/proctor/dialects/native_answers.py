@@ -1,6 +1,5 @@
 """Answers on file in the native format: rows of case, output and attempt."""
 
-import json
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,8 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Json, Message, Suite
 from proctor.dialects.native_spot import Findings
 from proctor.errors import DialectError
-from proctor.source import Document, read_rows
+from proctor.row_source import read_rows
+from proctor.source import Document, parse_json
 from proctor.spooled import HELD, Finder, Places
 from proctor.validation import describe, suggest
 
@@ -171,8 +171,8 @@ def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Mes
     written = document.data["messages"]
     if isinstance(written, str):
         try:
-            written = json.loads(written)
-        except (ValueError, RecursionError):
+            written = parse_json(written)
+        except ValueError:
             findings.add(document.problem(("messages",), "'messages' is not valid JSON"))
             return ()
     if not isinstance(written, list) or not all(_is_message(entry) for entry in written):

@@ -1,14 +1,13 @@
 """A first look at a path, to tell whether it is a native suite."""
 
 import csv
-import json
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import SuiteError
-from proctor.source import unusable_name
+from proctor.errors import MissingResource, SuiteError
+from proctor.row_source import parquet_columns
+from proctor.source import parse_json, unusable_name
 from proctor.yaml_source import read_yaml
 
 FIRST_LOOK = 64 * 1024
@@ -102,8 +101,8 @@ def _names_native(path: Path, name: str) -> bool:
 def _jsonl(path: Path) -> bool:
     line = _start(path, 1024 * 1024).lstrip().partition("\n")[0]
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        row = parse_json(line)
+    except ValueError:
         return '"ask"' in line[:FIRST_LOOK]
     return isinstance(row, dict) and (set(row) == {"suite"} or bool(_ASKING & set(row)))
 
@@ -119,12 +118,9 @@ def _csv(path: Path) -> bool:
 
 def _parquet(path: Path) -> bool:
     try:
-        arrow: Any = import_module("pyarrow")
-        parquet: Any = import_module("pyarrow.parquet")
-    except ImportError:
+        names = parquet_columns(path)
+    except MissingResource:
         return True
-    try:
-        names = parquet.read_schema(path).names
-    except (OSError, arrow.ArrowException):
+    except SuiteError:
         return False
     return bool(_ASKING & set(names)) and "case" not in names

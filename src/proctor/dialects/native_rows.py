@@ -8,7 +8,8 @@ from pathlib import Path
 from proctor.core.suite import Json
 from proctor.dialects.native_case import CaseKeys
 from proctor.dialects.native_spot import Findings
-from proctor.source import Document, read_rows
+from proctor.row_source import read_rows
+from proctor.source import Document, parse_json
 from proctor.validation import describe, suggest
 
 TAG_PREFIXES = ("tags.", "tag:")
@@ -94,8 +95,8 @@ def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Js
     if column not in _STRUCTURED or not cell.lstrip().startswith(("[", "{")):
         return cell
     try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
+        return parse_json(cell)
+    except ValueError:
         message = f"the column {column!r} starts like JSON and is not valid JSON"
         hint = "for a text that starts with a bracket, write a JSON list with that text"
         findings.add(document.problem((column,), message, hint=hint))
@@ -108,8 +109,8 @@ def _maybe_list(cell: Json) -> Json:
     if not cell.startswith("["):
         return cell
     try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
+        return parse_json(cell)
+    except ValueError:
         return cell
 
 

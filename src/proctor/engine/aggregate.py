@@ -140,7 +140,8 @@ class UsageSums:
 def usage_from(used: Json) -> Usage:
     """Read what was kept of a usage; nothing was used where it is none."""
     found = used if isinstance(used, Mapping) else {}
-    return Usage(**{f.name: found[f.name] for f in fields(Usage) if f.name in found})
+    numbers = {f.name: found[f.name] for f in fields(Usage) if f.name in found}
+    return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
 
 
 def _counts(usage: Usage) -> dict[str, Json]:

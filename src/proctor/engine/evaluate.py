@@ -350,6 +350,8 @@ def finish(
 def view_of(store: Store, reference: str) -> RunView:
     """Return a stored run as reports see it."""
     run = store.run(reference)
+    if run.status is RunStatus.BROKEN:
+        raise damaged(store, run)
     stored = store.summary(run.id)
     if stored is None:
         raise StoreError(
@@ -357,11 +359,23 @@ def view_of(store: Store, reference: str) -> RunView:
             " (fix: start it again with the same command)"
         )
     header = store.suite_header(run.suite_key)
+    try:
+        summary = summary_from(stored)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise damaged(store, run) from None
     return RunView(
         run=run,
-        summary=summary_from(stored),
+        summary=summary,
         suite=header,
         results=lambda: _results(store, run.id, header),
+    )
+
+
+def damaged(store: Store, run: Run) -> StoreError:
+    """Make the error of a run that the store holds, but not in a form that can be read."""
+    return StoreError(
+        f"the run {run.name!r} ({run.id}) is damaged in the store at {store.place}: somebody else"
+        f" wrote to it, or the disk did (fix: `proctor delete {run.id}`, and make it again)"
     )
 
 

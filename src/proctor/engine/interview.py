@@ -199,9 +199,9 @@ class Interviewer:
         for batch, known in self._batches(roster):
             there = [] if self.afresh else [p for p in batch if p.key in known]
             found = self.store.attempts(planned.key for planned in there)
-            self._link([(planned, found[planned.key]) for planned in there])
-            counted.stored += len(there)
-            yield from (p for p in batch if self.afresh or p.key not in known)
+            self._link([(planned, found[planned.key]) for planned in there if planned.key in found])
+            counted.stored += len(found)
+            yield from (p for p in batch if p.key not in found)
 
     async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
         useless = _of_no_use if self.roster.cast.agent is None else _nothing

@@ -193,6 +193,7 @@ class _Usages(Strict, extra="allow"):
 
 
 class _Notes(Strict, extra="allow"):
+    rounds: list[Object] = Field(default_factory=list)
     files: list[dict[StrictStr, StrictStr | None]] = Field(default_factory=list)
 
 

@@ -9,7 +9,8 @@ from re import compile as pattern
 
 from proctor import wire
 from proctor.core.suite import Json
-from proctor.errors import UsageError
+from proctor.errors import SuiteError, UsageError
+from proctor.source import read_json
 
 Price = tuple[float, float]
 """US dollars per million tokens in and out."""
@@ -52,11 +53,9 @@ def _listed() -> Mapping[str, Price]:
 @cache
 def _own(path: str) -> Mapping[str, Price]:
     try:
-        return _table(wire.loads(Path(path).read_bytes()), path)
-    except OSError as error:
-        raise UsageError(f"PROCTOR_PRICES: {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"PROCTOR_PRICES: {path} is not JSON: {error}") from None
+        return _table(read_json(Path(path)).data, path)
+    except SuiteError as error:
+        raise UsageError(f"PROCTOR_PRICES: {error}") from None
 
 
 def _table(data: Json, path: str) -> Mapping[str, Price]:

@@ -12,7 +12,8 @@ from proctor.core.encoding import reply_from, request_from
 from proctor.core.fingerprint import digest, plain
 from proctor.core.model import Model, Reply, Request
 from proctor.core.suite import Json
-from proctor.errors import ModelError
+from proctor.errors import ModelError, SuiteError
+from proctor.source import decode, parse_json, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,10 @@ def read(path: Path) -> Mapping[str, Mapping[str, Recorded]]:
     """Read a cassette: by the key of the request, what each model replied to it last."""
     found: dict[str, dict[str, Recorded]] = {}
     try:
-        with path.open("rb") as file:
-            for key, recorded in _calls(file, path):
-                found.setdefault(key, {})[recorded.model] = recorded
-    except OSError as error:
-        raise ModelError(f"replay:{path}: {error.strerror or error}") from None
+        for key, recorded in _calls(read_lines(path), path):
+            found.setdefault(key, {})[recorded.model] = recorded
+    except SuiteError as error:
+        raise ModelError(f"replay:{error.problems[0].place}: {error.problems[0].message}") from None
     return found
 
 
@@ -161,13 +161,13 @@ def _calls(file: Iterator[bytes], path: Path) -> Iterator[tuple[str, Recorded]]:
         if not text.strip():
             continue
         try:
-            data = wire.loads(text)
+            data = parse_json(decode(path, text, row=number))
             key = data.get("key") or request_key(request_from(data["request"]))
             named = data.get("model") or ""
             model = named if isinstance(named, str) else str(named.get("model", ""))
             reply_from(data["reply"])
             yield key, Recorded(model, data["reply"])
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (SuiteError, ValueError, LookupError, TypeError, AttributeError) as error:
             if not text.endswith(b"\n"):
                 return
             raise ModelError(f"{path}:{number}: this is no call of a cassette: {error}") from None

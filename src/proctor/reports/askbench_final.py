@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from proctor.source import read_bytes
+
 FINAL = "final_result.txt"
 RESULTS = "results.txt"
 UNKNOWN = "Accuracy: unknown"
@@ -85,7 +87,7 @@ def _gather(folder: Path, task: str) -> Gathered:
     if file is None:
         where = f"no results.txt in a folder of a time stamp below {folder}"
         return Gathered(task=task, note=where)
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = read_bytes(file).decode("utf-8", "replace")
     metrics = metrics_in(text)
     total = _TOTAL.search(text)
     return Gathered(

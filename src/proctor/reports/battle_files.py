@@ -7,6 +7,7 @@ from pathlib import Path
 
 from proctor.core.comparison import BattleOutcome, Comparison, Preference, placed, settle
 from proctor.core.suite import Json
+from proctor.source import read_json, wrong
 
 FOLDER = Path("gpt_evaluate", "battle_results")
 INVALID = (-1.0, -1.0)
@@ -37,7 +38,9 @@ def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
     """
     target = folder / FOLDER
     total = target / "battle_results.json"
-    known = json.loads(total.read_text(encoding="utf-8")) if total.is_file() else {}
+    known = read_json(total).data if total.is_file() else {}
+    if not isinstance(known, dict):
+        raise wrong(total, "this is not what `proctor battle` writes", hint="name another folder")
     written: list[Path] = []
     for pair in outcome.pairs:
         names = outcome.name_of(pair.first), outcome.name_of(pair.second)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from proctor.core.suite import Json
+from proctor.errors import SuiteError
+from proctor.source import read_json, read_text
 
 RESULTS, ANALYSES, STATISTICS = "evaluation_results", "evaluation_analyses", "evaluation_statistics"
 _TABLE, _STATISTICS = "_results.csv", "_evaluation_statistics.json"
@@ -76,8 +78,8 @@ def write_text(path: Path, text: str) -> Path:
 def read_mapping(path: Path) -> dict[str, Json]:
     """Read a JSON file that an earlier run left; what is none of ours holds nothing."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = read_json(path).data
+    except SuiteError:
         return {}
     if not isinstance(found, dict):
         return {}
@@ -103,8 +105,10 @@ def plain_cell(text: str) -> str:
 def _numbers(folder: Path) -> Iterator[Row]:
     for path in sorted(folder.glob(f"*{_TABLE}")):
         model = path.name.removesuffix(_TABLE)
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
+        try:
+            rows = list(csv.reader(io.StringIO(read_text(path), newline="")))
+        except (SuiteError, csv.Error):
+            continue
         if not rows:
             continue
         for place, category in enumerate(rows[0][1:], 1):

@@ -1,6 +1,7 @@
 """The results of an examined agent for old scripts: printed turn by turn, kept in one CSV file."""
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from proctor.reports.shortfall import shortfall
 from proctor.reports.taskweaver import BY_CASE, BY_TURN, by_turn, rows_of, written
 from proctor.reports.turns import NOT_REACHED, turns_of
 from proctor.reports.view import RunView
+from proctor.source import read_text
 
 
 def write_rows(view: RunView, path: Path) -> None:
@@ -33,13 +35,19 @@ def rows_in(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file; none where there is no file."""
     if not path.is_file():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
+    with io.StringIO(read_text(path), newline="") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames and "case_file" not in reader.fieldnames:
             raise UsageError(
                 f"{path} is no result file: it has no column case_file (fix: name another with -r)"
             )
-        return [{name: value or "" for name, value in row.items()} for row in reader]
+        try:
+            return [{name: value or "" for name, value in row.items() if name} for row in reader]
+        except csv.Error as error:
+            raise UsageError(
+                f"{path} is no result file: {error} (fix: mend line"
+                f" {reader.line_num}, or name another with -r)"
+            ) from None
 
 
 def lines(view: RunView) -> Iterator[str]:

@@ -9,7 +9,7 @@ from sqlalchemy import func, or_, select
 from proctor.core.comparison import Comparison
 from proctor.core.encoding import comparison_from
 from proctor.store.database import CHUNK, Database
-from proctor.store.document import decode, encode
+from proctor.store.document import BROKEN, decode, encode
 from proctor.store.schema import comparisons as table
 
 
@@ -44,7 +44,11 @@ class Comparisons(Database):
         """Return the comparisons at those places, each after the hash of what was compared."""
         query = select(table.c.key, table.c.content, table.c.document)
         found = self._among(query, table.c.key, keys)
-        return {key: (content, comparison_from(decode(text))) for key, content, text in found}
+        return {
+            key: (content, comparison)
+            for key, content, text in found
+            if (comparison := _read(text)) is not None
+        }
 
     def count_comparisons(self, runs: Sequence[str]) -> tuple[int, float]:
         """Return how many comparisons these runs have with each other, and when the last was."""
@@ -62,7 +66,8 @@ class Comparisons(Database):
             .order_by(table.c.created, table.c.key)
         )
         for row in self._all(query):
-            yield comparison_from(decode(row.document))
+            if (found := _read(row.document)) is not None:
+                yield found
 
     def comparisons_of(self, runs: Sequence[str]) -> Iterator[tuple[str, str, Comparison]]:
         """Yield all comparisons in which one of these runs took part, as they are put.
@@ -75,5 +80,14 @@ class Comparisons(Database):
         after = ""
         while page := self._all(query.where(table.c.key > after)):
             for key, content, document in page:
-                yield key, content, comparison_from(decode(document))
+                if (found := _read(document)) is not None:
+                    yield key, content, found
             after = page[-1].key
+
+
+def _read(document: str) -> Comparison | None:
+    """Make a comparison of its document; one that cannot be read is none, and asked for again."""
+    try:
+        return comparison_from(decode(document))
+    except BROKEN:
+        return None

@@ -41,6 +41,8 @@ class Database:
         self._reader = engine if local else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._open: Transaction | None = None
         self._inserts: dict[tuple[str, ...], Executable] = {}
+        self.damaged: set[str] = set()
+        """The keys of attempts and scores that could not be read, and may be put again."""
 
     def is_there(self) -> bool:
         """Tell whether the store is still where it was opened; a server is asked anyway."""

@@ -1,12 +1,13 @@
 """How values become text that every database keeps as it is, and back again."""
 
 import json
+import math
 import re
 from typing import Any
 
 import orjson
-from sqlalchemy import Dialect, Text
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import Dialect, Float, Integer, Text
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Json
@@ -33,6 +34,34 @@ def decode(text: str) -> Json:
     return json.loads(text) if text.startswith(" ") else orjson.loads(text)
 
 
+BROKEN = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+"""What comes of reading a document that is not what it must be: others may write to a store."""
+
+
+def decode_object(text: str) -> dict[str, Json]:
+    """Read an object that ``encode`` wrote; something else is a ValueError."""
+    found = decode(text)
+    if not isinstance(found, dict):
+        raise ValueError("this is no object")
+    return found
+
+
+def tags_of(text: str) -> dict[str, tuple[str, ...]]:
+    """Read the tags of a row; those that cannot be read are none."""
+    try:
+        return read_tags(text)
+    except BROKEN:
+        return {}
+
+
+def read_tags(text: str) -> dict[str, tuple[str, ...]]:
+    """Read the tags of a row; what is none of them is an error."""
+    found = {name: tuple(values) for name, values in decode_object(text).items()}
+    if not all(isinstance(value, str) for values in found.values() for value in values):
+        raise TypeError("a tag is no text")
+    return found
+
+
 def escape(text: str) -> str:
     """Write a text without the characters that a database refuses."""
     return _AWKWARD.sub(lambda found: f"\x10{ord(found[0]):04x}", text)
@@ -53,6 +82,39 @@ class AnyText(TypeDecorator[str]):
         """Escape on the way in."""
         return None if value is None else escape(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Restore on the way out."""
+        if value is not None and not isinstance(value, str):
+            # SQLite keeps in any column whatever somebody else puts there.
+            value = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
         return unescape(value) if value is not None and "\x10" in value else value
+
+
+class AnyNumber(TypeDecorator[float]):
+    """Be a column of numbers, from which what is none comes out as not a number."""
+
+    impl = Float
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> float | None:
+        """Let finite numbers through."""
+        if value is None:
+            return None
+        known = type(value) in (int, float) and math.isfinite(value)
+        return float(value) if known else math.nan
+
+
+class AnyWhole(TypeDecorator[int]):
+    """Be a column of whole numbers, from which what is none comes out as -1."""
+
+    impl = Integer
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> int | None:
+        """Let whole numbers through."""
+        return value if value is None or type(value) is int else -1
+
+
+def is_number(kind: TypeEngine[Any]) -> bool:
+    """Tell whether a column, or what is computed of some, is a number."""
+    return isinstance(kind, Float | AnyNumber)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Float, and_, false, func, literal, not_, o
 
 from proctor.core.expression import Expression
 from proctor.errors import UsageError
-from proctor.store.document import AnyText
+from proctor.store.document import AnyText, is_number
 from proctor.store.schema import run_results, run_tags
 
 _DEEPEST = 40
@@ -108,7 +108,7 @@ class Condition:
         one, other = self._term(left, depth), self._term(right, depth)
         if one is None or other is None:
             return self._unknown(one, op, other)
-        if isinstance(one.type, Float) != isinstance(other.type, Float):
+        if is_number(one.type) != is_number(other.type):
             raise self._odd("a text cannot be compared with a number")
         known = and_(one.is_not(None), other.is_not(None))
         compare = _ORDERS.get(type(op), _equal)
@@ -142,7 +142,7 @@ class Condition:
         if self._is_tag(right):
             return self._has(right.id, run_tags.c.value.contains(text, autoescape=True))
         column = self._term(right, depth)
-        if column is None or isinstance(column.type, Float):
+        if column is None or is_number(column.type):
             raise self._odd("a number contains no text")
         return column.contains(text, autoescape=True)
 
@@ -182,7 +182,7 @@ class Condition:
 
     def _number(self, node: ast.expr, depth: int) -> ColumnElement[Any]:
         found = self._term(node, depth)
-        if found is None or not isinstance(found.type, Float):
+        if found is None or not is_number(found.type):
             raise self._odd("only numbers can be added or multiplied")
         return found
 

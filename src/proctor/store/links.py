@@ -5,13 +5,13 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, delete, func, null, or_, select
 
-from proctor.core.attempt import Attempt
+from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from, score_from
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case
+from proctor.core.suite import Case, Message
 from proctor.errors import StoreError
 from proctor.store.database import chunks
-from proctor.store.document import decode
+from proctor.store.document import BROKEN, decode
 from proctor.store.rows import LinkedCase, LinkedKeys, RunAttempt
 from proctor.store.runs import Runs
 from proctor.store.schema import (
@@ -23,8 +23,9 @@ from proctor.store.schema import (
     scores,
     suite_cases,
 )
-from proctor.store.suites import read_case
+from proctor.store.suites import case_or_broken
 
+DAMAGED = "what the store has of this is damaged or gone; the same command makes it again"
 Place = tuple[int, int]
 Tried = tuple[Attempt, dict[str, Score]]
 Within = Callable[[Column[int]], ColumnElement[bool]]
@@ -166,29 +167,26 @@ class Links(Runs):
             linked.append(keys.get(place, {}))
         known = self._cases(suite_key, within)
         for position, (pairs, linked) in by_position.items():
-            if position not in known:
-                raise StoreError(
-                    f"the store at {self.place} has lost case {position} of the run {run_id}"
-                    " (fix: run it again)"
-                )
-            yield LinkedCase(position, known[position], pairs, linked)
+            yield LinkedCase(position, known.get(position) or _lost(position), pairs, linked)
 
     def _attempts(self, run_id: str, within: Within) -> Iterator[tuple[Place, Attempt]]:
         table = run_attempts.c
         query = (
-            select(table.position, table.number, attempts.c.document)
+            select(table.position, table.number, table.attempt_key, attempts.c.document)
             .select_from(run_attempts)
             .outerjoin(attempts, attempts.c.key == table.attempt_key)
             .where(table.run_id == run_id, within(table.position))
             .order_by(table.position, table.number)
         )
-        for position, number, document in self._all(query):
-            if document is None:
-                raise StoreError(
-                    f"the store at {self.place} has lost an attempt of the run {run_id}"
-                    " (fix: run it again)"
+        for position, number, key, document in self._all(query):
+            try:
+                attempt = attempt_from(decode(document))
+            except BROKEN:
+                self.damaged.add(key)
+                attempt = Attempt(
+                    case_id="", index=number, status=AttemptStatus.ERROR, error=DAMAGED
                 )
-            yield (position, number), attempt_from(decode(document))
+            yield (position, number), attempt
 
     def _scores(
         self, run_id: str, within: Within, *, documents: bool = True
@@ -209,18 +207,30 @@ class Links(Runs):
             if document is None:
                 continue
             if key not in known:
-                known[key] = score_from(decode(document))
+                known[key] = self._score(key, document)
             found.setdefault((position, number), {})[criterion] = known[key]
         return keys, found
+
+    def _score(self, key: str, document: str) -> Score:
+        try:
+            return score_from(decode(document))
+        except BROKEN:
+            self.damaged.add(key)
+            return Score.failed(DAMAGED)
 
     def _cases(self, suite_key: str, within: Within) -> dict[int, Case]:
         table = suite_cases.c
         query = (
-            select(table.position, table.source, cases.c.document)
-            .join(cases, cases.c.key == table.case_key)
+            select(table.position, table.case_id, table.source, cases.c.document)
+            .outerjoin(cases, cases.c.key == table.case_key)
             .where(table.suite_key == suite_key, within(table.position))
         )
-        return {place: read_case(text, source) for place, source, text in self._all(query)}
+        return {row.position: case_or_broken(row) for row in self._all(query)}
+
+
+def _lost(position: int) -> Case:
+    said = Message(role="system", content="This case is not in the store any more.")
+    return Case(id=f"case {position + 1}", messages=(said,), criteria=())
 
 
 def _place(run_id: str, row: RunAttempt) -> dict[str, Any]:

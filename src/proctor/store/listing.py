@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, tuple_
@@ -84,7 +85,7 @@ class Listing(Searching):
         )
         counts = [0] * bins
         for found, cases in self._all(query):
-            if found is not None:
+            if found is not None and not isnan(found):
                 counts[min(bins - 1, max(0, int(found * bins)))] += cases
         return counts
 

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from sqlalchemy import BigInteger, cast, func, select
 
+from proctor.core.encoding import score_from
 from proctor.core.score import ScoreStatus
 from proctor.store.database import Database, chunks
-from proctor.store.document import decode
+from proctor.store.document import BROKEN, decode
 from proctor.store.schema import run_results, run_scores, scores
 
 _MIXER, _MIXED = 2_654_435_761, 1 << 32
@@ -55,8 +56,10 @@ class Marks(Database):
         )
         for chunk in chunks(places):
             for position, number, document in self._all(query.where(table.position.in_(chunk))):
-                found = decode(document)
-                points, full = found.get("points"), found.get("out_of")
-                full = 1.0 if full is None else full
-                if points is not None and full > 0:
-                    yield Mark(position, number, points, full)
+                try:
+                    found = score_from(decode(document))
+                except BROKEN:
+                    continue
+                full = 1.0 if found.out_of is None else found.out_of
+                if found.points is not None and full > 0:
+                    yield Mark(position, number, found.points, full)

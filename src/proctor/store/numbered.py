@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, func, literal, or_, select
 
 from proctor.core.run import Run
-from proctor.store.document import decode, encode
+from proctor.store.document import BROKEN, decode_object, encode
 from proctor.store.links import Links
 from proctor.store.rows import LinkedCase, SuiteRow
 from proctor.store.schema import run_results, summaries
@@ -115,7 +115,10 @@ class Numbered(Links):
         """Yield the id and the settings of each finished run of a suite."""
         query = select(run_table.c.id, run_table.c.settings).where(*_finished(suite_key))
         for row in self._all(query):
-            yield row.id, decode(row.settings)
+            try:
+                yield row.id, decode_object(row.settings)
+            except BROKEN:
+                yield row.id, {}
 
     def average(self, run_id: str) -> float | None:
         """Return the first measure of a run, which for a suite of one method is its mean."""
@@ -215,6 +218,9 @@ def _holds(criterion: str) -> ColumnElement[bool]:
 
 
 def _average(document: str) -> float | None:
-    measures = decode(document).get("measures", {})
-    found: float | None = next((one.get("value") for one in measures.values()), None)
-    return found
+    try:
+        measures = decode_object(document).get("measures", {})
+        found = next((one.get("value") for one in measures.values()), None)
+    except BROKEN:
+        return None
+    return found if isinstance(found, int | float) else None

@@ -8,7 +8,7 @@ from sqlalchemy import Select, and_, func, or_, select
 from proctor.core.run import Run
 from proctor.core.suite import Case
 from proctor.store.database import Database
-from proctor.store.results import tags_of
+from proctor.store.document import BROKEN, tags_of
 from proctor.store.rows import PairedCase, PairedCount, PairedRow
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.suites import read_case
@@ -98,7 +98,10 @@ class Pairing(Database):
             .where(one.c.suite_key == first_suite, one.c.case_key != two.c.case_key)
         )
         for _, document, other in self._pages(query, one.c.position, -1, None):
-            yield read_case(document, ""), read_case(other, "")
+            try:
+                yield read_case(document, ""), read_case(other, "")
+            except BROKEN:
+                continue
 
 
 def joined(first: Run, second: Run, query: Select[Any]) -> Select[Any]:

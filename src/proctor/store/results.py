@@ -1,6 +1,7 @@
 """What the cases of a run came to, and the numbers of the whole run."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import isnan
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
@@ -8,7 +9,7 @@ from sqlalchemy import delete, func, insert, select
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
-from proctor.store.document import decode, encode
+from proctor.store.document import BROKEN, decode_object, encode, read_tags, tags_of
 from proctor.store.rows import ResultRow
 from proctor.store.schema import run_results, run_tags, summaries
 from proctor.store.searching import forget_texts
@@ -74,9 +75,14 @@ class Results(Database):
         self._put(self._upsert(summaries, replace=("document",)), [row])
 
     def summary(self, run_id: str) -> dict[str, Json] | None:
-        """Return the numbers of a run, none where it has not come so far."""
+        """Return the numbers of a run: none where it has not come so far, nothing if damaged."""
         row = self._first(select(summaries.c.document).where(summaries.c.run_id == run_id))
-        return None if row is None else decode(row.document)
+        if row is None:
+            return None
+        try:
+            return decode_object(row.document)
+        except BROKEN:
+            return {}
 
 
 def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
@@ -97,10 +103,12 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
 
 def row_of(row: Any) -> ResultRow:
     """Make a result of its row."""
-    tags = tags_of(row.tags)
-    return ResultRow(**{**row._mapping, "status": ValueStatus(row.status), "tags": tags})
-
-
-def tags_of(text: str) -> dict[str, tuple[str, ...]]:
-    """Read the tags of a row."""
-    return {name: tuple(values) for name, values in decode(text).items()}
+    numbers = (row.full, row.weight, row.low, row.high, row.spread, row.value)
+    broken = any(number is not None and isnan(number) for number in numbers)
+    status = ValueStatus.UNSCORED
+    try:
+        status = ValueStatus(row.status)
+        tags = read_tags(row.tags)
+    except BROKEN:
+        broken, tags = True, {}
+    return ResultRow(**{**row._mapping, "status": status, "tags": tags, "broken": broken})

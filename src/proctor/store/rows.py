@@ -68,6 +68,8 @@ class ResultRow:
     high: float
     spread: float
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    broken: bool = False
+    """Whether some of it cannot be read, and is made up here."""
 
 
 class PairedRow(NamedTuple):

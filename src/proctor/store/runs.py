@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -9,9 +10,10 @@ from sqlalchemy import Column, Table, delete, exists, select
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus
+from proctor.core.suite import Spec
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
-from proctor.store.document import decode, encode
+from proctor.store.document import BROKEN, decode, decode_object, encode
 from proctor.store.schema import (
     attempt_files,
     attempts,
@@ -158,20 +160,39 @@ def _newest(names: Sequence[str]) -> str:
     return f"the newest are: {', '.join(map(repr, names[:5]))}"
 
 
+LATEST = 253_402_300_799.0
+"""The last second that has a date, in the year 9999."""
+
+
 def _run_of(row: Any) -> Run:
-    return Run(
+    """Make a run of its row; of one that cannot be read, what there is of it, marked as broken."""
+    known = Run(
         id=row.id,
         name=row.name,
         suite=row.suite,
-        suite_key=row.suite_key,
-        candidate=spec_from(decode(row.candidate)),
-        settings=decode(row.settings),
-        status=RunStatus(row.status),
-        started=row.started,
-        finished=row.finished,
+        suite_key=str(row.suite_key),
+        candidate=Spec(name="unknown"),
+        status=RunStatus.BROKEN,
         signature=row.signature,
-        imported=bool(row.imported),
+        imported=row.imported != 0,
     )
+    try:
+        return replace(
+            known,
+            candidate=spec_from(decode(row.candidate)),
+            settings=decode_object(row.settings),
+            status=RunStatus(row.status),
+            started=_moment(row.started),
+            finished=None if row.finished is None else _moment(row.finished),
+        )
+    except BROKEN:
+        return known
+
+
+def _moment(seconds: float) -> float:
+    if not 0 <= seconds <= LATEST:
+        raise ValueError(f"{seconds:g} is no moment")
+    return seconds
 
 
 def _delete_left(connection: Transaction) -> None:

@@ -1,8 +1,8 @@
 """The one definition of the tables; migrations bring a database to it."""
 
-from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
-from proctor.store.document import AnyText
+from proctor.store.document import AnyNumber, AnyText, AnyWhole
 
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """The migrations in their order; a store at the last one needs none."""
@@ -24,10 +24,10 @@ suites = Table(
     Column("name", AnyText, nullable=False),
     Column("version", AnyText, nullable=False),
     Column("dialect", AnyText, nullable=False),
-    Column("cases", Integer, nullable=False),
-    Column("created", Float, nullable=False),
+    Column("cases", AnyWhole, nullable=False),
+    Column("created", AnyNumber, nullable=False),
     Column("document", Text, nullable=False),
-    Column("imported", Integer, nullable=False, server_default="0"),
+    Column("imported", AnyWhole, nullable=False, server_default="0"),
 )
 
 cases = Table(
@@ -41,7 +41,7 @@ suite_cases = Table(
     "suite_cases",
     metadata,
     Column("suite_key", Text, primary_key=True),
-    Column("position", Integer, primary_key=True),
+    Column("position", AnyWhole, primary_key=True),
     Column("case_key", Text, nullable=False),
     Column("case_id", AnyText, nullable=False),
     Column("source", AnyText, nullable=False),
@@ -77,10 +77,10 @@ runs = Table(
     Column("candidate", Text, nullable=False),
     Column("settings", Text, nullable=False),
     Column("status", Text, nullable=False),
-    Column("started", Float, nullable=False),
-    Column("finished", Float),
+    Column("started", AnyNumber, nullable=False),
+    Column("finished", AnyNumber),
     Column("signature", AnyText, nullable=False),
-    Column("imported", Integer, nullable=False, server_default="0"),
+    Column("imported", AnyWhole, nullable=False, server_default="0"),
     Index("ix_runs_started", "started"),
     Index("ix_runs_name", "name", "started"),
     Index("ix_runs_suite_key", "suite_key", "started"),
@@ -90,8 +90,8 @@ run_attempts = Table(
     "run_attempts",
     metadata,
     Column("run_id", Text, primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("number", Integer, primary_key=True),
+    Column("position", AnyWhole, primary_key=True),
+    Column("number", AnyWhole, primary_key=True),
     Column("attempt_key", Text, nullable=False),
     Index("ix_run_attempts_attempt_key", "attempt_key"),
     sqlite_with_rowid=False,
@@ -101,8 +101,8 @@ run_scores = Table(
     "run_scores",
     metadata,
     Column("run_id", Text, primary_key=True),
-    Column("position", Integer, primary_key=True),
-    Column("number", Integer, primary_key=True),
+    Column("position", AnyWhole, primary_key=True),
+    Column("number", AnyWhole, primary_key=True),
     Column("criterion", AnyText, primary_key=True),
     Column("score_key", Text, nullable=False),
     Index("ix_run_scores_score_key", "score_key"),
@@ -113,15 +113,15 @@ run_results = Table(
     "run_results",
     metadata,
     Column("run_id", Text, primary_key=True),
-    Column("position", Integer, primary_key=True),
+    Column("position", AnyWhole, primary_key=True),
     Column("case_id", AnyText, nullable=False),
     Column("status", Text, nullable=False),
-    Column("value", Float),
-    Column("full", Float, nullable=False),
-    Column("weight", Float, nullable=False),
-    Column("low", Float, nullable=False),
-    Column("high", Float, nullable=False),
-    Column("spread", Float, nullable=False),
+    Column("value", AnyNumber),
+    Column("full", AnyNumber, nullable=False),
+    Column("weight", AnyNumber, nullable=False),
+    Column("low", AnyNumber, nullable=False),
+    Column("high", AnyNumber, nullable=False),
+    Column("spread", AnyNumber, nullable=False),
     Column("tags", Text, nullable=False),
     Index("ix_run_results_value", "run_id", "value", "position"),
     Index("ix_run_results_case_id", "run_id", "case_id", "position"),
@@ -135,7 +135,7 @@ run_tags = Table(
     Column("run_id", Text, primary_key=True),
     Column("tag", AnyText, primary_key=True),
     Column("value", AnyText, primary_key=True),
-    Column("position", Integer, primary_key=True),
+    Column("position", AnyWhole, primary_key=True),
     sqlite_with_rowid=False,
 )
 
@@ -151,9 +151,9 @@ searched = Table(
     metadata,
     Column("number", Integer, primary_key=True),
     Column("run_id", Text, nullable=False),
-    Column("cases", Integer, nullable=False),
-    Column("last", Integer, nullable=False),
-    Column("whole", Integer, nullable=False),
+    Column("cases", AnyWhole, nullable=False),
+    Column("last", AnyWhole, nullable=False),
+    Column("whole", AnyWhole, nullable=False),
     Index("ix_searched_run_id", "run_id"),
 )
 
@@ -165,9 +165,9 @@ calls = Table(
     Column("request", Text, nullable=False),
     Column("response", Text, nullable=False),
     Column("usage", Text, nullable=False),
-    Column("cost", Float),
-    Column("seconds", Float),
-    Column("created", Float, nullable=False),
+    Column("cost", AnyNumber),
+    Column("seconds", AnyNumber),
+    Column("created", AnyNumber, nullable=False),
     Column("status", Text, nullable=False),
 )
 
@@ -177,12 +177,12 @@ labels = Table(
     Column("id", Integer, primary_key=True),
     Column("run_id", Text, nullable=False),
     Column("case_id", AnyText, nullable=False),
-    Column("number", Integer, nullable=False),
+    Column("number", AnyWhole, nullable=False),
     Column("criterion", AnyText, nullable=False),
-    Column("points", Float),
+    Column("points", AnyNumber),
     Column("note", AnyText, nullable=False),
     Column("author", AnyText, nullable=False),
-    Column("created", Float, nullable=False),
+    Column("created", AnyNumber, nullable=False),
     Index("ix_labels_run_id", "run_id", "case_id"),
 )
 
@@ -196,7 +196,7 @@ comparisons = Table(
     Column("case_id", AnyText, nullable=False),
     Column("judge", AnyText, nullable=False),
     Column("outcome", Text, nullable=False),
-    Column("created", Float, nullable=False),
+    Column("created", AnyNumber, nullable=False),
     Column("document", Text, nullable=False),
     Index("ix_comparisons_first_run", "first_run", "second_run"),
     Index("ix_comparisons_second_run", "second_run"),
@@ -206,7 +206,7 @@ files = Table(
     "files",
     metadata,
     Column("key", Text, primary_key=True),
-    Column("size", Integer, nullable=False),
+    Column("size", AnyWhole, nullable=False),
     Column("content", LargeBinary, nullable=False),
 )
 

@@ -29,7 +29,7 @@ from sqlalchemy.exc import DBAPIError
 
 from proctor.errors import StoreError
 from proctor.store.database import Database
-from proctor.store.document import decode, escape
+from proctor.store.document import BROKEN, decode, escape, tags_of
 from proctor.store.schema import (
     attempts,
     cases,
@@ -256,7 +256,7 @@ class Searching(Database):
             .order_by(run_attempts.c.position, run_attempts.c.number)
         )
         for row in page:
-            tags = (f"{tag}: {value}" for tag, values in decode(row.tags).items()
+            tags = (f"{tag}: {value}" for tag, values in tags_of(row.tags).items()
                     for value in values)  # fmt: skip
             said = (*asked.get(row.position, ()), *answered.get(row.position, ()))
             yield row.position, _folded("\n".join((row.case_id, *tags, *said))[:LONGEST_TEXT])
@@ -265,8 +265,12 @@ class Searching(Database):
         """Return the messages in the documents of each place."""
         found: dict[int, list[str]] = {}
         for place, document in self._all(query):
-            messages = decode(document).get("messages", ())
-            found.setdefault(place, []).extend(message.get("content", "") for message in messages)
+            try:
+                messages = decode(document).get("messages", ())
+                said = [str(message.get("content", "")) for message in messages]
+            except BROKEN:
+                said = []
+            found.setdefault(place, []).extend(said)
         return found
 
 

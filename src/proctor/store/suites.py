@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import select, update
 
 from proctor.core.encoding import case_from, suite_from
-from proctor.core.suite import Case, Suite
+from proctor.core.suite import Case, Message, Suite
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
-from proctor.store.document import decode, encode
+from proctor.store.document import BROKEN, decode_object, encode
 from proctor.store.rows import SuiteRow
+from proctor.store.runs import LATEST
 from proctor.store.schema import cases as case_table
 from proctor.store.schema import suite_cases
 from proctor.store.schema import suites as suite_table
@@ -72,7 +73,13 @@ class Suites(Database):
         row = self._first(select(suite_table.c.document).where(suite_table.c.key == key))
         if row is None:
             raise StoreError(f"the store at {self.place} has no suite {key!r}")
-        return suite_from(decode(row.document), ())
+        try:
+            return suite_from(decode_object(row.document), ())
+        except BROKEN:
+            raise StoreError(
+                f"the suite {key!r} is damaged in the store at {self.place} (fix: run it again, or"
+                " delete its runs)"
+            ) from None
 
     def suites(self) -> list[SuiteRow]:
         """List all suites, the newest first."""
@@ -96,6 +103,7 @@ class Suites(Database):
             select(
                 suite_cases.c.position,
                 suite_cases.c.case_key,
+                suite_cases.c.case_id,
                 suite_cases.c.source,
                 case_table.c.document,
             )
@@ -103,7 +111,7 @@ class Suites(Database):
             .where(suite_cases.c.suite_key == suite_key)
         )
         for row in self._pages(query, suite_cases.c.position, after, limit):
-            yield row.position, row.case_key, read_case(row.document, row.source)
+            yield row.position, row.case_key, case_or_broken(row)
 
     def _put_cases(
         self, suite_key: str, cases: Iterable[tuple[str, Case]], *, imported: bool = False
@@ -142,9 +150,20 @@ COLUMNS = (
 def suite_row(row: Any) -> SuiteRow:
     """Make the description of a suite of its row, of which other columns are left alone."""
     values = {column.name: getattr(row, column.name) for column in COLUMNS}
-    return SuiteRow(**values | {"imported": bool(row.imported)})
+    created = row.created if 0 <= row.created <= LATEST else 0.0
+    told = {"key": str(row.key), "imported": row.imported != 0, "created": created}
+    return SuiteRow(**values | told)
 
 
 def read_case(document: str, source: str) -> Case:
     """Make a case of its document and of its source in this suite."""
-    return case_from(decode(document) | {"source": source})
+    return case_from(decode_object(document) | {"source": source})
+
+
+def case_or_broken(row: Any) -> Case:
+    """Make a case of its row; one that cannot be read says so, and has nothing but its id."""
+    try:
+        return read_case(row.document, row.source)
+    except BROKEN:
+        said = Message(role="system", content="This case is damaged in the store.")
+        return Case(id=row.case_id, messages=(said,), criteria=(), source=row.source)

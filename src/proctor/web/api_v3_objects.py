@@ -109,7 +109,10 @@ def summary_object(store: Store, run: Run, method: Described) -> dict[str, Json]
 
 def moment(seconds: float | None) -> str | None:
     """Write a point in time."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def _bins(store: Store, run: Run) -> list[Json]:

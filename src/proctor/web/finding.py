@@ -3,8 +3,9 @@
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from proctor.core.run import Run
+from proctor.core.run import Run, RunStatus
 from proctor.core.suite import Json
+from proctor.engine.summary_json import sound_summary
 from proctor.errors import StoreError, StoreGone
 from proctor.reports.view import candidate_label
 from proctor.store.rows import SuiteRow
@@ -35,7 +36,9 @@ def the_suite(store: Store, key: str) -> SuiteRow:
 
 def run_object(store: Store, run: Run) -> dict[str, Json]:
     """Make the object of a run in a list: who, what, when, and its numbers so far."""
-    totals = (store.summary(run.id) or {}).get("totals", {})
+    stored = store.summary(run.id)
+    numbers = sound_summary(stored)
+    totals = (numbers or {}).get("totals", {})
     names = ("rate", "interval", "bounds", "score", "full", "cases", "attempts")
     return {
         "id": run.id,
@@ -43,7 +46,7 @@ def run_object(store: Store, run: Run) -> dict[str, Json]:
         "suite": run.suite,
         "suite_key": run.suite_key,
         "candidate": candidate_label(run.candidate),
-        "status": run.status.value,
+        "status": (run.status if (stored is None) == (numbers is None) else RunStatus.BROKEN).value,
         "imported": run.imported,
         "started": run.started,
         "finished": run.finished,

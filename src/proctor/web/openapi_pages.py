@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Interval = tuple[float, float]
 Tag = str | list[str]
-RunState = Literal["running", "complete", "incomplete"]
-ValueState = Literal["scored", "unanswered", "unscored", "error", "shown"]
+RunState = Literal["running", "complete", "incomplete", "broken"]
+ValueState = Literal["scored", "unanswered", "unscored", "error", "shown", "broken"]
 
 
 class Shape(BaseModel):

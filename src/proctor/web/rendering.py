@@ -84,7 +84,10 @@ def moment(seconds: float | None) -> str:
     """Write a point in time, in UTC."""
     if not seconds:
         return "–"
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return "?"
 
 
 def day(seconds: float | None) -> str:

@@ -74,7 +74,7 @@ def _numbers(store: Store, found: Run) -> dict[str, Any]:
         "failures": {},
         "shortfall": "",
     }
-    if store.summary(found.id) is not None:
+    if found.status is RunStatus.BROKEN or store.summary(found.id) is not None:
         made = to_object(view_of(store, found.id))
     running = found.status is RunStatus.RUNNING
     return {
@@ -153,7 +153,7 @@ def _case(row: ResultRow) -> dict[str, Json]:
     return {
         "id": row.case_id,
         "position": row.position,
-        "status": row.status.value,
+        "status": "broken" if row.broken else row.status.value,
         "value": row.value,
         "full": row.full,
         "low": row.low,

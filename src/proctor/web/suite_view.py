@@ -5,6 +5,7 @@ from typing import Any
 
 from proctor.core.run import Run
 from proctor.core.suite import Json
+from proctor.engine.summary_json import sound_summary
 from proctor.store.store import Store
 from proctor.web.finding import run_object
 
@@ -21,7 +22,7 @@ Described = tuple[dict[str, Any], Mapping[str, Any]]
 
 def described(store: Store, runs: Sequence[Run]) -> list[Described]:
     """Return the object of each run beside its numbers."""
-    return [(run_object(store, run), store.summary(run.id) or {}) for run in runs]
+    return [(run_object(store, run), sound_summary(store.summary(run.id)) or {}) for run in runs]
 
 
 def over_time(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
