@@ -49,6 +49,7 @@ _CRITERION: _Checks = {
 }  # fmt: skip
 _MESSAGE: _Checks = {
     "role": _is_text, "content": _is_text, "images": _is_list, "thinking": _is_text,
+    "marks": _is_list,
 }  # fmt: skip
 _FILE: _Checks = {"name": _is_text, "digest": _is_text, "path": _is_text}
 _CASE: _Checks = {
