@@ -159,7 +159,7 @@ def test_a_failed_criterion_leaves_the_case_unscored_with_bounds(cli: Any) -> No
         "  - id: whole\n    ask: Q\n    criteria: a\n",
     )
     cli.answers([{"case": "half", "output": "a"}, {"case": "whole", "output": "a"}])
-    made = cli.json("run", "suite.yaml", "--answers", "answers.jsonl", "--cases")
+    made = cli.json("run", "suite.yaml", "--answers", "answers.jsonl", "--cases", code=3)
     totals = made["totals"]
     assert (totals["rate"], totals["full"], totals["unscored"]) == (1.0, 1.0, 1)
     assert totals["bounds"] == [0.75, 1.0]

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections import defaultdict
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,6 +30,7 @@ class Once(Sandbox):
     """Run each program once, and remember what it did."""
 
     tier = "once"
+    joins = True
 
     def __init__(self) -> None:
         self.inner = Bubblewrap()
@@ -41,7 +43,7 @@ class Once(Sandbox):
         return await self._once(program, warm=True)
 
     async def _once(self, program: Program, *, warm: bool = False) -> Ran:
-        key = repr((program.steps, sorted(program.files.items())))
+        key = repr((program.steps, sorted(program.files.items()), program.stdin, program.partner))
         if key not in self.known:
             future = asyncio.get_running_loop().create_future()
             self.known[key] = future
@@ -85,6 +87,28 @@ def test_every_published_answer_gets_its_published_score(suite: Suite, model: st
     assert found.keys() == expected.keys()
     for name, values in expected.items():
         assert found[name] == pytest.approx(values, abs=1e-9), name
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_python_tests_judge_the_same_apart_from_the_answer(suite: Suite, model: str) -> None:
+    del suite
+    own = InfiBench().read(SHARED / "suite_dev.yaml").suite
+    cases = {case.id: case for case in own.cases if case.id in PLAIN}
+    if pandas_version() is None:
+        del cases["1-3-173"]
+    together = {name: _together(case) for name, case in cases.items()}
+    assert asyncio.run(values_of(own, cases, model)) == asyncio.run(values_of(own, together, model))
+
+
+def _together(case: Case) -> Case:
+    """Return a case whose tests share the process of the answer."""
+    criteria = []
+    for criterion in case.criteria:
+        params = dict(criterion.scorer.params)
+        if "tests" in params:
+            params["tests"] = [{**test, "isolate": False} for test in params["tests"]]
+        criteria.append(replace(criterion, scorer=replace(criterion.scorer, params=params)))
+    return replace(case, criteria=tuple(criteria))
 
 
 def pandas_version() -> int | None:

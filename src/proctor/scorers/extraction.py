@@ -90,8 +90,8 @@ def compose(code: str, language: Language, *, before: str, test: str, compat: st
         preamble = language.preamble_for("\n".join((hoisted, body, test)))
         head = "\n".join(part for part in (preamble, hoisted, body) if part)
         parts = [_future_first(head, language)]
-    if language.joint:
-        parts.append(language.joint)
+    if joint := language.original_joint if compat == ORIGINAL else language.joint:
+        parts.append(joint)
     head = "\n".join(parts) + "\n"
     if language.opening:
         head = language.opening + "\n" + head

@@ -68,6 +68,8 @@ class Language:
     opening: str = ""
     joint: str = ""
     """A line between the candidate's code and the test."""
+    original_joint: str = ""
+    """That line where published numbers are reproduced."""
     ending: str = ""
     """The line after the test, by which the launcher knows that it was reached."""
     late: str | None = None

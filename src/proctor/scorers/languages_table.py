@@ -198,6 +198,7 @@ LANGUAGES: tuple[Language, ...] = (
         preamble=_CPP_PREAMBLE,
         optional=_CPP_OPTIONAL,
         joint='#include "joint.h"',
+        original_joint="#undef main",
         hides=("main.o",),
         original=True,
         depth=1,

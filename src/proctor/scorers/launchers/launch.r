@@ -28,9 +28,9 @@ local({
   attributes(steps) <- NULL
   # What a test fails by must be what it was: names of the language that the answer took go.
   joint <- match("invisible(\"the test begins here\")", text, nomatch = 0L)
-  names <- c("assert", "stopifnot", "stop", "identical", "all.equal", "isTRUE", "isFALSE", "all", "any",
-             "library", "require", "==", "!=", "!", "(", "{", "if", "&&", "||", "<-", "abs", "sum", "length")
-  base <- as.list(baseenv())[names]
+  names <- c("assert", "stopifnot", "stop", "identical", "all.equal", "isTRUE", "isFALSE", "library",
+             "require", "==", "!=", "!", "(", "{", "if", "&&", "||", "<-")
+  base <- as.list(baseenv(), all.names = TRUE)[c(names, "all", "any", "is.logical", "anyNA", "abs", "sum", "length")]
   base <- base[!vapply(base, is.null, TRUE)]
   kept <- if (exists("holds", inherits = FALSE)) holds else NULL
   write <- base::cat
@@ -40,7 +40,9 @@ local({
   own <- Sys.readlink("/proc/self")
   same <- base::identical
   back <- function() {
-    rm(list = intersect(ls(global, all.names = TRUE), names), envir = global)
+    for (name in intersect(ls(global, all.names = TRUE), names)) {
+      if (is.function(get(name, global))) rm(list = name, envir = global)
+    }
     for (name in names(base)) {
       if (!same(get(name, baseenv()), base[[name]])) {
         unlockBinding(name, baseenv())
