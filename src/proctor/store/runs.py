@@ -10,7 +10,7 @@ from sqlalchemy import Column, Table, delete, exists, select
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus
-from proctor.core.suite import Spec
+from proctor.core.suite import Json, Spec
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
 from proctor.store.document import BROKEN, decode, decode_object, encode
@@ -180,13 +180,23 @@ def _run_of(row: Any) -> Run:
         return replace(
             known,
             candidate=spec_from(decode(row.candidate)),
-            settings=decode_object(row.settings),
+            settings=_settings(decode_object(row.settings)),
             status=RunStatus(row.status),
             started=_moment(row.started),
             finished=None if row.finished is None else _moment(row.finished),
         )
     except BROKEN:
         return known
+
+
+def _settings(found: dict[str, Json]) -> dict[str, Json]:
+    """Return settings in which what pages and comparisons look at is what it must be."""
+    asked = [*found.get("judges", ()), *filter(None, [found.get("simulator")])]
+    if not all(isinstance(one, dict) and isinstance(one.get("model"), str) for one in asked):
+        raise TypeError("a judge or a simulator is none")
+    if not isinstance(found.get("attempts"), int | None):
+        raise TypeError("the number of attempts is none")
+    return found
 
 
 def _moment(seconds: float) -> float:
