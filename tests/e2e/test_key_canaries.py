@@ -146,7 +146,7 @@ def test_nothing_that_is_kept_or_shown_repeats_a_key(echo: Any, url: str) -> Non
 
 def test_agents_that_repeat_a_key(echo: Any, url: str) -> None:
     echo.write("agent.py", "import os\ndef answer(message, folder):\n"
-               "    open(folder + '/dump.txt', 'w').write(str(dict(os.environ)))\n"
+               "    with open(folder + '/dump.txt', 'w') as file:\n        file.write(str(dict(os.environ)))\n"
                "    if message == 'refused':\n        raise ValueError(os.environ['OPENAI_API_KEY'])\n"
                "    return {'reply': os.environ['OPENAI_API_KEY'], 'steps': [{'message': str(os.environ)}]}\n")  # fmt: skip
     header = '{"Authorization": "Bearer $OPENAI_API_KEY", "X-Team-Token": "$TEAM_TOKEN"}'
@@ -163,7 +163,8 @@ def test_agents_that_repeat_a_key(echo: Any, url: str) -> None:
         done = echo.here("run", "suite.yaml", "--limit", "8", "--cases", "--agent", *agent)
         assert "Traceback" not in done.stderr, done.stderr
         shown = echo.here("show", "@last", "plain", "--full")
-        assert MARK in shown.stdout, (agent, shown)
+        # Under load the last words of a process that fails may be missed altogether.
+        assert MARK in shown.stdout or "exit 3" in agent[0], (agent, shown)
         for each in (done, shown, echo.here("show", "@last", "refused", "--json")):
             assert not repeats(each.stdout + each.stderr), agent
     assert found_in(echo.folder) == []
