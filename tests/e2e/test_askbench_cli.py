@@ -27,6 +27,11 @@ api_url = {url}
 RULED = '```json\n{"reason": "r", "result": "correct"}\n```'
 
 
+def answered(messages: list[Any], body: Any) -> str:
+    """Answer as a candidate, or rule as the judge does who is told which words are wanted."""
+    return RULED if "result" in json.dumps(messages) else "It is 4."
+
+
 def write(cli: Any, url: str, rows: str | None = None, /, **changes: str) -> str:
     place = cli.folder / "data" / "math500"
     place.mkdir(parents=True, exist_ok=True)
@@ -48,7 +53,7 @@ def free_port() -> int:
 
 
 def test_nothing_on_disk_is_changed_and_no_key_is_kept(cli: Any) -> None:
-    with FakeServer(RULED, key="key-of-mine") as server:
+    with FakeServer(answered, key="key-of-mine") as server:
         base = write(cli, server.url, key="key-of-mine")
         ini = cli.folder / base
         ini.write_text(
@@ -65,7 +70,7 @@ def test_nothing_on_disk_is_changed_and_no_key_is_kept(cli: Any) -> None:
 
 
 def test_flags_go_over_the_ini(cli: Any) -> None:
-    with FakeServer(RULED) as server:
+    with FakeServer(answered) as server:
         base = write(cli, f"http://127.0.0.1:{free_port()}/v1")
         flags = ("--model", f"openai:other@{server.url}", "--judge", f"openai:wise@{server.url}")
         made = cli.json("askbench", "--config", base, "--attempts", "2", *flags)

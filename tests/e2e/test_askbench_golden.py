@@ -151,6 +151,16 @@ def run(cli: Any, name: str, *more: str, code: int = 0) -> tuple[Any, Script]:
     return made, script
 
 
+def ending(name: str) -> int:
+    """Return the exit code of a run in the original's way: 3 where it skips more than 10 %."""
+    scenario = SCENARIOS[name]
+    expected = scenario["expected"]["attempts"][0]
+    counts = expected.get("metrics", expected)
+    total = len(scenario["rows"])
+    skipped = counts["skipped"] if "skipped" in counts else total - counts["valid"]
+    return 3 if skipped > 0.1 * total else 0
+
+
 def mark(scenario: Any, case: Any) -> str:
     """Return the mark by which the scenario knows a case."""
     for index, row in enumerate(scenario["rows"]):
@@ -162,7 +172,7 @@ def mark(scenario: Any, case: Any) -> str:
 @pytest.mark.parametrize("name", DIALOGUES)
 def test_every_dialogue(cli: Any, name: str) -> None:
     scenario = SCENARIOS[name]
-    made, script = run(cli, name, "--compat", "original")
+    made, script = run(cli, name, "--compat", "original", code=ending(name))
     expected = scenario["expected"]["attempts"][0]["metrics"]
     for known, ours in NAMES.items():
         if known in expected:
@@ -180,7 +190,7 @@ def test_every_dialogue(cli: Any, name: str) -> None:
 @pytest.mark.parametrize("name", SINGLE)
 def test_every_single_turn(cli: Any, name: str) -> None:
     scenario = SCENARIOS[name]
-    made, script = run(cli, name, "--compat", "original")
+    made, script = run(cli, name, "--compat", "original", code=ending(name))
     check_single(scenario, made)
     kinds = scenario["requests"]["by_kind"]
     assert script.asked["cand"] == kinds["cand"]["count"]
@@ -228,7 +238,8 @@ def test_a_candidate_that_fails(cli: Any) -> None:
 
 def test_healthbench(cli: Any) -> None:
     scenario = SCENARIOS["healthbench"]
-    made, script = run(cli, "healthbench", "--compat", "original")
+    code = ending("healthbench")
+    made, script = run(cli, "healthbench", "--compat", "original", code=code)
     expected = scenario["expected"]["attempts"][0]
     found = made["measures"]["healthbench"]
     assert found["value"] == pytest.approx(expected["score"], abs=1e-9)
@@ -239,7 +250,7 @@ def test_healthbench(cli: Any) -> None:
 @pytest.mark.parametrize("name", ["math500", "gpqa", "healthbench", "ask_mind", "in3_interaction"])
 def test_the_original_files(cli: Any, name: str) -> None:
     scenario = SCENARIOS[name]
-    run(cli, name, "--compat", "original", "--out", "written")
+    run(cli, name, "--compat", "original", "--out", "written", code=ending(name))
     root = cli.folder / "written"
     found = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
     assert found == scenario["expected"]["files"]
@@ -252,7 +263,8 @@ def test_the_original_files(cli: Any, name: str) -> None:
 
 def test_the_detailed_file_agrees_with_the_original(cli: Any) -> None:
     scenario = SCENARIOS["ask_mind"]
-    run(cli, "ask_mind", "--compat", "original", "--out", "written")
+    code = ending("ask_mind")
+    run(cli, "ask_mind", "--compat", "original", "--out", "written", code=code)
     path = cli.folder / "written" / "ask_mind" / "ask_mind" / "askbench_detailed_results.json"
     records = json.loads(path.read_text())
     expected = scenario["expected"]["attempts"][0]["per_case"]
@@ -271,26 +283,27 @@ def test_the_detailed_file_agrees_with_the_original(cli: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "measure", "value", "original"),
+    ("name", "measure", "value", "original", "code"),
     [
         # The judge's words true, MATCH and the like are no verdicts by the document.
-        ("math500", "accuracy", 8 / 13, 10 / 17),
-        ("medqa", "accuracy", 5 / 8, 6 / 9),
+        ("math500", "accuracy", 8 / 13, 10 / 17, 3),
+        ("medqa", "accuracy", 5 / 8, 6 / 9, 3),
         # An unreadable item makes a case unscored; one without positive points has no value.
-        ("healthbench", "healthbench", 0.525, 2.6 / 6),
-        # Flags that are missing, null or texts are asked for again; the list goes over the flag.
-        ("ask_mind", "accuracy", 9 / 13, 11 / 18),
-        ("ask_mind", "cov_rate", 8 / 11, 13 / 16),
-        ("ask_mind_turns2", "score", 0.6833333333, 0.6833333333),
-        ("ask_overconfidence", "score", 0.7138888889, 0.7138888889),
-        ("quest_bench", "accuracy", 5 / 9, 5 / 9),
-        ("in3_interaction", "vague_ask_rate", 0.8, 0.8),
+        ("healthbench", "healthbench", 0.525, 2.6 / 6, 3),
+        # Flags that are missing, null or texts are asked for again, as are two rulings that differ;
+        # the list goes over the flag.
+        ("ask_mind", "accuracy", 8 / 12, 11 / 18, 3),
+        ("ask_mind", "cov_rate", 7 / 10, 13 / 16, 3),
+        ("ask_mind_turns2", "score", 0.6833333333, 0.6833333333, 0),
+        ("ask_overconfidence", "score", 0.7138888889, 0.7138888889, 0),
+        ("quest_bench", "accuracy", 5 / 9, 5 / 9, 0),
+        ("in3_interaction", "vague_ask_rate", 0.8, 0.8, 0),
     ],
 )
 def test_where_the_default_differs(
-    cli: Any, name: str, measure: str, value: float, original: float
+    cli: Any, name: str, measure: str, value: float, original: float, code: int
 ) -> None:
-    made, _ = run(cli, name)
+    made, _ = run(cli, name, code=code)
     assert made["measures"][measure]["value"] == pytest.approx(value, abs=1e-9)
     expected = SCENARIOS[name]["expected"]["attempts"][0]
     known = {**expected, **expected.get("metrics", {}), "healthbench": expected.get("score")}
@@ -346,30 +359,44 @@ def test_fata_by_the_document(cli: Any) -> None:
 
 
 def test_several_tasks_and_nothing_twice(cli: Any) -> None:
-    """Two tasks make two runs; started again, no call is made."""
+    """Two tasks make two runs; started again, only the ruling that nobody could read is asked."""
     gpqa, quest = SCENARIOS["gpqa"], SCENARIOS["quest_bench"]
     script = Script({**gpqa["scripts"], **quest["scripts"]})
     with script.server() as server:
         write(cli.folder, server, gpqa)
         base = write(cli.folder, server, quest)
-        args = (
-            "askbench",
-            "--config",
-            base,
-            "--tasks",
-            "gpqa, quest_bench",
-            "--compat",
-            "original",
-        )
-        first = cli.json(*args)
+        tasks = ("--tasks", "gpqa, quest_bench", "--compat", "original")
+        first = cli.json("askbench", "--config", base, *tasks)
         calls = len(server.calls)
-        again = cli.json(*args)
+        again = cli.json("askbench", "--config", base, *tasks)
         asked = [call for call in server.calls[calls:] if call.path.endswith("/completions")]
     assert [found["run"]["suite"] for found in first["runs"]] == ["gpqa", "quest_bench"]
     assert [found["measures"] for found in first["runs"]] == [
         found["measures"] for found in again["runs"]
     ]
+    assert first["runs"][1]["totals"]["unscored"] == 1
+    assert [(call.role, call.said) for call in asked] == [
+        ("judge", "Reasoning: I will not give JSON today.")
+    ] * 10
+
+
+def test_an_item_that_counts_as_not_met_is_not_bought_again(cli: Any) -> None:
+    """The original's rule makes a mark of an unreadable item, and so it is done with."""
+    scenario = SCENARIOS["healthbench"]
+    script = Script(scenario["scripts"])
+    with script.server() as server:
+        args = ("askbench", "--config", write(cli.folder, server, scenario), "--cases")
+        first = cli.json(*args, "--compat", "original", code=3)
+        calls = len(server.calls)
+        again = cli.json(*args, "--compat", "original", code=3)
+        asked = [call for call in server.calls[calls:] if call.path.endswith("/completions")]
+        cli.json(*args, code=3)
+        calls = len(server.calls)
+        cli.json(*args, code=3)
+        unread = {call.said for call in server.calls[calls:] if call.role == "judge"}
+    assert first["measures"] == again["measures"]
     assert asked == []
+    assert "Reasoning: I will not give JSON today." in unread
 
 
 def test_results_of_other_tools_are_gathered(cli: Any) -> None:

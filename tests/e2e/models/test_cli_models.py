@@ -304,7 +304,12 @@ def test_check_and_convert_of_several_tasks(cli: Any, tasks: Callable[[str], str
 def test_a_run_of_several_tasks(cli: Any, tasks: Callable[[str], str], serve: Serve) -> None:
     """The INI names the models; a key of the environment stays at home."""
     cli.env["OPENAI_API_KEY"] = "sk-right-key"
-    with serve('{"reason": "r", "result": "correct"}') as server:
+
+    def answered(messages: list[Any], body: Any) -> str:
+        ruling = '{"reason": "r", "result": "correct"}'
+        return ruling if "result" in json.dumps(messages) else "It is 4."
+
+    with serve(answered) as server:
         base = tasks(server.url)
         plans = cli.json("plan", base)["plans"]
         assert [plan["usage"]["roles"]["judge"][0] for plan in plans] == [2, 1]
