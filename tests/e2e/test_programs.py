@@ -40,7 +40,7 @@ def programs(cli: Any) -> Any:
 def test_bad_programs_do_not_keep_good_ones_from_being_graded(programs: Any) -> None:
     planned = programs.json("plan", "suite.yaml", "--answers", "answers.jsonl")
     assert ["dart" in warning["message"] for warning in planned["warnings"]] == [True]
-    made = programs.json("run", "suite.yaml", "--answers", "answers.jsonl", "--cases")
+    made = programs.json("run", "suite.yaml", "--answers", "answers.jsonl", "--cases", code=3)
     cases = {case["id"]: case for case in made["cases"]}
     assert {name: case["value"] for name, case in cases.items()} == {
         "good": 1.0, "wrong": 0.0, "endless": 0.0, "loud": 0.0, "missing": None,

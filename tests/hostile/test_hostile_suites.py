@@ -273,9 +273,9 @@ ROWS: list[tuple[str, Make, int, str]] = [
     ("keyword_without_end", answered(row("a" * 40 + "!"), "{keywords: [{text: '(a+)+$', regex: true}]}"), 0, ""),
     ("match_without_end", answered(row("a" * 40 + "!"), "{matches: '(a|aa)+$'}"), 0, ""),
     ("conditions_without_end", answered(row(), "{keywords: [a, {text: a, cond: '[x for x in range(10**12)]'}]}"),
-     0, ""),
-    ("condition_of_all_memory", answered(row(), "{keywords: [a, {text: a, cond: \"'a' * 10**12\"}]}"), 0, ""),
-    ("condition_of_all_digits", answered(row(), "{keywords: [a, {text: a, cond: '9**9**9'}]}"), 0, ""),
+     3, "memory limit exceeded"),
+    ("condition_of_all_memory", answered(row(), "{keywords: [a, {text: a, cond: \"'a' * 10**12\"}]}"), 3, "memory limit exceeded"),
+    ("condition_of_all_digits", answered(row(), "{keywords: [a, {text: a, cond: '9**9**9'}]}"), 3, "memory limit exceeded"),
     ("pattern_of_all_memory", check(suite("{matches: '" + "(?:a{1000}" * 12 + "){1000}" * 12 + "'}")), 0, ""),
     ("pattern_that_goes_deep", check(suite("{matches: '" + "(" * 3000 + ")" * 3000 + "'}")), 2, "suite.yaml"),
     # Answers.

@@ -166,12 +166,17 @@ def test_python_preamble_future_lines_and_unused_packages(compat: str) -> None:
             "import java.util.List;\n\n\nclass A {}\n\nclass Main {}",
         ),
         (
+            "java", "class Character {}", "class Error {}\nclass Main { Error e; Math m; Object c = new Character(1); }",
+            "import java.lang.Math;\nimport java.lang.Object;\n"
+            "class Character {}\nclass Error {}\nclass Main { Error e; Math m; Object c = new Character(1); }",
+        ),
+        (
             "go", 'package main\nimport (\n\t"fmt"\n\t"os" // exit\n)\nfunc f() {}',
             'package main\nimport "fmt"\nfunc main() {}',
             'package main\nimport "fmt"\nimport "os"\n\n\n\nfunc f() {}\n\n\nfunc main() {}',
         ),
-        ("php", "<?php\nf();\n?>", "g();", "<?php\n\nf();\n\ng();"),
-        ("c", "int f();", "int main() {}", "int f();\n#undef main\nint main() {}"),
+        ("php", "<?php\nf();\n?>", "g();", f"<?php\n\nf();\n\n{named('php').joint}\ng();"),
+        ("c", "int f();", "int main() {}", 'int f();\n#include "joint.h"\nint main() {}'),
     ],
 )  # fmt: skip
 def test_what_must_stand_first_is_put_first_once(

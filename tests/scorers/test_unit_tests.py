@@ -255,3 +255,11 @@ def test_python_means_the_same_everywhere(
     made = judge(criterion(content), sandbox, answer)
     assert made.status is ScoreStatus.SCORED, made.reason
     assert made.points == float(passed), made.detail
+
+
+@pytest.mark.skipif(bool(WORKS), reason=str(WORKS))
+def test_messages_show_the_lines_of_a_test_that_the_process_never_had() -> None:
+    made = judge(criterion("x = 1\nassert f(x) == 3", isolate=False), Bubblewrap())
+    (row,) = made.detail["tests"]
+    assert '  File "main.py", line 8, in <module>\n    assert f(x) == 3\n' in row["stderr"]
+    assert row["line"] == 8

@@ -88,15 +88,15 @@ class ModelJudge(Judge):
     ) -> Heard[Verdict]:
         """Hold a talk, unless it is known that this model gives none of what it needs.
 
-        The first talk is held alone, so that not everybody asks in vain at once.
+        The first talk that comes to an end is held alone, so that not everybody asks in vain at
+        once; one that raised has shown nothing.
         """
         if not self._tried:
             async with self._trying:
                 if not self._tried:
-                    try:
-                        return await self._talked(talk, salt, sampling)
-                    finally:
-                        self._tried = True
+                    heard = await self._talked(talk, salt, sampling)
+                    self._tried = True
+                    return heard
         if self._mute:
             return Heard(ruling=None, usage=Usage())
         return await self._talked(talk, salt, sampling)

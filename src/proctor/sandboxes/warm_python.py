@@ -269,7 +269,7 @@ def _heavy(program: Program) -> tuple[str, ...]:
     texts = [program.files[SOURCE]]
     if program.modules:
         both = (program, *((program.partner,) if program.partner is not None else ()))
-        texts = [data for half in both for data in half.files.values()]
+        texts = [data for half in both for data in (*half.files.values(), half.stdin)]
     named = {name for data in texts for name in _HEAVY.findall(data.decode("utf-8", "replace"))}
     return tuple(name for name in HEAVY if name.partition(".")[0] in named)
 

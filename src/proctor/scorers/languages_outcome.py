@@ -3,7 +3,7 @@
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proctor.core.program import Ran, Stopped
 from proctor.core.suite import Json
@@ -24,6 +24,7 @@ _NAMED = re.compile(
     r"^(?:Uncaught |Unhandled [Ee]xception: )?[\w.:\\]*(?:Error|Exception|Exit)\b.*"
 )
 _TELLING = re.compile(r"assert|error|exception|panic|\bfailed\b|fatal|undefined|not found", re.I)
+_PLACE = re.compile(r'  File "main\.py", line (\d{1,7}), in ')
 _NOISE = re.compile(r"(?:\d+\s*)?\||at |from |\^|CallStack|error, called at|goroutine |\S+:\d+$")
 
 
@@ -57,10 +58,27 @@ def outcome_of(
     ran: Ran, language: Language, composed: Composed, *, builds: int, timeout: float
 ) -> Outcome:
     """Read what a sandbox says about a test."""
+    if language.name == "python":
+        ran = replace(ran, stderr=_with_lines(ran.stderr, composed.text))
     passed = ran.finished and ran.proved
     line = None if passed else _line(ran.stderr, language, composed)
     text = "passed" if passed else _text(ran, language, building=ran.step < builds, timeout=timeout)
     return Outcome(passed=passed, text=text, line=line, ran=ran, program=composed.text)
+
+
+def _with_lines(stderr: str, program: str) -> str:
+    """Show the lines of a program in Python's messages where the process did not have its text."""
+    if '"main.py", line ' not in stderr:
+        return stderr
+    lines, source = stderr.split("\n"), program.split("\n")
+    shown = []
+    for number, line in enumerate(lines):
+        shown.append(line)
+        place = _PLACE.match(line)
+        follows = lines[number + 1] if number + 1 < len(lines) else ""
+        if place is not None and not follows.startswith("    ") and int(place[1]) <= len(source):
+            shown.append(f"    {source[int(place[1]) - 1].strip()}")
+    return "\n".join(shown)
 
 
 def difference(printed: str, expected: str) -> str:

@@ -124,13 +124,23 @@ def no_package(text: str) -> str:
     return re.sub(r"(?m)^\s*package\s+[\w.]+\s*;?[ \t]*$", "", text)
 
 
+_JAVA_NAMES = (
+    "System", "String", "Math", "Integer", "Long", "Double", "Boolean", "Character", "Object",
+    "Error", "AssertionError", "Exception", "RuntimeException", "Throwable", "Runtime",
+    "IllegalStateException", "IllegalArgumentException", "Class", "StrictMath",
+)  # fmt: skip
+_JAVA_BOXES = ("Integer", "Long", "Double", "Boolean", "Character")
+
+
 def java_names(test: str) -> str:
-    """Return imports that keep an answer from having its own classes by usual names."""
-    own = ("System", "String", "Math", "Integer", "Long", "Double", "Boolean", "Character",
-           "Object", "Error", "AssertionError", "Exception", "RuntimeException", "Throwable",
-           "Runtime", "IllegalStateException", "IllegalArgumentException", "Class",
-           "StrictMath")  # fmt: skip
-    lines = [f"import java.lang.{name};" for name in own]
+    """Return imports by which a test means the library's classes, not the answer's own.
+
+    A test that makes a new ``Character`` means one of the answer: nobody makes boxes that way.
+    """
+    names = set(re.findall(r"\b[A-Z]\w*", test))
+    names -= set(re.findall(r"\b(?:class|interface|enum|record)\s+(\w+)", test))
+    names -= {name for name in _JAVA_BOXES if re.search(rf"\bnew\s+{name}\s*\(", test)}
+    lines = [f"import java.lang.{name};" for name in _JAVA_NAMES if name in names]
     for name in ("Arrays", "Objects", "Collections"):
         if re.search(rf"\b{name}\.", test) and re.search(r"import\s+java\.util\.\*;", test):
             lines.append(f"import java.util.{name};")

@@ -48,7 +48,7 @@ def test_a_judge_that_cannot_be_read_is_shown_with_all_it_said(manners: Any, ser
     script = [("could not be used", says["mistake"]), ("Say two", says["Say two"]), ("", YES)]
     with serve("Sir.", roles={"judge": script}) as server:
         args = ("run", "suite.yaml", "--model", server.at(), "--judge", server.at("judge"))
-        made = manners.json(*args)
+        made = manners.json(*args, code=3)
         totals = made["totals"]
         assert (totals["score"], totals["full"], totals["unscored"]) == (2.0, 2.0, 1)
         shown = manners("show", "@last", "two").stdout
