@@ -332,3 +332,71 @@ def test_wrong_settings_are_told(tmp_path: Path, text: str, message: str) -> Non
     with pytest.raises(SuiteError, match=message) as caught:
         read_config(path, {})
     assert "pw" not in str(caught.value)
+
+
+BROKEN_CODE = """\
+eval_query:
+  - user_query: hello
+    scoring_points:
+      - score_point: The agent greets
+        weight: 1
+        eval_code: |-
+          # looks at the words
+          if "hello" in agent_response["message"]
+            return True
+          return False
+      - {score_point: It is short, weight: none}
+  - user_query: bye
+    scoring_points:
+      - {score_point: The agent parts, weight: 1, eval_code: "return ("}
+"""
+
+
+def test_code_that_is_not_python_is_told_with_its_line_beside_all_else_that_is_wrong(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "greets.yaml").write_text(BROKEN_CODE)
+    with pytest.raises(SuiteError) as caught:
+        read(tmp_path / "greets.yaml")
+    places = [(problem.line, problem.field) for problem in caught.value.problems]
+    assert places == [
+        (11, "eval_query[0].scoring_points[1].weight"),
+        (8, "eval_query[0].scoring_points[0].eval_code"),
+        (14, "eval_query[1].scoring_points[0].eval_code"),
+    ]
+    message = caught.value.problems[1].message
+    assert message == "the code is not Python: expected ':'"
+    assert 'if "hello" in agent_response' in caught.value.problems[1].excerpt
+    assert "never closed (line 1)" in caught.value.problems[2].message
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "told"),
+    [
+        ("|-\n      x = 1\n      retrun (\n", 7, "never closed"),
+        ("|\n\n      x = = 1\n", 7, "invalid syntax"),
+        (">-\n      x = 1\n      y = 2 +\n", 5, "invalid syntax"),
+        ("'x = ='\n", 5, "invalid syntax"),
+        ("|-\n      break\n", 6, "outside loop"),
+        ("|-\n      # nothing\n", 5, "the code is empty"),
+        ('"x = 1\\0"\n', 5, "not Python"),
+    ],
+)
+def test_the_line_of_code_in_every_way_to_write_it(
+    tmp_path: Path, code: str, line: int, told: str
+) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    points = f"scoring_points:\n  - score_point: it is so\n    weight: 1\n    eval_code: {code}"
+    (folder / "case.yaml").write_text(f"task_description: do it\n{points}")
+    with pytest.raises(SuiteError) as caught:
+        read(folder)
+    (problem,) = caught.value.problems
+    assert (problem.line, told in problem.message) == (line, True), str(problem)
+
+
+def test_a_batch_leaves_out_the_case_whose_code_is_not_python(cases: Path) -> None:
+    (cases / "greets.yaml").write_text(BROKEN_CODE)
+    reading = read(cases, broken="skip")
+    assert [case.id for case in reading.suite.cases] == ["mean", "sum9.yaml", "sum10.yaml"]
+    assert [problem.line for problem in reading.warnings] == [11, 8, 14]

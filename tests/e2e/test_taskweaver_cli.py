@@ -134,6 +134,20 @@ def test_a_broken_case_is_reported_and_the_rest_goes_on(
     assert "bad.yaml" in weaver("-m", "single", "-f", "cases/bad.yaml", code=2).stderr
 
 
+def test_code_that_is_not_python_is_reported_with_its_line_and_the_rest_goes_on(
+    weaver: Callable[..., Any], cli: Any
+) -> None:
+    broken = CASE.replace(
+        'return agent_response["message"] ==', 'retrun agent_response["message"] =='
+    )
+    (cli.folder / "cases" / "bad.yaml").write_text(broken)
+    done = weaver("-m", "batch", "-f", "cases", code=3)
+    assert "bad.yaml:13:" in done.stderr
+    assert "the code is not Python: invalid syntax" in done.stderr
+    assert "two.yaml,1,0.5,0.2" in (cli.folder / "sample_case_results.csv").read_text()
+    assert "bad.yaml:13:" in weaver("-m", "single", "-f", "cases/bad.yaml", code=2).stderr
+
+
 def test_an_agent_that_raises_is_an_error_and_nobody_is_asked_about_it(
     weaver: Callable[..., Any], cli: Any, server: FakeServer
 ) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ from proctor.core.agent import AGENT, ROUNDS, USER, Round, RoundState, round_fro
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Dialect, Reading
 from proctor.core.fingerprint import digest_bytes
+from proctor.core.python_snippet import Flaw, flaw_in
 from proctor.core.suite import Case, CaseFile, Criterion, Json, Message, Spec, Suite
 from proctor.dialects.taskweaver_config import Evaluator, read_config
 from proctor.dialects.taskweaver_format import NEW, OLD, Point, ScriptedCase, Shared, UserCase
@@ -152,7 +153,13 @@ class _Reader:
             hint = suggest(str(extra), model.model_fields)
             message = f"the key {extra!r} means nothing here"
             self.warnings.append(document.problem((extra,), message, hint=hint, severity="warning"))
-        made = validate(model, document, {key: data[key] for key in known})
+        problems = list(_unreadable_code(document))
+        try:
+            made = validate(model, document, {key: data[key] for key in known})
+        except SuiteError as error:
+            raise SuiteError([*error.problems, *problems]) from None
+        if problems:
+            raise SuiteError(problems)
         if isinstance(made, ScriptedCase):
             return self._scripted(name, document, made)
         assert isinstance(made, UserCase)
@@ -238,6 +245,42 @@ def _criterion(
     else:
         spec = Spec(name="scoring_point", params=made)
     return Criterion(id=name, scorer=spec, weight=point.weight, turn=turn)
+
+
+def _unreadable_code(document: Document) -> Iterator[Problem]:
+    """Yield what keeps the code of scoring points from running, at its own line of the file.
+
+    It is looked for in the values as they were read, whatever else is wrong with the case.
+    """
+    data = document.data
+    lists: list[tuple[Loc, Json]] = [(("scoring_points",), data.get("scoring_points"))]
+    for number, query in enumerate(_entries(data.get(OLD))):
+        if isinstance(query, dict):
+            lists.append(((OLD, number, "scoring_points"), query.get("scoring_points")))
+    for loc, points in lists:
+        for number, point in enumerate(_entries(points)):
+            code = point.get("eval_code") if isinstance(point, dict) else None
+            if isinstance(code, str) and code.strip() and (flaw := flaw_in(code)):
+                yield _flaw_problem(document, (*loc, number, "eval_code"), code, flaw)
+
+
+def _flaw_problem(document: Document, loc: Loc, code: str, flaw: Flaw) -> Problem:
+    """Return the problem at the flaw's line where the file shows it, else at the key."""
+    problem = document.problem(loc, str(flaw))
+    if flaw.line is None or problem.line is None:
+        return problem
+    line = problem.line + flaw.line
+    written = [part.strip() for part in code.split("\n")[flaw.line - 1 : flaw.line]]
+    # A block's first line follows its key; folded and quoted texts have other lines.
+    if not written or written != [part.strip() for part in document.lines[line - 1 : line]]:
+        return problem
+    return replace(
+        problem, message=flaw.message, line=line, column=1, excerpt=document.lines[line - 1]
+    )
+
+
+def _entries(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else ()
 
 
 def _setup(document: Document, made: Shared) -> dict[str, Json]:

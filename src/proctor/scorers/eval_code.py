@@ -2,8 +2,7 @@
 
 import ast
 import sys
-import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +11,7 @@ from proctor import wire
 from proctor.core.agent import FILES, files_of
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step, Stopped
+from proctor.core.python_snippet import flaw_in, parsable, returns
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.scorers import function_call
@@ -126,51 +126,10 @@ class EvalCode(Scorer):
 
     def problems(self) -> Iterator[str]:
         """Report code that can never run, and times that make no sense."""
-        yield from problems_in(self.code)
+        if flaw := flaw_in(self.code):
+            yield str(flaw)
         if not 0 < self.timeout <= LONGEST:
             yield f"the timeout is from 0 to {LONGEST:g} seconds, not {self.timeout:g}"
-
-
-def problems_in(code: str) -> Iterable[str]:
-    """Report what keeps a snippet from running at all."""
-    try:
-        tree = ast.parse(parsable(code))
-        if not tree.body:
-            return ("the code is empty",)
-        if returns(tree):
-            made = ast.parse("def check(): pass")
-            made.body[0].body = tree.body  # type: ignore[attr-defined]
-            tree = made
-        compile(tree, function_call.SNIPPET, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        place = f" (line {error.lineno})" if error.lineno else ""
-        return (f"the code is not Python: {error.msg}{place}",)
-    except (ValueError, RecursionError, MemoryError) as error:
-        return (f"the code is not Python: {error}",)
-    return ()
-
-
-def parsable(code: str) -> str:
-    """Return a snippet without an indentation that all its lines have."""
-    try:
-        ast.parse(code)
-    except IndentationError:
-        return textwrap.dedent(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    return code
-
-
-def returns(tree: ast.Module) -> bool:
-    """Tell whether a snippet returns something itself, and not only in functions of its own."""
-    waiting: list[ast.AST] = list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Return):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-    return False
 
 
 def laid(ctx: ScoreContext) -> tuple[dict[str, bytes], str]:
