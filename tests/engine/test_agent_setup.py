@@ -90,3 +90,30 @@ def test_without_a_sandbox_no_command_runs(tmp_path: Path) -> None:
         asyncio.run(set_up(case(pre_command="touch x"), tmp_path, None))
     asyncio.run(set_up(case(), tmp_path, None))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_commands_find_python_by_its_plain_name(tmp_path: Path) -> None:
+    """As the original's own cases call it, which ran beside an environment of its own."""
+    commands = [
+        'python -c \'import json, sys; open("a.json", "w").write(json.dumps([1]))\'',
+        'sh -c \'python -c "import aiohttp; print(1)" > b.txt\'; python3 -c \'open("c.txt", "w")\'',
+        "ls -A > names.txt",
+    ]
+    prepared(tmp_path, pre_command=commands)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.json", "b.txt", "c.txt", "names.txt",
+    ]  # fmt: skip
+    assert (tmp_path / "b.txt").read_text() == "1\n", "with the packages of this environment"
+    assert ".proctor" not in (tmp_path / "names.txt").read_text()
+
+
+def test_commands_find_python_where_only_python3_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Debian, and in images that have no environment."""
+    monkeypatch.setattr("proctor.engine.agent_setup.sys.prefix", "/usr")
+    if Path("/usr/bin/python").exists() or not Path("/usr/bin/python3").exists():
+        pytest.skip("the system's Python has other names here")
+    prepared(tmp_path, pre_command=["python -c 'print(1)' > a.txt", "exec python -c 'exit(0)'"])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "1\n"

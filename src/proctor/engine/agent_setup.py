@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,19 @@ _WANTED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*?)\s
 _BOUND = re.compile(r"\s*(===|==|!=|~=|>=|<=|>|<)\s*([0-9][A-Za-z0-9.+!-]*?)(\.\*)?\s*$")
 _RELEASE = re.compile(r"v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)$")
 WALL = 120.0
+_WITH_PYTHON = """\
+PATH="$2:$PATH"
+if ! command -v python >/dev/null 2>&1 && command -v python3 >/dev/null 2>&1; then
+  mkdir -p .proctor-bin && ln -sf "$(command -v python3)" .proctor-bin/python
+  PATH="$PATH:$PWD/.proctor-bin"
+fi
+export PATH
+exec /bin/sh -c "$1"
+"""
+"""Runs a command where ``python`` is Proctor's own, or else the system's by whichever name.
+
+The link stays behind: only regular files are brought back.
+"""
 SHOWN = 600
 
 
@@ -46,11 +60,15 @@ async def run_commands(
         files = await asyncio.to_thread(contents, folder)
     except TooMuch as error:
         raise ModelError(f"the files of the case {case_id!r} are {error}") from None
-    steps = [Step(argv=("/bin/sh", "-c", command)) for command in commands]
+    steps = [
+        Step(argv=("/bin/sh", "-c", _WITH_PYTHON, "sh", command, f"{sys.prefix}/bin"))
+        for command in commands
+    ]
     ran = await sandbox.run(
         Program(
             steps=(*steps, packing()),
             files=files,
+            needs=(sys.prefix,),
             limits=Limits(wall=WALL, disk=4 * MOST_BYTES, file_size=2 * MOST_BYTES),
             keep=(ARCHIVE,),
         )
