@@ -71,7 +71,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/launchers/launch_sql.py": ({"sqlite3.connect"}, "inside the sandbox"),
     "scorers/maths_process.py": ({"json.loads"}, TALK),
     "scorers/npm_folders.py": ({"wire.loads"}, "package.json of what somebody installed"),
-    "scorers/original_verdicts.py": ({"json.loads"}, REPLY),
+    "judge/first_fence.py": ({"json.loads"}, REPLY),
     "scorers/python_check.py": ({"wire.loads"}, SANDBOX),
     "scorers/scoring_point.py": ({"json.loads"}, REPLY),
     "scorers/text_process.py": ({"wire.loads"}, TALK),

@@ -25,7 +25,9 @@ def roles(
     settings = {"compat": "", "several_turns": False, **how}
     warnings: list[Problem] = []
     reader = RoleReader(values=values, **settings)  # type: ignore[arg-type]
-    return reader.roles(), values.problems, warnings
+    found = reader.roles()
+    wrong = [problem for role in reader.unusable.values() for problem in role.problems]
+    return found, [*values.problems, *wrong], warnings
 
 
 @pytest.mark.parametrize(

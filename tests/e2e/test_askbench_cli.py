@@ -63,7 +63,11 @@ def test_nothing_on_disk_is_changed_and_no_key_is_kept(cli: Any) -> None:
         done = cli("askbench", "--config", base, "--json")
     made = json.loads(done.stdout)
     assert made["measures"]["accuracy"]["value"] == 1.0
-    assert hashes(cli.folder) == before
+    after = hashes(cli.folder)
+    assert {path: after[path] for path in before} == before
+    results = [path for path in (cli.folder / "results").rglob("*") if path.is_file()]
+    assert {*map(Path, after)} == {*map(Path, before), *results}
+    assert all(b"key-of-mine" not in path.read_bytes() for path in results)
     stored = b"".join(path.read_bytes() for path in (cli.folder / ".proctor").iterdir())
     assert b"key-of-mine" not in stored
     assert "key-of-mine" not in done.stdout + done.stderr

@@ -137,8 +137,8 @@ def test_a_task_of_questions(written: Callable[..., dict[str, Any]]) -> None:
         "Evalset: math500",
         "Task: math500",
         "Accuracy: 0.3333",
-        "Start: 2023-11-14 22:13:20 UTC",
-        "End: 2023-11-14 22:14:21 UTC",
+        "Start time: 2023-11-14 22:13:20 UTC",
+        "End time: 2023-11-14 22:14:21 UTC",
         "Total time: 0:01:01.500000",
     ]
     line = f"{'math500':<30} | {'Accuracy: 0.3333':<30} | Total time: 0:01:01.500000\n"
@@ -203,7 +203,9 @@ def test_rubrics(written: Callable[..., dict[str, Any]]) -> None:
     files = written(results, "healthbench", "original")
     (record,) = files["math500/healthbench/attempt_1/healthbench_detailed_results.json"]
     assert files["math500/healthbench/attempt_1/api_responses.json"] == [record]
-    assert record["conversation"] == [{"role": "user", "content": "q0"}]
+    conversation = [{"role": "user", "content": "q0"}, {"role": "assistant", "content": "drink"}]
+    assert record["conversation"] == conversation
+    assert record["conversation_text"] == "user: q0\nassistant: drink"
     assert [item.get("criteria_met") for item in record["rubrics"]] == [True, None, True]
     assert record["rubrics"][0] == {
         "criterion": "good",
@@ -221,6 +223,60 @@ def test_rubrics(written: Callable[..., dict[str, Any]]) -> None:
     assert [record[name] for name in numbers] == [1.0, 10.0, 10.0, 0.1, 2, 3]
     assert (record["id"], record["canary"]) == (0, "c")
     assert "HealthBench Score: 0.1000" in files["final_result.txt"]
+
+
+def test_the_summary_of_rubrics_holds_scores(written: Callable[..., dict[str, Any]]) -> None:
+    """Each attempt is worth its score, and not right or wrong."""
+
+    def met(*points: float | None) -> dict[str, Score]:
+        return {
+            f"rubric-{place}": Score(
+                points=point or 0.0,
+                out_of=1.0,
+                detail={"tries": 1, "raw": ["{}"], "valid": point is not None},
+            )
+            for place, point in enumerate(points)
+        }
+
+    attempts = [
+        (said("drink"), met(1.0, 0.0, 0.0)),
+        (said("sleep"), met(0.0, 1.0, 0.0)),
+        (said("?"), met(None, None, None)),
+    ]
+    results = [case_result(rubric_case(), attempts)]
+    files = written(results, "healthbench", "original")
+    (summary,) = files["math500/healthbench/summary_results.json"]
+    assert summary["question"] == [{"role": "user", "content": "q0"}]
+    assert [attempt["correct"] for attempt in summary["attempts"]] == [0.6, 0.4, None]
+    assert summary["pass@1"] == 0.5
+    (unread,) = files["math500/healthbench/attempt_3/api_responses.json"]
+    assert (unread["normalized_score"], unread["valid_rubric_count"]) == (0.0, 0)
+    assert unread["canary"] == "c"
+    lines = files["math500/healthbench/results.txt"].splitlines()
+    assert lines[2] == "Pass@1 (n_attempts=3, valid=2): 0.5000"
+    assert "| Pass@1: 0.5000 | HealthBench Score: 0.6000 |" in files["final_result.txt"]
+
+
+def test_what_was_thought_keeps_its_tags(written: Callable[..., dict[str, Any]]) -> None:
+    results = [case_result(question("0"), [(said("4", thinking="hm"), ruled(True))])]
+    for compat, wanted in (("original", "<think>hm</think>"), ("", "hm")):
+        files = written(results, "math500", compat)
+        (record,) = files["math500/math500/attempt_1/api_responses.json"]
+        (summary,) = files["math500/math500/summary_results.json"]
+        assert record["thinking_process"] == wanted
+        assert summary["attempts"][0]["thinking_process"] == wanted
+
+
+def test_a_ruling_of_no_use_is_written_as_it_came(
+    written: Callable[..., dict[str, Any]],
+) -> None:
+    detail = {"tries": 1, "raw": ['```json\n{"result": "maybe", "reason": "r"}\n```']}
+    odd = {"correct": Score.failed("JudgeResultInvalid: no", out_of=1.0, detail=detail)}
+    results = [case_result(question("0"), [(said("4"), odd)])]
+    (record,) = written(results, "m", "original")["math500/m/attempt_1/api_responses.json"]
+    assert record["judge"]["decision"] == {"result": "maybe", "reason": "r"}
+    (record,) = written(results, "m")["math500/m/attempt_1/api_responses.json"]
+    assert record["judge"]["decision"] is None
 
 
 def talk(name: str, reason: str, **notes: Any) -> tuple[Case, Attempt]:
@@ -353,11 +409,13 @@ def test_several_dialogues_have_folders_of_their_own(
         "ask_mind/ask_mind/results.txt",
         "final_result.txt",
     ]
-    assert "Final accuracy: 0.0000" in files["ask_mind/ask_mind/attempt_2/results.txt"]
+    lines = files["ask_mind/ask_mind/attempt_2/results.txt"].splitlines()
+    assert lines[2:4] == ["Attempt: 2/2", "AskBench Final Accuracy: 0.0000"]
     assert "Average accuracy: 0.5000 | Composite score: 0.7500" in files["final_result.txt"]
 
 
-def test_tasks_without_answers(written: Callable[..., dict[str, Any]]) -> None:
+@pytest.mark.parametrize("compat", ["", "original"])
+def test_tasks_without_answers(written: Callable[..., dict[str, Any]], compat: str) -> None:
     results = []
     for name, vague, asked in (("0", True, True), ("1", True, False), ("2", False, False)):
         found = talked(name, "FinalAnswerAfterClarifications", asked=asked, correct=None)
@@ -365,15 +423,39 @@ def test_tasks_without_answers(written: Callable[..., dict[str, Any]]) -> None:
         case = replace(found.case, hidden=hidden, references=())
         scores = {"correct": Score(points=1.0, out_of=1.0)}
         results.append(case_result(case, [(found.attempts[0].attempt, scores)]))
-    files = written(results, "in3_interaction")
+    files = written(results, "in3_interaction", compat)
     text = files["ask_mind/in3_interaction/results.txt"].splitlines()
-    assert text[2].startswith("Accuracy: N/A")
-    assert text[7] == "Vague Ask Rate: 0.5000"
+    rate = "Vague Ask Rate: 0.5000 (1 / 2)"
+    if compat:
+        assert text[:2] == ["Evalset: ask_mind", "Task: in3_interaction"]
+        assert text[text.index("") + 1] == f"in3_interaction {rate}"
+    else:
+        assert text[:2] == [rate, "Evalset: ask_mind"]
+    assert any(line.startswith("Accuracy: N/A") for line in text)
     assert "- Clear-task Direct Rate: 1.0000" in text
     assert not any("Composite" in line for line in text)
     assert f"| {'Vague Ask Rate: 0.5000':<30} |" in files["final_result.txt"]
     record = files["ask_mind/in3_interaction/askbench_detailed_results.json"][0]
     assert (record["metadata"], record["ground_truth_answer"]) == ({"vague": True}, None)
+
+
+@pytest.mark.parametrize(
+    "dialogue", [Spec(name="clarify", params={"wrapper": "fata"}), Spec(name="fata")]
+)
+def test_the_request_of_fata_is_in_the_history(
+    written: Callable[..., dict[str, Any]], dialogue: Spec
+) -> None:
+    case, attempt = talk("1", "FinalAnswerEvaluated")
+    case = replace(case, dialogue=dialogue)
+    scores = {"correct": Score(points=1.0, out_of=1.0)}
+    files = written([case_result(case, [(attempt, scores)])], "fata_math500", "original")
+    (record,) = files["ask_mind/fata_math500/askbench_detailed_results.json"]
+    for history in (
+        record["conversation_history"],
+        record["turn_logs"][0]["conversation_at_turn"],
+    ):
+        assert history[0]["content"].startswith("User request: less.\n")
+        assert "before offering advice" in history[0]["content"]
 
 
 def test_names_and_texts_that_no_file_can_hold(written: Callable[..., dict[str, Any]]) -> None:

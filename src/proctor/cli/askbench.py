@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write the original's result files into this folder.",
+    help="Write the original's result files into this folder [default: the INI's save_dir].",
 )
 @click.option("--cases", is_flag=True, help="Show every case as well.")
 @click.pass_context
@@ -43,7 +43,8 @@ def askbench(ctx: click.Context, /, **options: Any) -> int:
 
     Models, sampling, attempts and turns are those of the INI; what is given here goes before it. A
     task's own INI goes over the base INI; GUIDANCE_MODE and STRICT_MODE of the environment go over
-    both. Where the INI names EvalScope or OpenCompass, the results those left are gathered.
+    both. Where the INI names EvalScope or OpenCompass, the results those left are gathered. The
+    original's result files are written into the INI's save_dir, or --out.
 
     \b
     Example:
@@ -102,30 +103,56 @@ def build(kind: str, data: Path, out: Path, as_json: bool) -> int:
 
 
 def _run(options: dict[str, Any]) -> int:
-    from proctor.cli.output import print_json
-    from proctor.cli.run import examine, exit_code, print_report, write_layout
-    from proctor.reports.structured import to_object
+    from proctor.cli.run import INCOMPLETE, Refused, examine, exit_code, print_runs, write_layout
     from proctor.store.store import Store
 
     out, as_json, cases = options.pop("out"), options.pop("as_json"), options.pop("cases")
-    url = options.pop("store")
+    url, config = options.pop("store"), options["config"]
+    places = _places(options) if out is None else None
     several = _settings(options)
     with Store.open(url) as store:
-        outcomes = examine(several, store, quiet=as_json)
+        refused: list[Refused] = []
+        outcomes = examine(several, store, quiet=as_json, refused=refused)
         if outcomes is None:
             return 130
         views = [outcome.view for outcome in outcomes]
-        if as_json and len(views) > 1:
-            print_json({"runs": [to_object(view, (), cases) for view in views]})
-        else:
-            for number, view in enumerate(views):
-                if number:
-                    click.echo()
-                print_report(view, "json" if as_json else "table", by=(), cases=cases)
-        if out is not None:
-            for view in views:
-                write_layout(view, "askbench", out, quiet=as_json)
-        return max(exit_code(view.summary, [], view.run) for view in views)
+        print_runs(views, refused, as_json, cases=cases)
+        for view in views:
+            folder = out if places is None else places.get(view.suite.name)
+            if folder is not None:
+                write_layout(view, "askbench", folder, quiet=as_json, suite=config)
+        codes = [exit_code(view.summary, [], view.run) for view in views]
+        return max(*codes, INCOMPLETE if refused else 0)
+
+
+def _places(options: dict[str, Any]) -> dict[str, Path]:
+    """Return where the INI wants the results of each task, inside of the working directory.
+
+    The file may be a stranger's: it says nothing about where else files are written.
+    """
+    from proctor.core.suite import Spec
+    from proctor.registry import build as build_plugin
+
+    here = Path().resolve()
+    tasks = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
+    dialect = build_plugin("dialect", Spec(name="askbench"))
+    made, outside = {}, []
+    for place in dialect.output_places(
+        options["config"], compat=options["compat"] or "", tasks=tasks
+    ):
+        if not place.save_dir:
+            continue
+        if (here / place.save_dir).resolve().is_relative_to(here):
+            made[place.task] = Path(place.save_dir)
+        elif place.save_dir not in outside:
+            outside.append(place.save_dir)
+    for folder in outside:
+        click.echo(
+            f"warning: save_dir {folder} lies outside of the working directory: no result files are"
+            f" written there (fix: --out {folder})",
+            err=True,
+        )
+    return made
 
 
 def _settings(options: dict[str, Any]) -> "list[RunSettings]":

@@ -42,7 +42,7 @@ def check(**options: Any) -> int:
     settings = suite_settings(options)
     name = str(settings.path)
     try:
-        found = [_checked(reading, settings, deep) for reading in load.read_all(settings)]
+        found = [_checked(reading, settings, deep) for reading in load.read_each(settings)]
     except SuiteError as error:
         found = [({"suite": name, "cases": 0}, list(error.problems))]
     wrong = [p for _, problems in found for p in problems if p.severity == "error"]
@@ -78,11 +78,14 @@ def _checked(
     from proctor.engine.interview import Dialogues
     from proctor.engine.scoring import Scorers
 
+    if reading.problems:
+        return {"suite": reading.suite.name, "cases": 0}, list(reading.problems)
     scorers = Scorers(allow_import=settings.allow_import, language=reading.suite.language)
     suite = load.chosen(reading.suite, settings)
     summary = {"suite": suite.name, "dialect": suite.dialect, "cases": len(suite.cases)}
     problems = [*scorers.problems(suite), *scorers.doubts(suite), *reading.warnings]
     problems += Dialogues(allow_import=settings.allow_import).problems(suite)
+    problems += [p for role in reading.unusable_roles.values() for p in role.problems]
     if deep and not any(problem.severity == "error" for problem in problems):
 
         async def attacked() -> "list[Problem]":

@@ -142,25 +142,23 @@ def _run(args: list[str]) -> int:
 
 
 def _say(error: Exception, *, as_json: bool) -> None:
+    from proctor.cli.output import problem_json, say_error
     from proctor.errors import SuiteError
     from proctor.redaction import redact
 
-    if as_json:
-        import json
-
-        from proctor.cli.output import problem_json
-
-        found = error.problems if isinstance(error, SuiteError) else []
-        shown = {
-            "kind": type(error).__name__,
-            "message": str(error),
-            "problems": [problem_json(problem) for problem in found],
-        }
-        text = json.dumps({"error": shown}, ensure_ascii=False, indent=2)
-        click.echo(redact(without_user_info(text)))
+    if not as_json:
+        say_error(error)
         return
-    text = redact(without_user_info(str(error)))
-    click.echo(text if isinstance(error, SuiteError) else f"error: {text}", err=True)
+    import json
+
+    found = error.problems if isinstance(error, SuiteError) else []
+    shown = {
+        "kind": type(error).__name__,
+        "message": str(error),
+        "problems": [problem_json(problem) for problem in found],
+    }
+    text = json.dumps({"error": shown}, ensure_ascii=False, indent=2)
+    click.echo(redact(without_user_info(text)))
 
 
 if __name__ == "__main__":

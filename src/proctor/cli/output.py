@@ -65,6 +65,16 @@ def say_problems(problems: Iterable[Problem], *, most: int | None = None) -> Non
         click.echo(f"… and {len(lines) - most} more; `proctor check` shows them all", err=True)
 
 
+def say_error(error: Exception) -> None:
+    """Print to standard error why something cannot be done, without anybody's key."""
+    from proctor.core.user_info import without_user_info
+    from proctor.errors import SuiteError
+    from proctor.redaction import redact
+
+    text = redact(without_user_info(str(error)))
+    click.echo(text if isinstance(error, SuiteError) else f"error: {text}", err=True)
+
+
 def on_terminal() -> bool:
     """Tell whether a person reads standard output on a terminal."""
     return sys.stdout.isatty()

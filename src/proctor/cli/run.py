@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,6 +19,10 @@ from proctor.cli.options import (
 if TYPE_CHECKING:
     from proctor.engine.evaluate import Outcome
     from proctor.engine.settings import RunSettings
+    from proctor.errors import ProctorError
+
+INCOMPLETE = 3
+"""The exit code where something could not be run."""
 
 
 @click.command()
@@ -46,9 +50,7 @@ def run(**options: Any) -> int:
       proctor run suite.yaml --answers responses/gpt-4 --compat original --by lang --json
       proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
     """
-    from proctor.cli.output import print_json
     from proctor.registry import find
-    from proctor.reports.structured import to_object
     from proctor.store.store import Store
 
     by, cases = options.pop("by"), options.pop("cases")
@@ -61,22 +63,17 @@ def run(**options: Any) -> int:
     several = run_settings(options)
     suite_path = several[0].suite.path
     with Store.open(url) as store:
-        outcomes = examine(several, store, quiet=as_json)
+        refused: list[Refused] = []
+        outcomes = examine(several, store, quiet=as_json, refused=refused)
         if outcomes is None:
             return 130
-        for number, outcome in enumerate(outcomes):
-            if as_json and len(outcomes) > 1:
-                continue
-            if number:
-                click.echo()
-            print_report(outcome.view, "json" if as_json else "table", by=by, cases=cases)
-        if as_json and len(outcomes) > 1:
-            print_json({"runs": [to_object(found.view, by, cases) for found in outcomes]})
+        print_runs([outcome.view for outcome in outcomes], refused, as_json, by=by, cases=cases)
         if layout is not None:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
         gates = several[0].gates
-        return max(_gated(found.view, gates) for found in outcomes)
+        codes = [_gated(found.view, gates) for found in outcomes]
+        return max(*codes, INCOMPLETE if refused else 0)
 
 
 def _gated(view: Any, gates: Sequence[str]) -> int:
@@ -91,19 +88,40 @@ def _gated(view: Any, gates: Sequence[str]) -> int:
     return exit_code(view.summary, missed, view.run)
 
 
-def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[Outcome] | None":
-    """Examine every candidate with every suite, with progress; none where it was interrupted."""
+class Refused(NamedTuple):
+    """A suite of several that could not be run."""
+
+    suite: str
+    error: "ProctorError"
+
+
+def examine(
+    several: "list[RunSettings]", store: Any, *, quiet: bool, refused: list[Refused] | None = None
+) -> "list[Outcome] | None":
+    """Examine every candidate with every suite, with progress; none where it was interrupted.
+
+    Where there is a list for them, suites that cannot be run are told at once and put there, as
+    long as others can be run.
+    """
     from proctor.bounded import run_sync
-    from proctor.cli.output import progress_bar, say, say_problems, say_stopped
+    from proctor.cli.output import progress_bar, say, say_error, say_problems, say_stopped
     from proctor.engine.budget import Budget
     from proctor.engine.evaluate import evaluate_all
 
     outcomes: list[Outcome] = []
     budget = Budget()
+
+    def put_aside(suite: str, error: "ProctorError") -> None:
+        assert refused is not None
+        refused.append(Refused(suite, error))
+        click.echo(f"{suite} cannot be run, and is left out:", err=True)
+        say_error(error)
+
     try:
         for settings in several:
             with progress_bar() as progress:
-                outcomes += run_sync(evaluate_all(settings, store, progress, say, budget))
+                told = None if refused is None else put_aside
+                outcomes += run_sync(evaluate_all(settings, store, progress, say, budget, told))
     except KeyboardInterrupt:
         say_stopped()
         return None
@@ -113,6 +131,33 @@ def examine(several: "list[RunSettings]", store: Any, *, quiet: bool) -> "list[O
         if outcome.stopped:
             click.echo(f"stopped: {outcome.stopped}", err=True)
     return outcomes
+
+
+def print_runs(
+    views: "list[Any]",
+    refused: list[Refused],
+    as_json: bool,
+    *,
+    by: tuple[str, ...] = (),
+    cases: bool = False,
+) -> None:
+    """Print the runs of a command; as JSON, one object where there is one run and no other."""
+    from proctor.cli.output import print_json
+    from proctor.reports.structured import to_object
+
+    if as_json and (len(views) > 1 or refused):
+        made: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
+        if refused:
+            made["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
+        print_json(made)
+        return
+    for number, view in enumerate(views):
+        if number:
+            click.echo()
+        print_report(view, "json" if as_json else "table", by=by, cases=cases)
+    if refused:
+        names = ", ".join(one.suite for one in refused)
+        click.echo(f"incomplete: {names} could not be run", err=True)
 
 
 def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> None:

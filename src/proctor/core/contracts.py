@@ -186,6 +186,18 @@ class Scorer(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnusableRole:
+    """A model that a settings file names and that cannot be asked, as when its address is none.
+
+    It matters only where somebody must play the role and the person names nobody else.
+    """
+
+    choice: ModelChoice
+    """How it would be asked; a model that the person names in its stead is asked like this."""
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Hold a suite as a dialect read it, with what the reader should be warned of."""
 
@@ -195,6 +207,12 @@ class Reading:
     """The models that the person's own settings file names: candidate, judge, simulator."""
     attempts: int | None = None
     """How many attempts a case the format asks for, where it does."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps this suite from being used, where it is one of several that may be used."""
+    unusable_roles: Mapping[str, UnusableRole] = field(default_factory=dict)
+    """The roles that the file gives to a model that cannot be asked."""
+    role_notes: Mapping[str, str] = field(default_factory=dict)
+    """By role, what a person should know of an address that cannot be reached."""
 
 
 class Dialect(ABC):
@@ -223,6 +241,8 @@ class Dialect(ABC):
     ) -> Sequence[Reading]:
         """Read all suites of a path; most formats have one.
 
+        What is wrong with any of them is raised.
+
         Options are what a person set beside the file, such as ``max_turns``; a dialect that knows
         none refuses them.
         """
@@ -230,6 +250,20 @@ class Dialect(ABC):
             known = ", ".join(sorted(options))
             raise UsageError(f"the dialect {self.name!r} has no option {known}")
         return (self.read(path, compat=compat, root=root),)
+
+    def read_each(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        """Read all suites of a path, those that cannot be used with their problems.
+
+        Where none can be used, that is raised.
+        """
+        return self.read_all(path, compat=compat, root=root, options=options)
 
     @abstractmethod
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:

@@ -1,6 +1,6 @@
 """AskBench: its INI files with all tasks they enable, a task's folder, or a file of rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -28,6 +28,15 @@ class Elsewhere(NamedTuple):
     family: str
     tasks: tuple[str, ...]
     results: Path
+
+
+class OutputPlace(NamedTuple):
+    """Say where the original writes the results of a task, below the working directory."""
+
+    task: str
+    save_dir: str
+    """Empty where no INI is there to say so."""
+    task_name: str
 
 
 @dataclass(frozen=True)
@@ -59,15 +68,35 @@ class AskBench(Dialect):
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
         """Read every enabled task; what is wrong with any of them is said at once."""
+        made = self.read_each(path, compat=compat, root=root, options=options)
+        if problems := _once(problem for reading in made for problem in reading.problems):
+            raise SuiteError(problems)
+        return made
+
+    def read_each(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        """Read every enabled task, those that cannot be run with what is wrong with them."""
         if compat not in ("", "original"):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
         wanted = Options.of(options or {})
         found = Finder(compat=compat, root=root, tasks=wanted.tasks)
         reader = _Reader(compat=compat, options=wanted, found=found)
-        made = [reading for source in found.sources(path) if (reading := reader.task(source))]
-        if found.problems:
-            raise SuiteError(found.problems)
-        return made
+        made: dict[str, Reading] = {}
+        for source in found.sources(path):
+            before = len(found.problems)
+            reading = reader.task(source)
+            if not found.set_apart(source.name, before) and reading is not None:
+                made[source.name] = reading
+        problems = _once([*found.problems, *(one for own in found.broken.values() for one in own)])
+        if found.problems or (problems and not made):
+            raise SuiteError(problems)
+        return [*made.values(), *(_broken(name, own) for name, own in found.broken.items())]
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         """Say that AskBench has no answers on file."""
@@ -86,6 +115,16 @@ class AskBench(Dialect):
             return None
         tasks = tuple(values.names("tasks", "enabled"))
         return Elsewhere(family, tasks, Path(values.text("path", "save_dir", "results")))
+
+    def output_places(
+        self, path: Path, *, compat: str = "", tasks: Sequence[str] = ()
+    ) -> list[OutputPlace]:
+        """Return where the results of each task go that a path means."""
+        found = Finder(compat=compat, root=None, tasks=tuple(tasks))
+        return [
+            OutputPlace(source.name, source.save_dir, source.task_name)
+            for source in found.sources(path)
+        ]
 
     def build_combined(self, kind: str, folder: Path) -> list[dict[str, Json]]:
         """Make the rows of a combined set out of its four sources."""
@@ -129,12 +168,13 @@ class _Reader:
             examples=shown,
         )
         cases = reader.cases(source.rows)
-        roles = RoleReader(
+        players = RoleReader(
             values=sections,
             compat=self.compat,
             several_turns=turns,
             simulator_is_judge=task.shape is Shape.IN3,
-        ).roles()
+        )
+        roles = players.roles()
         self.found.note([*values.problems, *sections.problems, *reader.findings.problems])
         suite = Suite(
             name=source.name,
@@ -149,6 +189,8 @@ class _Reader:
             warnings=(*warnings, *reader.findings.warnings),
             roles=roles,
             attempts=attempts,
+            unusable_roles=players.unusable,
+            role_notes=source.role_notes,
         )
 
     def _examples(self, source: Source, task: Task, values: Values) -> tuple[Message, ...]:
@@ -182,6 +224,21 @@ class _Reader:
             source.warnings.append(entry.problem(message, severity="warning"))
         kept = {key: entry for key, entry in free.items() if key in _SAMPLING}
         return Values(sections=merged(values.sections, {"generateconfig": kept}))
+
+
+def _once(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems, each once: tasks that share a file share its mistakes."""
+    made: list[Problem] = []
+    for problem in problems:
+        if problem not in made:
+            made.append(problem)
+    return made
+
+
+def _broken(name: str, problems: Sequence[Problem]) -> Reading:
+    """Stand for a task that cannot be run."""
+    suite = Suite(name=name, cases=(), dialect=AskBench.name)
+    return Reading(suite=suite, problems=tuple(problems))
 
 
 def _attempts(values: Values) -> int | None:

@@ -1,14 +1,16 @@
 """Who plays which role in an AskBench task: candidate, judge and simulated user."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from proctor.core.access import Access, Credential
+from proctor.core.contracts import UnusableRole
 from proctor.core.model import ModelChoice, Sampling
 from proctor.core.model_name import write_model
-from proctor.dialects.askbench_ini import Values
-from proctor.errors import UsageError
+from proctor.dialects.askbench_ini import Entry, Sections, Values, merged
+from proctor.errors import Problem, UsageError
 from proctor.source import parse_json
 
 CANDIDATE, JUDGE, SIMULATOR = "candidate", "judge", "simulator"
@@ -52,6 +54,14 @@ _ROLES: Mapping[str, _Role] = {
         concurrency=10,
     ),
 }
+_FLAGS = {
+    "model": "--model openai:NAME@URL",
+    "evaluatorconfig": "--judge openai:NAME@URL",
+    "simulatorconfig": "--simulator openai:NAME@URL",
+}
+CONNECTION = ("api_url", "api_type", "model_name", "sk_token", "headers")
+"""What says which server is asked, and for which model."""
+_PLACEHOLDER = re.compile(r"\w+://<?host>?:<?port>?(/.*)?", re.IGNORECASE)
 _TIMEOUT = 600.0
 _NOBODY = frozenset({"", "none"})
 
@@ -65,6 +75,8 @@ class RoleReader:
     several_turns: bool
     simulator_is_judge: bool = False
     """Whether the original asks the judge in this task, whatever [simulatorconfig] says."""
+    unusable: dict[str, UnusableRole] = field(default_factory=dict)
+    """The roles that are given to a model that cannot be asked; another may be, named by hand."""
 
     def roles(self) -> dict[str, ModelChoice]:
         """Return the models that the files name; what they do not name is left out.
@@ -76,41 +88,50 @@ class RoleReader:
         for name, role in _ROLES.items():
             if name == SIMULATOR and self.compat and self.simulator_is_judge:
                 continue
-            if (choice := self._choice(name, role)) is not None:
+            wrong: list[Problem] = []
+            choice = self._choice(name, role, wrong)
+            if choice is not None and wrong:
+                self.unusable[name] = UnusableRole(choice=choice, problems=tuple(wrong))
+            elif choice is not None:
                 found[name] = choice
         return found
 
-    def _choice(self, name: str, role: _Role) -> ModelChoice | None:
+    def _choice(self, name: str, role: _Role, wrong: list[Problem]) -> ModelChoice | None:
         values, section = self.values, role.section
-        self._check_type(section)
-        urls = self._urls(section)
+        wrong += self._type_problems(section)
+        urls, problems = self._urls(section)
+        wrong += problems
         model = self._name(section)
-        if not urls and model != values.text(section, "model_name").strip():
-            return None
-        if not urls and model.lower() in (*_NOBODY, "default"):
+        if not urls and not wrong and not self._is_named(section, model):
             return None
         try:
             spec = write_model("openai", model or "none", urls)
         except UsageError as error:
-            self._wrong_name(section, str(error))
-            return None
+            wrong.append(self._name_problem(section, str(error)))
+            spec = write_model("openai", "none", urls)
         dressed = not self.compat or (name == CANDIDATE and not self.several_turns)
         return ModelChoice(
             spec=spec,
             sampling=self._sampling(role),
-            access=self._access(section),
+            access=self._access(section, wrong),
             concurrency=values.whole(role.sampling, "max_concurrent", role.concurrency, least=1),
             timeout=values.seconds(section, _TIMEOUT),
             system=values.text(section, "system_prompt") if dressed else "",
             suffix=values.text(section, "extra_prompt") if dressed else "",
         )
 
-    def _check_type(self, section: str) -> None:
+    def _is_named(self, section: str, model: str) -> bool:
+        """Tell whether a section without an address names a model at its maker's own address."""
+        written = model == self.values.text(section, "model_name").strip()
+        return written and model.lower() not in (*_NOBODY, "default")
+
+    def _type_problems(self, section: str) -> list[Problem]:
         entry = self.values.entry(section, "model_type")
-        if entry is not None and entry.text.lower() not in ("", "api"):
-            message = f"model_type is {entry.text!r}: only 'api' is known"
-            hint = "serve the model by an OpenAI-compatible server, and write its address"
-            self.values.problems.append(entry.problem(message, hint=hint))
+        if entry is None or entry.text.lower() in ("", "api"):
+            return []
+        message = f"model_type is {entry.text!r}: only 'api' is known"
+        hint = "serve the model by an OpenAI-compatible server, and write its address"
+        return [entry.problem(message, hint=hint)]
 
     def _name(self, section: str) -> str:
         """Return the model's name as the server is told it; ``none`` sends no name."""
@@ -119,32 +140,32 @@ class RoleReader:
             return name
         return self.values.text(section, "api_type").strip() or name
 
-    def _urls(self, section: str) -> list[str]:
+    def _urls(self, section: str) -> tuple[list[str], list[Problem]]:
+        """Return the addresses of a section, and why they cannot be used, where they cannot."""
         entry = self.values.entry(section, "api_url")
         if entry is None or entry.text.strip().lower() in _NOBODY:
-            return []
+            return [], []
         urls = [part.strip() for part in entry.text.split(",") if part.strip()]
         for url in urls:
             if (wrong := _wrong_url(url)) is not None:
                 message, hint = wrong
-                self.values.problems.append(entry.problem(message, hint=hint))
-                return []
-        return urls
+                hint = f"{hint}, or name the model with {_FLAGS[section]}"
+                return [], [entry.problem(message, hint=hint)]
+        return urls, []
 
-    def _wrong_name(self, section: str, message: str) -> None:
+    def _name_problem(self, section: str, message: str) -> Problem:
         entry = self.values.entry(section, "model_name", "api_type")
         assert entry is not None
-        hint = "write the address as api_url"
-        self.values.problems.append(entry.problem(message, hint=hint))
+        return entry.problem(message, hint="write the address as api_url")
 
-    def _access(self, section: str) -> Access:
+    def _access(self, section: str, wrong: list[Problem]) -> Access:
         """Return what is written for the server, each with the file that holds it."""
         values, held = self.values, []
         key, headers = values.entry(section, "sk_token"), values.entry(section, "headers")
         if key is not None and key.text.strip().lower() not in _NOBODY:
             name = f"[{section}] sk_token"
             held.append(Credential(name=name, key=key.text.strip(), source=key.source))
-        if headers is not None and (sent := self._headers(section)):
+        if headers is not None and (sent := self._headers(section, wrong)):
             name = f"[{section}] headers"
             held.append(Credential(name=name, headers=sent, source=headers.source))
         named = values.entry(section, "api_url", "model_name", "api_type")
@@ -153,7 +174,7 @@ class RoleReader:
             return Access(credentials=credentials)
         return Access(source=named.source, credentials=credentials)
 
-    def _headers(self, section: str) -> dict[str, str]:
+    def _headers(self, section: str, wrong: list[Problem]) -> dict[str, str]:
         entry = self.values.entry(section, "headers")
         if entry is None or not entry.text:
             return {}
@@ -163,7 +184,7 @@ class RoleReader:
             made = None
         if not isinstance(made, dict) or not all(isinstance(v, str) for v in made.values()):
             message = "a JSON object of texts is wanted for 'headers'"
-            self.values.problems.append(entry.problem(message))
+            wrong.append(entry.problem(message))
             return {}
         return made
 
@@ -188,6 +209,39 @@ class RoleReader:
         if thinks or self.compat or "gpt" in self.values.text(section, "api_type").lower():
             return {}
         return {"chat_template_kwargs": {"enable_thinking": False}}
+
+
+def connected(below: Sections, above: Sections) -> dict[str, dict[str, Entry]]:
+    """Put one file over another; an address that nobody has filled in goes over none that is."""
+    made = merged(below, above)
+    for role in _ROLES.values():
+        first, second = below.get(role.section, {}), above.get(role.section, {})
+        if _is_placeholder(second.get("api_url")) and not _is_placeholder(first.get("api_url")):
+            kept = {key: entry for key, entry in first.items() if key in CONNECTION}
+            if "api_url" in kept:
+                others = {k: v for k, v in made[role.section].items() if k not in CONNECTION}
+                made[role.section] = {**others, **kept}
+    return made
+
+
+def overruled(sections: Sections, below: Sections) -> dict[str, str]:
+    """Say by role which address goes before the one of another file that names a server, too."""
+    notes = {}
+    for name, role in _ROLES.items():
+        used = sections.get(role.section, {}).get("api_url")
+        other = below.get(role.section, {}).get("api_url")
+        if used is None or other is None or other.path == used.path or other.text == used.text:
+            continue
+        if not _is_placeholder(other):
+            notes[name] = (
+                f"it goes before api_url of {other.path}:{other.line}, as a task's INI does"
+                " (--compat original lets the base INI go first)"
+            )
+    return notes
+
+
+def _is_placeholder(entry: Entry | None) -> bool:
+    return entry is not None and _PLACEHOLDER.fullmatch(entry.text.strip()) is not None
 
 
 def _wrong_url(url: str) -> tuple[str, str] | None:

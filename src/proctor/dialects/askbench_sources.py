@@ -1,16 +1,18 @@
 """Which tasks a path means: the settings of each, merged, and where its rows lie."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.dialects import askbench_files as files
-from proctor.dialects.askbench_ini import MARKS, Ini, Values, check_keys, merged, read_ini
+from proctor.dialects.askbench_ini import MARKS, Ini, Values, check_keys, read_ini
+from proctor.dialects.askbench_roles import connected, overruled
 from proctor.dialects.askbench_tasks import TASKS
 from proctor.errors import DialectError, Problem, SuiteError
 from proctor.source import inside
 from proctor.validation import suggest
 
+DEFAULT_SAVE_DIR = "results"
 FAMILIES = ("EvalScope", "OpenCompass")
 
 
@@ -25,6 +27,15 @@ class Source:
     warnings: list[Problem]
     own: bool = False
     """Whether it stands alone: the folder or the file names it, not a list of tasks."""
+    save_dir: str = ""
+    """Where the original writes its results; empty where there is no INI."""
+    role_notes: Mapping[str, str] = field(default_factory=dict)
+    """By role, which other address was there as well."""
+
+    @property
+    def task_name(self) -> str:
+        """Return what the INI calls the task, which the folder of its results is named after."""
+        return _task_name(self.values) or self.name
 
 
 @dataclass(kw_only=True)
@@ -36,6 +47,8 @@ class Finder:
     tasks: tuple[str, ...] = ()
     """The only tasks to take; empty means those that the file enables."""
     problems: list[Problem] = field(default_factory=list)
+    broken: dict[str, list[Problem]] = field(default_factory=dict)
+    """By task, what keeps it from being read; the others are read all the same."""
 
     def sources(self, path: Path) -> list[Source]:
         """Find the tasks that a path means."""
@@ -48,10 +61,18 @@ class Finder:
         return [self._bare(path, path.resolve().parent.name)]
 
     def note(self, problems: Sequence[Problem]) -> None:
-        """Keep problems, each once: tasks that share a file share its mistakes."""
+        """Keep problems, each once."""
         for problem in problems:
             if problem not in self.problems:
                 self.problems.append(problem)
+
+    def set_apart(self, name: str, before: int) -> list[Problem]:
+        """Take the problems that came after a count of them for those of one task."""
+        own = self.problems[before:]
+        del self.problems[before:]
+        if own:
+            self.broken.setdefault(name, []).extend(own)
+        return own
 
     def _folder(self, path: Path) -> list[Source]:
         if (base := files.base_in(path)) is not None:
@@ -91,6 +112,7 @@ class Finder:
             values=values,
             warnings=[],
             own=True,
+            save_dir=_save_dir(ini),
         )
 
     def _ini(self, path: Path) -> list[Source]:
@@ -120,8 +142,13 @@ class Finder:
             )
             raise SuiteError([problem])
         self.note(list(check_keys(base, {*TASKS, *names, *written})))
-        found = [self._enabled(base, name) for name in dict.fromkeys(names)]
-        return [source for source in found if source is not None]
+        found = []
+        for name in dict.fromkeys(names):
+            before = len(self.problems)
+            source = self._enabled(base, name)
+            if not self.set_apart(name, before) and source is not None:
+                found.append(source)
+        return found
 
     def _refuse_other_tools(self, base: Ini, values: Values) -> None:
         entry = values.entry("tasks", "tasks_config_path")
@@ -139,8 +166,17 @@ class Finder:
         if rows is None:
             return []
         name = _task_name(values) or evalset
-        source = Source(name=name, evalset=evalset, rows=rows, values=values, warnings=[], own=True)
-        return [source]
+        return [
+            Source(
+                name=name,
+                evalset=evalset,
+                rows=rows,
+                values=values,
+                warnings=[],
+                own=True,
+                save_dir=_save_dir(ini),
+            )
+        ]
 
     def _enabled(self, base: Ini, name: str) -> Source | None:
         """Merge the INI of an enabled task with the base, and find its rows."""
@@ -158,17 +194,27 @@ class Finder:
             self._unknown_task(base, name, looked)
             return None
         sections = base.sections
+        notes: dict[str, str] = {}
         if own is not None:
             evalset = Values(sections=own.sections).text("evalset", "evalsetname") or name
             self.note(list(check_keys(own, {evalset, name})))
             pair = (own.sections, sections) if self.compat else (sections, own.sections)
-            sections = merged(*pair)
+            sections = connected(*pair)
+            notes = {} if self.compat else overruled(sections, base.sections)
         values = Values(sections=sections)
         evalset = values.text("evalset", "evalsetname") or name
         rows = self._rows(own.path if own else base.path, base.path, values, evalset)
         if rows is None:
             return None
-        return Source(name=name, evalset=evalset, rows=rows, values=values, warnings=[])
+        return Source(
+            name=name,
+            evalset=evalset,
+            rows=rows,
+            values=values,
+            warnings=[],
+            save_dir=_save_dir(base, own),
+            role_notes=notes,
+        )
 
     def _unknown_task(self, base: Ini, name: str, looked: list[str]) -> None:
         message = f"there is no task {name!r}: no {name}.ini in the folder of tasks"
@@ -203,6 +249,12 @@ class Finder:
         )
         self.note([problem])
         return None
+
+
+def _save_dir(*inis: Ini | None) -> str:
+    """Return where results go: as the base says, for one summary is written of all its tasks."""
+    texts = (Values(sections=ini.sections).text("path", "save_dir") for ini in inis if ini)
+    return next((text for text in texts if text), DEFAULT_SAVE_DIR)
 
 
 def _task_name(values: Values) -> str:

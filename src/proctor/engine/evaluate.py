@@ -9,7 +9,7 @@ from functools import partial
 
 from proctor import registry
 from proctor.bounded import available_cores
-from proctor.core.contracts import Executor, Measure
+from proctor.core.contracts import Executor, Measure, Reading
 from proctor.core.fingerprint import digest, suite_key
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured, Run, RunStatus, Totals
@@ -34,7 +34,7 @@ from proctor.engine.settings import MAX_UNSCORED, RunSettings
 from proctor.engine.signature import signature
 from proctor.engine.summary_json import summary_from, summary_json
 from proctor.engine.turns import Tools
-from proctor.errors import Problem, StoreError, UsageError
+from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.reports.view import RunView
 from proctor.spooled import Keyed
 from proctor.store.rows import LinkedCase
@@ -94,11 +94,13 @@ async def evaluate_all(
     progress: Callable[[Progress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
     budget: Budget | None = None,
+    refused: Callable[[str, ProctorError], None] | None = None,
 ) -> list[Outcome]:
     """Examine a candidate with all suites of a path, one run each; all are checked first.
 
     ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
-    Several calls may share the money of one ``budget``.
+    Several calls may share the money of one ``budget``. A suite of several that cannot be run is
+    told to ``refused``, where that is there, and the others are run; else it is raised.
     """
     models = Models(store, settings.calls, notice, budget or Budget())
     size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
@@ -106,12 +108,47 @@ async def evaluate_all(
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
     with offline(settings.calls.offline):
         try:
-            prepared = [
-                prepare(settings, reading, models) for reading in load.read_all(settings.suite)
-            ]
-            return [await _examine(ready, store, progress) for ready in prepared]
+            readings = load.read_each(settings.suite)
+            trial = _Trial(refused if len(readings) > 1 else None, len(readings))
+            prepared = []
+            for reading in readings:
+                with trial.of(reading.suite.name):
+                    prepared.append(prepare(settings, _usable(reading), models))
+            outcomes = []
+            for ready in prepared:
+                with trial.of(ready.suite.name):
+                    outcomes.append(await _examine(ready, store, progress))
+            return outcomes
         finally:
             await models.close()
+
+
+@dataclass
+class _Trial:
+    """The suites of one command, of which some may turn out not to be runnable."""
+
+    refused: Callable[[str, ProctorError], None] | None
+    left: int
+    """How many may still be run: the error of the last one is raised."""
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Let a suite that cannot be run not keep the others from it."""
+        try:
+            yield
+        except (StoreError, BudgetError):
+            raise
+        except ProctorError as error:
+            self.left -= 1
+            if self.refused is None or not self.left:
+                raise
+            self.refused(name, error)
+
+
+def _usable(reading: Reading) -> Reading:
+    if reading.problems:
+        raise SuiteError(reading.problems)
+    return reading
 
 
 async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], None]) -> Outcome:

@@ -36,6 +36,14 @@ def read_all(settings: SuiteSettings) -> Sequence[Reading]:
     )
 
 
+def read_each(settings: SuiteSettings) -> Sequence[Reading]:
+    """Read all suites that the settings name, those that cannot be used with their problems."""
+    dialect = find_dialect(settings.path, settings.dialect)
+    return dialect.read_each(
+        settings.path, compat=settings.compat, root=settings.root, options=settings.options
+    )
+
+
 def find_dialect(path: Path, name: str = "") -> Dialect:
     """Return the dialect of that name, or else the one that recognises the path."""
     if name:

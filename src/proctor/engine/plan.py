@@ -57,13 +57,15 @@ def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
     """Find out what runs with all suites of a path would do."""
     models = Models(None, settings.calls)
     try:
-        readings = load.read_all(settings.suite)
+        readings = load.read_each(settings.suite)
     except ProctorError as error:
         return [_refused(Suite(name=str(settings.suite.path), cases=()), error)]
     return [_plan(settings, reading, models, store) for reading in readings]
 
 
 def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store | None) -> Plan:
+    if reading.problems:
+        return _refused(reading.suite, SuiteError(reading.problems))
     try:
         ready = prepare(settings, reading, models)
         count = _count_answers if ready.settings.on_file else _count_dialogues

@@ -5,16 +5,17 @@ from dataclasses import dataclass, replace
 from proctor import registry
 from proctor.core.contracts import Reading
 from proctor.core.fold import parse_fold
+from proctor.core.model import Model, ModelChoice
 from proctor.core.program import Sandbox
 from proctor.core.suite import Spec, Suite
 from proctor.engine import load
 from proctor.engine.interview import Dialogues, Interviewer, Roster
-from proctor.engine.model_access import permitted
+from proctor.engine.model_access import FLAGS, permitted
 from proctor.engine.roles import Cast, Models, cast_for, lacking, resolved
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import RunSettings
 from proctor.engine.turns import Tools, TurnGrader
-from proctor.errors import MissingResource, Problem, SuiteError
+from proctor.errors import MissingResource, ModelError, Problem, SuiteError
 from proctor.store.store import Store
 
 NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
@@ -88,19 +89,32 @@ class Ready:
     async def check(self) -> None:
         """See to it that all models that will be asked can be reached."""
         if self.cast.candidate is not None:
-            await self.models.check(self.cast.candidate)
+            await self._reach(self.cast.candidate, self.settings.model, "candidate")
         if self.cast.agent is not None:
             await self.cast.agent.check()
         needs = self.dialogues.needs(self.suite)
         if "simulator" in needs and self.cast.simulator is not None:
-            await self.models.check(self.cast.simulator)
+            await self._reach(self.cast.simulator, self.settings.simulator, "simulator")
         if "judge" in needs or self.scorers.need_judge(self.suite):
             await self.check_judges()
 
     async def check_judges(self) -> None:
         """See to it that all judges can be reached."""
-        for judge in self.cast.judges:
-            await self.models.check(judge)
+        for judge, choice in zip(self.cast.judges, self.settings.panel.judges, strict=True):
+            await self._reach(judge, choice, "judge")
+
+    async def _reach(self, model: Model, choice: ModelChoice | None, role: str) -> None:
+        """See to it that a model answers; where a file names its address, an error says where."""
+        try:
+            await self.models.check(model)
+        except ModelError as error:
+            source = None if choice is None else choice.access.source
+            if source is None or source.personal:
+                raise
+            note = self.reading.role_notes.get(role, "")
+            where = f"{source.place} names this address{f'; {note}' if note else ''}"
+            error.args = (f"{error} ({where}; fix: mend it there, or add {FLAGS[role]} M)",)
+            raise
 
 
 def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
@@ -117,7 +131,7 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
         if problems := dialogues.problems(suite):
             raise SuiteError(problems)
         needs |= dialogues.needs(suite)
-    lacking(settings, needs)
+    lacking(settings, needs, reading)
     settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
     cast = cast_for(settings, suite, models)
     scorers.judge = None if cast.judge is None else cast.judge.identity

@@ -23,9 +23,10 @@ from proctor.engine.proxy import Proxy
 from proctor.engine.refused_settings import Refused
 from proctor.engine.settings import CallSettings, Panel, RunSettings
 from proctor.engine.turns import TurnGrader
-from proctor.errors import MissingResource, UsageError
+from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.store.store import Store
 
+CANDIDATE = "candidate"
 UNSEEN = (
     "--max-cost holds for judges and simulated users, and for what the agent says that it spent:"
     " its own calls are not seen (fix: --proxy M lets them pass through here)"
@@ -358,16 +359,21 @@ def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
     """Fill in what the suite's own settings file names, where the person named nothing else."""
     path = str(settings.suite.path)
     roles = {name: from_file(choice, path) for name, choice in reading.roles.items()}
-    judges = tuple(_merged(judge, roles.get("judge")) for judge in settings.panel.judges)
+    unusable = reading.unusable_roles
+    asked_like = {**{name: role.choice for name, role in unusable.items()}, **roles}
+    judges = tuple(_merged(judge, asked_like.get("judge")) for judge in settings.panel.judges)
     if not judges and "judge" in roles:
         judges = (roles["judge"],)
     model = settings.model
-    if settings.answers is None and settings.agent is None and "candidate" in roles:
-        model = roles["candidate"] if model is None else _merged(model, roles["candidate"])
+    interviewed = settings.answers is None and settings.agent is None
+    if interviewed:
+        model = roles.get(CANDIDATE) if model is None else _merged(model, asked_like.get(CANDIDATE))
     simulator = settings.simulator or roles.get("simulator")
     if settings.simulator is not None:
-        simulator = _merged(settings.simulator, roles.get("simulator"))
-    if model is None and settings.answers is None and settings.agent is None:
+        simulator = _merged(settings.simulator, asked_like.get("simulator"))
+    if model is None and interviewed and CANDIDATE in unusable:
+        raise SuiteError(unusable[CANDIDATE].problems)
+    if model is None and interviewed:
         raise UsageError(
             "who is examined? (fix: add --model openai:NAME, --model local:smollm2,"
             " --agent python:module:attr, or --answers PATH for answers on file)"
@@ -381,8 +387,17 @@ def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
     )
 
 
-def lacking(settings: RunSettings, needs: set[str]) -> None:
-    """Raise a MissingResource where a role that somebody must play has nobody."""
+def lacking(settings: RunSettings, needs: set[str], reading: Reading) -> None:
+    """Raise what is wrong where a role that somebody must play has nobody."""
+    empty = {"judge": not settings.panel.judges, "simulator": settings.simulator is None}
+    unusable = [
+        problem
+        for name, role in reading.unusable_roles.items()
+        if name in needs and empty.get(name)
+        for problem in role.problems
+    ]
+    if unusable:
+        raise SuiteError(unusable)
     if "judge" in needs and not settings.panel.judges:
         raise MissingResource(
             "the suite has criteria or dialogues that ask a judge, and there is none"

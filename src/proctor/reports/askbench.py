@@ -3,18 +3,20 @@
 import json
 import re
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
-from proctor.core.run import CaseResult
-from proctor.core.suite import Case, Json
+from proctor import registry
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.suite import Case, Json, Spec
 from proctor.reports import askbench_final as final
 from proctor.reports.askbench_records import (
     dialogue_record,
     rubric_record,
+    rubric_score,
     single_record,
     summary_record,
 )
@@ -32,17 +34,37 @@ HEALTH = "healthbench_detailed_results.json"
 class AskBenchLayout(Layout):
     """Write the result files of the original AskBench evaluator."""
 
+    home: Path | None = None
+    """The INI that names the tasks, where there is one."""
+
+    def beside(self, suite: Path) -> Layout:
+        """Take the names of the tasks' folders from the INI that names the tasks."""
+        return replace(self, home=suite)
+
     def write(self, view: RunView, folder: Path) -> list[Path]:
         """Write the files of one task, and add its line to the summary of all tasks."""
         with tempfile.TemporaryFile() as scratch:
-            gathered = _Gathered(scratch=scratch, compat=view.suite.compat)
+            gathered = _Gathered(
+                scratch=scratch, compat=view.suite.compat, language=view.suite.language
+            )
             for result in view.results():
                 gathered.add(result)
-            task = _file_name(view.suite.name)
+            own_name = self._task_name(view)
+            task = _file_name(own_name)
             place = folder / _file_name(gathered.evalset or view.suite.name) / task
-            written = _Writer(view=view, gathered=gathered, folder=place).write()
+            writer = _Writer(view=view, gathered=gathered, folder=place, task_name=own_name)
+            written = writer.write()
         line = final.final_line(view.suite.name, _metrics(place, view), _duration(view))
         return [*written, final.append_line(folder, line)]
+
+    def _task_name(self, view: RunView) -> str:
+        """Return what the INI calls a task, which its folder is named after."""
+        if self.home is None or view.suite.dialect != "askbench":
+            return view.suite.name
+        dialect = registry.build("dialect", Spec(name="askbench"))
+        places = dialect.output_places(self.home, compat=view.suite.compat)
+        names: dict[str, str] = {place.task: place.task_name for place in places}
+        return names.get(view.suite.name, view.suite.name)
 
     def gather(self, folder: Path, tasks: Sequence[str]) -> list[final.Gathered]:
         """Find for every task the newest results that another tool left below a folder."""
@@ -89,6 +111,7 @@ class _Gathered:
 
     scratch: IO[bytes]
     compat: str
+    language: str = "en"
     kind: str = ""
     evalset: str = ""
     fata: bool = False
@@ -117,17 +140,23 @@ class _Gathered:
             tally.add(case, attempt)
             self.covers = self.covers or "resolved" in attempt.attempt.notes
             if self.kind == "dialogue":
-                record = dialogue_record(case, attempt)
+                record = dialogue_record(case, attempt, self.language)
                 self.records[number].add(record["id"], record)
             elif self.kind == "rubrics":
                 record = rubric_record(case, attempt, self.compat)
-                if record["normalized_score"] is not None:
-                    tally.health.append(record["normalized_score"])
+                if (score := rubric_score(record, self.compat)) is not None:
+                    tally.health.append(score)
                 self.records[number].add("", record)
             else:
                 self.records[number].add("", single_record(case, attempt, self.compat))
-        if self.kind != "dialogue":
+        if self.kind == "rubrics":
+            summary = summary_record(case, result.attempts, self.compat, self._rubric_worth(case))
+            self.summaries.add("", summary)
+        elif self.kind != "dialogue":
             self.summaries.add("", summary_record(case, result.attempts, self.compat))
+
+    def _rubric_worth(self, case: Case) -> Callable[[AttemptResult], float | None]:
+        return lambda result: rubric_score(rubric_record(case, result, self.compat), self.compat)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +166,7 @@ class _Writer:
     view: RunView
     gathered: _Gathered
     folder: Path
+    task_name: str
 
     def write(self) -> list[Path]:
         """Write them all."""
@@ -160,9 +190,11 @@ class _Writer:
             made.append(rows.write(place / DETAILED, in_order=True))
             if several:
                 tally = self.gathered.tallies[number - 1]
-                head = (
-                    [f"Final accuracy: {tally.accuracy:.4f}"] if self._has_answers else _NO_ANSWERS
-                )
+                shown = f"{tally.accuracy:.4f}" if self._has_answers else _NO_ANSWERS
+                head = [
+                    f"Attempt: {number}/{len(self.gathered.records)}",
+                    f"AskBench Final Accuracy: {shown}",
+                ]
                 made.append(self._results(place, head, [tally]))
         if self.gathered.fata and not self.gathered.compat:
             made.append(self._fata_summary())
@@ -193,60 +225,88 @@ class _Writer:
 
     def _head(self) -> list[str]:
         """Return the line, or lines, with the number that a task is known by."""
-        tallies, several = self.gathered.tallies, len(self.gathered.tallies) > 1
         if self.gathered.kind == "rubrics":
-            values = [value for tally in tallies if (value := tally.health_score) is not None]
-            mean = sum(values) / len(values) if values else None
-            return [f"HealthBench Score: {'N/A' if mean is None else f'{mean:.4f}'}"]
-        accuracies = [tally.accuracy for tally in tallies]
+            return self._rubric_head()
         if self.gathered.kind == "dialogue":
-            if not self._has_answers:
-                return _NO_ANSWERS
-            mean = sum(accuracies) / len(accuracies) if accuracies else 0.0
-            if not several:
-                return [f"Final accuracy: {mean:.4f}"]
-            each = ", ".join(f"{value:.4f}" for value in accuracies)
-            made = [
-                f"Average accuracy (n_attempts={len(tallies)}): {mean:.4f}",
-                f"Accuracy of each attempt: {each}",
-            ]
-            if not self.gathered.fata and not self.gathered.compat:
-                score = sum(tally.score for tally in tallies) / len(tallies)
-                made.append(f"Composite score (n_attempts={len(tallies)}): {score:.4f}")
-            return made
+            return self._dialogue_head()
+        tallies = self.gathered.tallies
         valid = sum(tally.valid for tally in tallies)
         value = sum(tally.correct for tally in tallies) / valid if valid else 0.0
+        several = len(tallies) > 1
         name = f"Pass@1 (n_attempts={len(tallies)}, valid={valid})" if several else "Accuracy"
         return [f"{name}: {value:.4f}"]
+
+    def _rubric_head(self) -> list[str]:
+        tallies = self.gathered.tallies
+        values = [value for tally in tallies if (value := tally.health_score) is not None]
+        mean = sum(values) / len(values) if values else None
+        score = f"HealthBench Score: {'N/A' if mean is None else f'{mean:.4f}'}"
+        if len(tallies) <= 1:
+            return [score]
+        pooled = [value for tally in tallies for value in tally.health]
+        single = sum(pooled) / len(pooled) if pooled else 0.0
+        head = f"Pass@1 (n_attempts={len(tallies)}, valid={len(pooled)}): {single:.4f}"
+        return [head] if self.gathered.compat else [head, score]
+
+    def _dialogue_head(self) -> list[str]:
+        tallies = self.gathered.tallies
+        if not self._has_answers:
+            return [f"Accuracy: {_NO_ANSWERS}"]
+        accuracies = [tally.accuracy for tally in tallies]
+        mean = sum(accuracies) / len(accuracies) if accuracies else 0.0
+        if len(tallies) <= 1:
+            return [f"Final accuracy: {mean:.4f}"]
+        each = ", ".join(f"{value:.4f}" for value in accuracies)
+        made = [
+            f"Average accuracy (n_attempts={len(tallies)}): {mean:.4f}",
+            f"Per-attempt accuracy: {each}",
+        ]
+        if not self.gathered.fata and not self.gathered.compat:
+            score = sum(tally.score for tally in tallies) / len(tallies)
+            made.append(f"Composite score (n_attempts={len(tallies)}): {score:.4f}")
+        return made
 
     def _results(
         self, folder: Path, head: Sequence[str], tallies: Sequence[Tally] | None = None
     ) -> Path:
-        run = self.view.run
+        run, compat = self.view.run, self.gathered.compat
+        shown = self.gathered.tallies if tallies is None else tallies
+        rates = [tally.vague_line for tally in shown if tally.vague or tally.clear]
         lines = [
+            # The document wants it first; the original has it first in its log.
+            *([] if compat else rates[:1]),
             f"Evalset: {self.gathered.evalset or self.view.suite.name}",
-            f"Task: {self.view.suite.name}",
+            f"Task: {self.task_name}",
             *head,
-            f"Start: {_moment(run.started)}",
-            f"End: {_moment(run.finished)}",
+            f"Start time: {_moment(run.started, compat)}",
+            f"End time: {_moment(run.finished, compat)}",
             f"Total time: {_duration(self.view)}",
             "",
         ]
-        shown = self.gathered.tallies if tallies is None else tallies
-        dialogue = self.gathered.kind == "dialogue"
         for number, tally in enumerate(shown, 1):
             if tallies is None and len(shown) > 1:
-                lines += [f"Attempt {number}"]
-            if tally.vague or tally.clear:
-                lines.append(f"Vague Ask Rate: {tally.vague_ask_rate:.4f}")
-            scored = self._has_answers and not self.gathered.fata
-            lines += tally.lines(dialogue=dialogue, scored=scored, covers=self.gathered.covers)
+                lines += [f"===== Attempt {number} log ====="]
+            lines += self._log(tally, number, several=tallies is None and len(shown) > 1)
         path = folder / final.RESULTS
         path.write_text(_text("\n".join(lines)) + "\n", encoding="utf-8")
         return path
 
+    def _log(self, tally: Tally, number: int, *, several: bool) -> list[str]:
+        """Return what is said of one attempt at all cases."""
+        lines: list[str] = []
+        if tally.vague or tally.clear:
+            label = f"{self.view.suite.name} " if self.gathered.compat else ""
+            lines.append(f"{label}{tally.vague_line}")
+        if self.gathered.kind == "rubrics" and several and tally.health_score is not None:
+            lines.append(f"Attempt {number} HealthBench Score: {tally.health_score:.4f}")
+        dialogue = self.gathered.kind == "dialogue"
+        scored = self._has_answers and not self.gathered.fata
+        return lines + list(
+            tally.lines(dialogue=dialogue, scored=scored, covers=self.gathered.covers)
+        )
 
-_NO_ANSWERS = ["Accuracy: N/A (the task has no expected answers)"]
+
+_NO_ANSWERS = "N/A (the task has no expected answers)"
 
 
 def _kind(case: Case) -> str:
@@ -267,10 +327,14 @@ def _duration(view: RunView) -> timedelta:
     return timedelta(seconds=round(max(0.0, end - view.run.started), 6))
 
 
-def _moment(seconds: float | None) -> str:
+def _moment(seconds: float | None, compat: str) -> str:
+    """Write a moment; the original writes its own clock's, and does not say so."""
     if seconds is None:
         return "-"
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    moment = datetime.fromtimestamp(seconds, tz=UTC)
+    if compat:
+        return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _text(text: str) -> str:

@@ -26,6 +26,7 @@ _NAMES = (
     r"HealthBench Score",
     r"Accuracy",
 )
+_ANYWHERE = frozenset({"AskBench Final Accuracy", "Vague Ask Rate", "HealthBench Score"})
 _STAMP = re.compile(
     r"(\d{8})[-_T]?(\d{6})|(\d{4})-(\d\d)-(\d\d)[-_T ](\d\d)[-:_]?(\d\d)[-:_]?(\d\d)"
 )
@@ -66,11 +67,14 @@ def append_line(folder: Path, line: str) -> Path:
 def metrics_in(text: str, *, marked: bool = True) -> tuple[str, ...]:
     """Find the known numbers in a results file, the first of each kind, in a fixed order.
 
-    The original does not find a number on a line that begins with a mark such as ``- ``.
+    The original does not find a number on a line that begins with a mark such as ``- ``; those of
+    some kinds it finds anywhere on a line.
     """
-    head = r"^[ \t]*(?:[-*][ \t]+)?" if marked else r"^[ \t]*"
     found = []
     for name in _NAMES:
+        head = r"^[ \t]*(?:[-*][ \t]+)?" if marked else r"^[ \t]*"
+        if not marked and name in _ANYWHERE:
+            head = r"\b"
         pattern = rf"{head}({name})[ \t]*(?:\([^)\n]*\))?[ \t]*[:=][ \t]*{_NUMBER}[ \t]*(?:\(|$|\|)"
         if (hit := re.search(pattern, text, re.MULTILINE | re.IGNORECASE)) is not None:
             found.append(f"{hit[1]}: {hit[2]}")

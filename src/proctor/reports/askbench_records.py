@@ -1,12 +1,15 @@
 """What AskBench's own result files say of one attempt."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from proctor import prompts
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import AttemptResult
 from proctor.core.score import Score, ScoreStatus, ValueStatus
 from proctor.core.suite import Case, Json, Message
+from proctor.judge.first_fence import first_json
 
 CORRECT = "correct"
 SKIPS = ("JudgeJSONParseFailed", "JudgeResultInvalid")
@@ -52,9 +55,9 @@ def single_record(case: Case, result: AttemptResult, compat: str) -> dict[str, J
         "response": output,
         "extracted_answer": str(detail.get("extracted") or output.strip()),
         "reference_answer": _reference(case),
-        "thinking_process": _thinking(result),
+        "thinking_process": _thinking(result, compat),
         "truncated": truncation(result, compat),
-        "judge": _judge(score, detail),
+        "judge": _judge(score, detail, compat),
         "correct": correctness(result),
         "skipped": skipped,
     }
@@ -63,24 +66,30 @@ def single_record(case: Case, result: AttemptResult, compat: str) -> dict[str, J
     return record
 
 
-def summary_record(case: Case, results: Sequence[AttemptResult], compat: str) -> dict[str, Json]:
-    """Make the record of one question over all its attempts."""
+def summary_record(
+    case: Case,
+    results: Sequence[AttemptResult],
+    compat: str,
+    worth: Callable[[AttemptResult], float | None] = correctness,
+) -> dict[str, Json]:
+    """Make the record of one question over all its attempts, by what each of them is worth."""
+    values = [worth(result) for result in results]
     made: dict[str, Json] = {
-        "question": case.prompt,
+        "question": _written(case.messages) if worth is not correctness else case.prompt,
         "answer": "" if compat else _reference(case),
         "attempts": [
             {
                 "response": result.attempt.output,
-                "thinking_process": _thinking(result),
+                "thinking_process": _thinking(result, compat),
                 "truncated": truncation(result, compat),
-                "correct": correctness(result),
+                "correct": value,
                 "attempt_num": number,
             }
-            for number, result in enumerate(results, 1)
+            for number, (result, value) in enumerate(zip(results, values, strict=True), 1)
         ],
     }
     if len(results) > 1:
-        valid = [found for result in results if (found := correctness(result)) is not None]
+        valid = [value for value in values if value is not None]
         made["pass@1"] = sum(valid) / len(valid) if valid else None
     return made
 
@@ -98,39 +107,48 @@ def skip_reason(result: AttemptResult) -> str:
 
 def rubric_record(case: Case, result: AttemptResult, compat: str) -> dict[str, Json]:
     """Make the record of a conversation that was held against criteria."""
-    items = [_rubric(c.scorer.params, c.weight, result.scores.get(c.id)) for c in case.criteria]
+    items = [
+        _rubric(c.scorer.params, c.weight, result.scores.get(c.id), compat) for c in case.criteria
+    ]
     weights = [criterion.weight for criterion in case.criteria]
     positive = sum(weight for weight in weights if weight > 0)
     whole = positive or sum(abs(weight) for weight in weights) or 1.0
     raw = sum(item["points"] for item in items if item.get("criteria_met"))
-    valid = sum("criteria_met" in item for item in items)
-    normal: float | None = None
-    if compat and valid:
-        normal = min(1.0, max(0.0, raw / whole))
-    elif not compat and not is_skipped(result):
-        normal = result.value.value
-    text = "\n".join(f"{message.role}: {message.content}" for message in case.messages)
+    normal: float | None = min(1.0, max(0.0, raw / whole))
+    if not compat:
+        normal = None if is_skipped(result) else result.value.value
+    reply = Message(role="assistant", content=result.attempt.output)
+    conversation = (*case.messages, reply)
     return {
         "id": case_number(case),
-        "canary": case.hidden.get("canary", ""),
-        "conversation": _written(case.messages),
-        "conversation_text": text,
+        "canary": case.hidden.get("canary"),
+        "conversation": _written(conversation),
+        "conversation_text": "\n".join(f"{said.role}: {said.content}" for said in conversation),
         "assistant_response": result.attempt.output,
-        "thinking_process": _thinking(result),
+        "thinking_process": _thinking(result, compat),
         "truncated": truncation(result, compat),
         "rubrics": items,
         "raw_score": raw,
         "positive_total": positive,
         "denominator_used": whole,
         "normalized_score": normal,
-        "valid_rubric_count": valid,
+        "valid_rubric_count": sum(item.get("criteria_met") is not None for item in items),
         "total_rubric_count": len(items),
     }
 
 
-def dialogue_record(case: Case, result: AttemptResult) -> dict[str, Json]:
+def rubric_score(record: Mapping[str, Json], compat: str) -> float | None:
+    """Return what a record counts; none where the original leaves the conversation out."""
+    if compat and not record["valid_rubric_count"]:
+        return None
+    value: float | None = record["normalized_score"]
+    return value
+
+
+def dialogue_record(case: Case, result: AttemptResult, language: str = "en") -> dict[str, Json]:
     """Make the record of a dialogue of several turns."""
     attempt, notes = result.attempt, result.attempt.notes
+    case = _as_asked(case, language)
     points = case.hidden.get("points", [])
     record: dict[str, Json] = {
         "id": case_number(case),
@@ -158,6 +176,22 @@ def dialogue_record(case: Case, result: AttemptResult) -> dict[str, Json]:
     if "vague" in case.hidden:
         record["metadata"] = {"vague": case.hidden["vague"]}
     return record
+
+
+def _as_asked(case: Case, language: str) -> Case:
+    """Return a case with the request that FATA puts around its question."""
+    if case.dialogue.name != "fata" and case.dialogue.params.get("wrapper") != "fata":
+        return case
+    messages = list(case.messages)
+    first = next((place for place, said in enumerate(messages) if said.role == "user"), None)
+    if first is not None:
+        own = {
+            "question": messages[first].content,
+            "guidance": prompts.load("fata_guidance", language).text,
+        }
+        request = prompts.load("fata_request", language).fill(own)
+        messages[first] = replace(messages[first], content=request)
+    return replace(case, messages=tuple(messages))
 
 
 def _turn(case: Case, result: AttemptResult, number: int) -> dict[str, Json]:
@@ -190,30 +224,38 @@ def _turns(result: AttemptResult) -> Sequence[Mapping[str, Json]]:
     return found if isinstance(found, list | tuple) else []
 
 
-def _rubric(params: Mapping[str, Json], points: float, score: Score | None) -> dict[str, Json]:
+def _rubric(
+    params: Mapping[str, Json], points: float, score: Score | None, compat: str
+) -> dict[str, Json]:
     detail = _detail(score)
     raw = detail.get("raw") or [""]
     scored = score is not None and score.status is ScoreStatus.SCORED
     valid = scored and detail.get("valid", True)
+    decision = first_json(raw[-1]) if compat and not valid else None
     made: dict[str, Json] = {
         "criterion": params.get("criterion", ""),
         "points": points,
         "grader_raw_response": raw[-1],
         "grader_parse_attempts": detail.get("tries", len(detail.get("raw") or [])),
-        "grader_parse_success": bool(valid),
+        "grader_parse_success": bool(valid or decision),
     }
     if valid and score is not None:
         made["criteria_met"] = bool(score.points)
         made["explanation"] = str(detail.get("explanation") or score.reason)
+    elif isinstance(decision, dict) and decision:
+        made["criteria_met"] = None
+        made["explanation"] = decision.get("explanation")
     return made
 
 
-def _judge(score: Score | None, detail: Mapping[str, Json]) -> dict[str, Json]:
+def _judge(score: Score | None, detail: Mapping[str, Json], compat: str) -> dict[str, Json]:
     raw = detail.get("raw") or []
     scored = score is not None and score.status is ScoreStatus.SCORED
     invalid = score is not None and score.reason.startswith("JudgeResultInvalid")
     decision: Json = None
-    if scored and score is not None:
+    if compat and raw and (scored or invalid):
+        decision = first_json(raw[-1])
+    elif scored and score is not None:
         word = detail.get("result", "correct" if score.points else "incorrect")
         decision = {"reason": detail.get("reason", score.reason), "result": word}
     return {
@@ -232,10 +274,14 @@ def _reference(case: Case) -> Json:
     return reference
 
 
-def _thinking(result: AttemptResult) -> str:
+def _thinking(result: AttemptResult, compat: str) -> str:
+    """Return what was thought; the original leaves the tags around it."""
     said = [message for message in result.attempt.messages if message.role == "assistant"]
     noted = str(result.attempt.notes.get("thinking", ""))
-    return (said[-1].thinking if said else noted) or "none"
+    thinking = said[-1].thinking if said else noted
+    if not thinking:
+        return "none"
+    return f"<think>{thinking}</think>" if compat else thinking
 
 
 def _written(messages: Sequence[Message]) -> list[dict[str, Json]]:

@@ -85,6 +85,11 @@ class Tally:
         """Return the share of vague tasks for which something was asked."""
         return _share(sum(self.vague), len(self.vague))
 
+    @property
+    def vague_line(self) -> str:
+        """Return the line with the number that IN3 is known by."""
+        return f"Vague Ask Rate: {self.vague_ask_rate:.4f} ({sum(self.vague)} / {len(self.vague)})"
+
     def lines(self, *, dialogue: bool, scored: bool, covers: bool) -> Iterator[str]:
         """Yield the log lines below the head of a results file."""
         yield f"Valid samples: {self.valid}/{self.total} (skipped: {self.total - self.valid})"

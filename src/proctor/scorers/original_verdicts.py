@@ -1,14 +1,11 @@
 """Verdicts read as AskBench's own code reads them, so that old numbers come out."""
 
-import json
-import re
-
 from pydantic import BaseModel
 
 from proctor.core.suite import Json
+from proctor.judge.first_fence import read_first_json
 from proctor.scorers.verdicts import Correctness
 
-_FENCE = re.compile(r"```json\s*(.*?)\s*```", re.DOTALL)
 _RESULTS = {
     "correct": True, "right": True, "yes": True, "match": True,
     "incorrect": False, "wrong": False, "no": False,
@@ -34,7 +31,7 @@ class Met(BaseModel):
 
 def read_result(text: str) -> Correctness:
     """Read a single-turn verdict."""
-    found = read_json(text)
+    found = read_first_json(text)
     right = _truth(_get(found, "result"), _RESULTS)
     if right is None:
         raise Unusable("the JSON has no usable value of 'result'")
@@ -44,23 +41,11 @@ def read_result(text: str) -> Correctness:
 
 def read_met(text: str) -> Met:
     """Read the verdict on a rubric item."""
-    found = read_json(text)
+    found = read_first_json(text)
     met = _truth(_get(found, "criteria_met"), _MET)
     if met is None:
         raise Unusable("the JSON has no usable value of 'criteria_met'")
     return Met(explanation=str(_get(found, "explanation") or ""), criteria_met=met)
-
-
-def read_json(text: str) -> Json:
-    """Read the first block fenced as ``json``, or else the whole reply; empty JSON is none."""
-    fenced = _FENCE.search(text)
-    try:
-        found = json.loads(fenced[1] if fenced else text.strip())
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
-    if not found:
-        raise ValueError("the JSON is empty")
-    return found
 
 
 def _get(found: Json, key: str) -> Json:
