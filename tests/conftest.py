@@ -6,16 +6,28 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from full import FULL, is_taken
 from warm import CLIENT
 
 # Whoever starts tests in the background may have an interrupt ignored, which processes inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long, unless everything is wanted."""
+    if FULL:
+        return
+    seen: Counter[str] = Counter()
+    taken = {item: is_taken(item, seen) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if not taken[item]])
+    items[:] = [item for item in items if taken[item]]
 
 
 def pytest_collection_finish() -> None:

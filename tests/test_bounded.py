@@ -86,6 +86,7 @@ def test_run_sync_works_where_a_loop_runs_already() -> None:
 
 
 @pytest.mark.parametrize("how", ["waits", "computes", "resists"])
+@pytest.mark.sampled(2)
 def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
     ended: list[str] = []
 

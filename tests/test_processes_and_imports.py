@@ -121,7 +121,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"pydantic_monty.Monty"},
         "the interpreter of conditions, which comes with its package",
     ),
-    "scorers/eval_code.py": ({"compile"}, "reads the text of a suite into a tree; runs nothing"),
+    "core/python_snippet.py": ({"compile"}, "reads the text of a suite into a tree; runs nothing"),
     "scorers/languages_found.py": (
         {"proctor.child_processes.find_program", "proctor.child_processes.probe",
          "proctor.search_paths.find_installed"},

@@ -224,6 +224,7 @@ def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="no sandbox on this machine")
 @pytest.mark.parametrize("compat", ["", "original"])
+@pytest.mark.sampled(2)
 def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, compat: str) -> None:
     from proctor.bench import ScoringMethod
 

@@ -188,6 +188,7 @@ def test_wrong_csv(tmp_path: Path, text: str, error: type[Exception], message: s
         ({"idx": [1], "completion": ["x"]}, [("id-1", 0, "x")]),
     ],
 )
+@pytest.mark.sampled(2)
 def test_parquet(
     tmp_path: Path, columns: dict[str, list[object]], expected: list[tuple[str, int, str]]
 ) -> None:

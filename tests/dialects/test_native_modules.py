@@ -381,6 +381,7 @@ cases:
 
 
 @pytest.mark.skipif(bool(NO_SANDBOX), reason=NO_SANDBOX)
+@pytest.mark.long
 def test_the_functions_on_the_page_judge_as_it_says(tmp_path: Path, proctor: str) -> None:
     page = (DOCS / "suite-format.md").read_text(encoding="utf-8")
     for name in ("checks.py", "functions.yaml"):

@@ -48,6 +48,7 @@ def result_of(folder: Path, environment: dict[str, str], *arguments: str) -> Any
         ),
     ],
 )
+@pytest.mark.sampled(2)
 def test_an_example_comes_to_its_numbers(
     name: str,
     arguments: tuple[str, ...],
@@ -62,6 +63,7 @@ def test_an_example_comes_to_its_numbers(
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir()))
+@pytest.mark.sampled(4)
 def test_the_commands_on_the_page_of_an_example_work(
     name: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:

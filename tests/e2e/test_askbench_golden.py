@@ -170,6 +170,7 @@ def mark(scenario: Any, case: Any) -> str:
 
 
 @pytest.mark.parametrize("name", DIALOGUES)
+@pytest.mark.sampled(5)
 def test_every_dialogue(cli: Any, name: str) -> None:
     scenario = SCENARIOS[name]
     made, script = run(cli, name, "--compat", "original", code=ending(name))
@@ -248,6 +249,7 @@ def test_healthbench(cli: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["math500", "gpqa", "healthbench", "ask_mind", "in3_interaction"])
+@pytest.mark.sampled(4)
 def test_the_original_files(cli: Any, name: str) -> None:
     scenario = SCENARIOS[name]
     run(cli, name, "--compat", "original", "--out", "written", code=ending(name))
@@ -300,6 +302,7 @@ def test_the_detailed_file_agrees_with_the_original(cli: Any) -> None:
         ("in3_interaction", "vague_ask_rate", 0.8, 0.8, 0),
     ],
 )
+@pytest.mark.sampled(6)
 def test_where_the_default_differs(
     cli: Any, name: str, measure: str, value: float, original: float, code: int
 ) -> None:

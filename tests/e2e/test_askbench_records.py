@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.e2e.test_askbench_golden import SCENARIOS, ending, run
 
 

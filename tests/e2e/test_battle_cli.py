@@ -40,6 +40,7 @@ def by_name(messages: list[Any], body: Any) -> str:
     return json.dumps({"reason": "r", "score_1": places[0][1], "score_2": places[1][1]})
 
 
+@pytest.mark.long
 def test_a_battle_its_charts_and_a_page(ready: Any) -> None:
     with FakeServer(by_name) as server:
         judge = ("--judge", f"openai:j@{server.url}")
@@ -66,6 +67,7 @@ def test_a_battle_its_charts_and_a_page(ready: Any) -> None:
     assert "alpha 11" in page
 
 
+@pytest.mark.long
 def test_a_battle_that_is_killed_goes_on_where_it_was(ready: Any) -> None:
     with FakeServer(by_name, latency=0.05) as server:
         args = ["battle", "alpha", "beta", "--concurrency", "2"]
@@ -104,6 +106,7 @@ def test_a_battle_that_is_killed_goes_on_where_it_was(ready: Any) -> None:
         (["alpha", "beta", "--judge", "local:x", "--compat", "original"], 2, "prompt file"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_what_cannot_work_is_said(ready: Any, args: list[str], code: int, words: str) -> None:
     done = ready("battle", *args, "--timeout", "2", code=code)
     assert words in done.stderr

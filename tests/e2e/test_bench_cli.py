@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 RUN = "5a3fd1d1-55b5-4a3e-8a3c-1e1f7a1b9c22"
 
 
@@ -48,6 +50,7 @@ def served(folder: Path, *more: str) -> Iterator[list[str]]:
     assert "Traceback" not in trouble
 
 
+@pytest.mark.long
 def test_what_is_new_is_read_and_said_and_served(tmp_path: Path) -> None:
     kept(tmp_path / "bench_runs", "first")
     with served(tmp_path) as said:
@@ -65,6 +68,7 @@ def test_what_is_new_is_read_and_said_and_served(tmp_path: Path) -> None:
             assert [run["name"] for run in json.load(answer)["test_runs"]] == ["first", "second"]
 
 
+@pytest.mark.long
 def test_without_a_folder_the_store_is_served(tmp_path: Path) -> None:
     with served(tmp_path) as said:
         assert len(said) == 1

@@ -71,6 +71,7 @@ def test_the_table_names_every_folder() -> None:
 
 
 @pytest.mark.parametrize(("name", "place", "words"), ROWS, ids=[row[0] for row in ROWS])
+@pytest.mark.sampled(7)
 def test_a_broken_suite_is_one_error_with_its_place(
     name: str,
     place: str,
@@ -202,6 +203,7 @@ def limited() -> None:
 
 @pytest.mark.parametrize(("make", "place", "words"), [row[1:] for row in MADE],
                          ids=[row[0] for row in MADE])  # fmt: skip
+@pytest.mark.sampled(9)
 def test_what_is_large_or_no_text_is_one_error_in_little_memory(
     tmp_path: Path, cli: Any, make: Callable[[Path], str], place: str, words: str
 ) -> None:
@@ -274,6 +276,7 @@ ANSWERS: list[tuple[str, Callable[[Path], str], str, str]] = [
 
 @pytest.mark.parametrize(("make", "place", "words"), [row[1:] for row in ANSWERS],
                          ids=[row[0] for row in ANSWERS])  # fmt: skip
+@pytest.mark.sampled(2)
 def test_broken_answers_are_one_error_with_its_place(
     tmp_path: Path,
     make: Callable[[Path], str],

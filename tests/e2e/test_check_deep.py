@@ -103,6 +103,7 @@ SOUND = [
 
 @pytest.mark.parametrize(("cases", "expected"), [row[1:] for row in WEAK],
                          ids=[row[0] for row in WEAK])  # fmt: skip
+@pytest.mark.sampled(11)
 def test_a_weak_criterion_is_found_out(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -121,6 +122,7 @@ def test_a_weak_criterion_is_found_out(
 
 
 @pytest.mark.parametrize("cases", [row[1] for row in SOUND], ids=[row[0] for row in SOUND])
+@pytest.mark.sampled(5)
 def test_a_sound_criterion_is_left_in_peace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], cases: str
 ) -> None:
@@ -145,6 +147,7 @@ def test_a_broken_suite_is_not_attacked(tmp_path: Path, capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().out)["counts"] == {"error": 1, "warning": 0, "note": 0}
 
 
+@pytest.mark.long
 def test_the_starter_suite_has_no_warnings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,6 +90,7 @@ def test_check(small: Any) -> None:
     assert small.json("check", "bad.yaml", code=2)["counts"]["error"] >= 1
 
 
+@pytest.mark.long
 def test_a_deep_check_attacks_the_criteria(cli: Any) -> None:
     cli.write(
         "suite.yaml",
@@ -180,6 +181,7 @@ def test_demo(cli: Any) -> None:
     assert "keywords" in cli("show", "demo-hasty", "en-python-aliasing").stdout
 
 
+@pytest.mark.long
 def test_doctor(cli: Any) -> None:
     checks = {row["what"]: row["ok"] for row in cli.json("doctor")["checks"]}
     assert checks["grading processes"]

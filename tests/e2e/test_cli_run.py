@@ -51,6 +51,7 @@ def test_the_numbers(run_small: Run) -> None:
         (["accuracy.low >= 0.5"], 1),
     ],
 )
+@pytest.mark.sampled(5)
 def test_gates(run_small: Run, gates: list[str], code: int) -> None:
     made = run_small(*[part for gate in gates for part in ("--gate", gate)], code=code)
     assert made["totals"]["rate"] == 0.5625
@@ -74,6 +75,7 @@ def test_a_misspelt_gate_is_wrong_input(run_small: Run, gate: str) -> None:
         (["--where", "level == 'easy'", "--limit", "1"], 1, 2),
     ],
 )
+@pytest.mark.sampled(5)
 def test_choices(run_small: Run, options: list[str], cases: int, attempts: int) -> None:
     totals = run_small(*options)["totals"]
     assert (totals["cases"], totals["attempts"]) == (cases, attempts)

@@ -84,6 +84,7 @@ def by(made: Any, metric: str) -> dict[str, float]:
     return {name: row["value"] for name, row in rows.items()}
 
 
+@pytest.mark.long
 def test_ratings_and_metrics(files: Any) -> None:
     with FakeServer(judge) as server:
         args = ("colossal", "--config_file", "config.json", *ONE)
@@ -174,6 +175,7 @@ def test_a_battle_as_the_original_held_it(files: Any) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_everything_at_once(files: Any) -> None:
     with FakeServer(judge) as server:
         args = ("colossal", "--config_file", "config.json", "--target_file", "targets.json", *TWO)

@@ -200,6 +200,7 @@ def test_bert_score_of_chinese_by_an_english_encoder_is_warned_of(
 @pytest.mark.skipif(not SHIPPED.is_dir(), reason="the files that the original ships are not here")
 @pytest.mark.parametrize("language", ["en", "cn"])
 @pytest.mark.parametrize("names", [["a"], ["a", "b"]])
+@pytest.mark.sampled(4)
 def test_the_files_that_the_original_ships_start_and_finish(
     cli: Any, language: str, names: list[str]
 ) -> None:

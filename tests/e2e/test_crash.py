@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 CASES, ATTEMPTS = 10, 60
 SLOW = """\
 \"\"\"A scorer that takes its time and writes down each attempt it judges.\"\"\"
@@ -111,6 +113,7 @@ def test_killed_and_started_again(cli: Any) -> None:
     assert same(made, undisturbed(cli, args))
 
 
+@pytest.mark.long
 def test_interrupted_and_started_again(cli: Any) -> None:
     args = prepare(cli)
     with start(cli, args) as process:
@@ -129,6 +132,7 @@ def test_interrupted_and_started_again(cli: Any) -> None:
     assert made["totals"]["attempts"] == CASES * ATTEMPTS
 
 
+@pytest.mark.long
 def test_two_processes_on_the_same_run(cli: Any) -> None:
     args = prepare(cli)
     first = start(cli, args)

@@ -28,6 +28,7 @@ def agents(cli: Any) -> Path:
 
 
 @pytest.mark.parametrize("inside", ["false", "true"])
+@pytest.mark.sampled(2)
 def test_an_agent_that_raises_in_every_attempt_is_no_rate_of_0(
     cli: Any, agents: Path, inside: str
 ) -> None:
@@ -55,6 +56,7 @@ def test_an_agent_that_raises_in_every_attempt_is_no_rate_of_0(
     assert "return {}[message]" in str(errors[0].text)
 
 
+@pytest.mark.long
 def test_an_agent_that_raises_sometimes_counts_where_it_answers_alone(
     cli: Any, agents: Path
 ) -> None:
@@ -112,6 +114,7 @@ OWN_SUITE = "name: u\ncases:\n" + "".join(
         (("--max-unscored", "0"), 3, "incomplete"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_more_unscored_cases_than_allowed_make_a_run_incomplete(
     cli: Any, options: tuple[str, ...], code: int, status: str
 ) -> None:

@@ -193,6 +193,7 @@ def test_ones_own_are_taken_back_and_answer_again(sums: Any) -> None:
         lambda text: "",
     ],
 )
+@pytest.mark.sampled(7)
 def test_a_file_that_was_changed_is_not_ones_own(sums: Any, change: Callable[[str], str]) -> None:
     sums.json(*RUN)
     sums("export", "@last", "--own", "--out", "own.jsonl")

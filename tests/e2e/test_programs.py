@@ -37,6 +37,7 @@ def programs(cli: Any) -> Any:
     return cli
 
 
+@pytest.mark.long
 def test_bad_programs_do_not_keep_good_ones_from_being_graded(programs: Any) -> None:
     planned = programs.json("plan", "suite.yaml", "--answers", "answers.jsonl")
     assert ["dart" in warning["message"] for warning in planned["warnings"]] == [True]

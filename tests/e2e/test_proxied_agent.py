@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from proctor.testing import Answer, FakeServer
 from proctor.testing.replies import all_text
 
@@ -88,6 +90,7 @@ def post(url: str, **headers: str) -> tuple[int, bytes]:
         return error.code, error.read()
 
 
+@pytest.mark.long
 def test_the_command_serves_only_who_knows_its_secret(cli: Any) -> None:
     with FakeServer(model, key="upstream-key-1") as server:
         cli.env |= {"OPENAI_API_KEY": "upstream-key-1", "NO_PROXY": "*"}
@@ -113,6 +116,7 @@ def test_the_command_serves_only_who_knows_its_secret(cli: Any) -> None:
     assert "upstream-key-1" not in line + said
 
 
+@pytest.mark.long
 def test_a_secret_of_one_s_own_stays_the_same(cli: Any) -> None:
     cli.env["PROCTOR_PROXY_SECRET"] = "a-secret-that-stays"
     with FakeServer(model) as server:

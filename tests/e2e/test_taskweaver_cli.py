@@ -77,6 +77,7 @@ def heard(cli: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("row", GOLDEN["threshold"], ids=lambda row: str(row["threshold"]))
+@pytest.mark.sampled(5)
 def test_the_threshold_ends_a_case_strictly_below(
     weaver: Callable[..., Any], cli: Any, row: Any
 ) -> None:
@@ -210,6 +211,7 @@ def test_an_agent_that_is_not_there(weaver: Callable[..., Any]) -> None:
     assert "fix:" in said
 
 
+@pytest.mark.long
 def test_the_quick_start(cli: Any, server: FakeServer) -> None:
     """Follow examples/taskweaver/README.md, with a judge on this machine."""
     shutil.copytree(REPO / "examples" / "taskweaver", cli.folder, dirs_exist_ok=True)

@@ -156,6 +156,7 @@ def test_a_verdict_that_cannot_be_read_counts_for_nobody(save: Any, hold: Any) -
 
 
 @pytest.mark.parametrize("marks", ["0, 5", "11, 5", '"8", 5', "true, 5", "null, 5"])
+@pytest.mark.sampled(2)
 def test_marks_out_of_range_or_of_another_type_are_no_marks(
     save: Any, hold: Any, marks: str
 ) -> None:

@@ -80,6 +80,7 @@ def test_an_answer_that_makes_a_pattern_slow_is_a_miss_and_stays_in_the_rate(
         (r"(?:\w+\s?)+\x01", "fine", "an ordinary text"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_pattern_that_is_slow_without_the_answer_is_the_suites_doing(
     pattern: str, reference: str, what: str, tmp_path: Path, store: Store
 ) -> None:
@@ -171,6 +172,7 @@ class Deadly(Scorer):
 '''
 
 
+@pytest.mark.long
 def test_an_answer_that_kills_its_grading_process_is_a_miss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

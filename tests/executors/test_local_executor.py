@@ -124,6 +124,7 @@ def test_a_strange_scorer_costs_its_attempt_alone(capfd: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("children")
+@pytest.mark.long
 def test_a_scorer_that_hangs_is_stopped() -> None:
     scores = grade([task_of(STRANGE, ["hang", "good"], limit=0.5)])
     assert (scores["0"].status, scores["1"].points) == ("failed", 1.0)

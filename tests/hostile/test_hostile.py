@@ -175,6 +175,7 @@ def became_alone(host: Any) -> dict[tuple[str, str], Ran]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has no control groups anyway")
 @pytest.mark.parametrize(("name", "path"), some(ALONE_ROWS, 3))
+@pytest.mark.long
 def test_limits_hold_without_control_groups(
     became_alone: dict[tuple[str, str], Ran], host: Any, name: str, path: str
 ) -> None:
@@ -224,6 +225,7 @@ def test_attributes_of_files_have_an_end(host: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
+@pytest.mark.sampled(2)
 def test_endless_calls_end(host: Any, path: str) -> None:
     ran = _run(host, "deep_recursion.py", path)
     assert ran.stopped == "memory" or ran.code == -11
@@ -255,6 +257,7 @@ def test_kept_files_are_files_and_nothing_else(host: Any, name: str, keep: tuple
         ("huge_line.py", "bytes left out"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_strange_output_is_kept_as_text(host: Any, name: str, says: str, path: str) -> None:
     if path == "warm" and not name.endswith(".py"):
         pytest.skip("warm programs are in Python")
@@ -282,6 +285,7 @@ def test_large_input(host: Any, name: str, size: int, says: str) -> None:
     ("name", "finished"),
     [("step_holds_file.py", True), ("step_swaps_file.py", False), ("step_daemon.py", True)],
 )
+@pytest.mark.sampled(2)
 def test_a_step_cannot_spoil_the_next(host: Any, name: str, finished: bool) -> None:
     look = "import os, time; time.sleep(0.5); print(sorted(os.listdir('.')))"
     program = Program(

@@ -54,6 +54,7 @@ def test_the_superuser_stays_what_it_is_here(place: Path) -> None:
     assert subprocess.run(given, env={"PYTHONPATH": paths}, check=False).returncode == 0
 
 
+@pytest.mark.long
 def test_with_a_closed_environment(place: Path) -> None:
     chosen = () if ALL else ("-k", SOME)
     run_tests(python_in(place), place, ("tests/hostile/test_hostile.py", *chosen), {}, limit=600)

@@ -86,6 +86,7 @@ def run(snippets: list[str]) -> list[Score]:
     return asyncio.run(each())
 
 
+@pytest.mark.long
 def test_every_attack_is_a_miss_with_its_name(host: "Host") -> None:
     """All in one sandbox, a good snippet after each: what one did is gone before the next."""
     assert len(HOSTILE) >= 20

@@ -358,6 +358,7 @@ def test_the_traps_work(trapped: Trapped) -> None:
     ],
     ids=lambda value: " ".join(value) if value and isinstance(value[0], str) else "",
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_no_trap_is_sprung(trapped: Trapped, args: tuple[str, ...], codes: tuple[int, ...]) -> None:
     env = {"PATH": SLIPS["PATH"], **LOADED_BY_VARIABLES}
     done = trapped.watched(*args, env=env)
@@ -415,6 +416,7 @@ def early_modules(first: str) -> set[str]:
 
 
 @sandboxed
+@pytest.mark.long
 def test_a_suite_imports_its_modules_with_permission_and_not_without(tmp_path: Path) -> None:
     suite = tmp_path / "elsewhere" / "suite"
     suite.mkdir(parents=True)

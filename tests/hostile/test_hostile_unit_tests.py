@@ -103,6 +103,7 @@ def scores(request: pytest.FixtureRequest) -> dict[str, tuple[Score, Score]]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.long
 def test_an_attack_gets_no_points(scores: dict[str, tuple[Score, Score]], name: str) -> None:
     attack, right = scores[name]
     assert (attack.points, attack.out_of) == (0.0, 1.0), attack

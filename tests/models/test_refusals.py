@@ -132,6 +132,7 @@ def replies(client: Any, *requests: Request) -> list[Reply]:
     ("provider", "error", "field"),
     [*(("openai", *row) for row in REFUSALS), *(("anthropic", *row) for row in ANTHROPIC)],
 )
+@pytest.mark.sampled(8)
 def test_what_is_refused_is_left_out_once_and_for_all(
     stub: Any, model: Callable[..., Any], provider: str, error: Any, field: str, status: int
 ) -> None:
@@ -163,6 +164,7 @@ def test_a_refusal_that_names_nothing_known_stays_an_error(
 
 
 @pytest.mark.parametrize("error", [row[0] for row in REFUSALS])
+@pytest.mark.sampled(20)
 def test_a_server_that_refuses_whatever_is_sent_is_not_asked_for_ever(
     stub: Any, model: Callable[..., Any], error: Any
 ) -> None:

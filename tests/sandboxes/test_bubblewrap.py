@@ -43,6 +43,7 @@ def run(code: str, **given: Any) -> Ran:
         ({"output": 1000}, "import os, time; os.write(2, b'x' * 2000); time.sleep(9)", "output"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_each_limit_stops_and_is_named(limits: dict[str, Any], code: str, stopped: str) -> None:
     ran = run(code, limits=limits)
     assert (ran.stopped, ran.code, ran.finished) == (stopped, None, False), ran
@@ -61,6 +62,7 @@ def test_each_limit_stops_and_is_named(limits: dict[str, Any], code: str, stoppe
         ({"open_files": 64}, "x = [open('/dev/null') for _ in range(30)]"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_what_stays_below_a_limit_is_left_alone(limits: dict[str, Any], code: str) -> None:
     ran = run(code, limits=limits)
     assert (ran.code, ran.finished, ran.stopped) == (0, True, None), ran
@@ -79,6 +81,7 @@ def test_limits_that_a_program_may_answer(limits: dict[str, Any], code: str, say
     assert says in ran.stderr
 
 
+@pytest.mark.long
 def test_a_warm_interpreter_holds_no_program_to_account_for_those_before_it() -> None:
     burn = b"import time\nwhile time.process_time() < 0.3: pass\n"
 
@@ -104,6 +107,7 @@ def test_a_warm_interpreter_holds_no_program_to_account_for_those_before_it() ->
         ("import os; os.abort()", -6),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_exit_status_is_told(code: str, status: int) -> None:
     ran = run(code)
     assert (ran.code, ran.finished, ran.stopped) == (status, status == 0, None)

@@ -38,6 +38,7 @@ def test_it_says_that_it_is_no_boundary() -> None:
         ("open('a', 'wb').write(b'x' * 10**7)", {"file_size": MIB}, (1, False, None)),
     ],
 )
+@pytest.mark.sampled(5)
 def test_limits_of_the_process_itself(
     code: str, limits: dict[str, Any], expected: tuple[int | None, bool, str | None]
 ) -> None:

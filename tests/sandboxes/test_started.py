@@ -43,6 +43,7 @@ def program(text: str, **given: Any) -> Program:
 
 
 @pytest.mark.parametrize("status", [1, 2, 95, 96, 97, 125, 126, 127, 128, 255])
+@pytest.mark.sampled(3)
 def test_no_status_says_that_a_program_was_not_started(status: int) -> None:
     say = "import os; os.write(2, b'main.py: No such file or directory'); "
     ran = run(Step(argv=(*MAKES, f"{say}os._exit({status})")))
@@ -76,6 +77,7 @@ def test_no_status_or_text_turns_warm_interpreters_off() -> None:
         ("import os; os.mkdir('folder'); os.chmod('folder', 0)", "folder/made"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_file_that_the_steps_before_did_not_make_is_the_programs_fault(
     makes: str, command: str
 ) -> None:
@@ -160,6 +162,7 @@ def _parent(path: Path) -> int:
 
 
 @pytest.mark.parametrize("depth", [-3, -2])
+@pytest.mark.sampled(2)
 def test_an_interpreter_lost_with_its_program_is_replaced(depth: int) -> None:
     """The supervisor, or the interpreter below it, is killed while a program runs."""
 

@@ -94,6 +94,7 @@ RUN: list[tuple[dict[str, Any], float, str]] = [
 
 @sandboxed
 @pytest.mark.parametrize("kind", [Bubblewrap, Cold])
+@pytest.mark.sampled(2)
 def test_what_becomes_of_a_snippet(kind: type[Sandbox]) -> None:
     rows = RUN if kind is Bubblewrap else RUN[:12:5]
     made = scores([params for params, _, _ in rows], sandbox=ROOM.sandbox(kind))
@@ -111,6 +112,7 @@ def test_every_snippet_gets_a_fresh_copy() -> None:
 
 @sandboxed
 @pytest.mark.parametrize("version", [name for name in REAL if name != "about"])
+@pytest.mark.sampled(2)
 def test_real_rounds_of_taskweaver(version: str) -> None:
     rounds = REAL[version]["rounds"]
     for number, one in enumerate(rounds):

@@ -300,6 +300,7 @@ def verdict(answer: str, content: str, kind: type[Sandbox] = Bubblewrap, **optio
     [(answer, content, passes) for _, answer, content, passes, _ in HONEST],
     ids=[row[0] for row in HONEST],
 )
+@pytest.mark.sampled(3)
 def test_the_verdict_is_that_of_one_process(answer: str, content: str, passes: bool) -> None:
     if not FULL and re.search("pandas|numpy|pytest", content):
         pytest.skip(".ci/run loads large packages (PROCTOR_FULL)")
@@ -319,6 +320,7 @@ def test_which_of_them_run_apart(content: str, apart: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", [Cold, PlainProcess])
+@pytest.mark.sampled(2)
 def test_it_is_the_same_without_warm_interpreters(kind: type[Sandbox]) -> None:
     assert verdict("def f(x): return 2 * x", "assert f(2) == 4", kind, isolate=True).points == 1.0
     wrong = verdict("def f(x): return x", "assert f(2) == 4", kind, isolate=True)
@@ -382,6 +384,7 @@ def test_what_stands_before_the_answer_is_there_for_both(answer: str, content: s
          "f()", "cannot be read"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(5)
 def test_a_miss_says_why(answer: str, content: str, reason: str) -> None:
     made = verdict(answer, content, isolate=True, timeout=2 if "timed out" in reason else 20)
     assert made.points == 0.0

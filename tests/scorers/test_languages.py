@@ -305,6 +305,7 @@ def test_enough_languages_are_here() -> None:
     assert len(here) >= WANTED, here
 
 
+@pytest.mark.sampled(5)
 def test_a_right_program_passes(lang: str) -> None:
     row = only(score(lang, SAMPLES[lang].right))
     assert row["passed"], row
@@ -312,6 +313,7 @@ def test_a_right_program_passes(lang: str) -> None:
     assert SAMPLES[lang].test.splitlines()[-1] in str(row["program"])
 
 
+@pytest.mark.sampled(3)
 def test_a_wrong_program_fails_with_the_line_of_the_test(lang: str) -> None:
     made = score(lang, SAMPLES[lang].wrong)
     row = only(made)
@@ -324,6 +326,7 @@ def test_a_wrong_program_fails_with_the_line_of_the_test(lang: str) -> None:
     assert "0 of 1 tests passed; test 1:" in made.reason
 
 
+@pytest.mark.sampled(2)
 def test_a_program_with_an_error_of_syntax_fails_and_says_so(lang: str) -> None:
     row = only(score(lang, SAMPLES[lang].broken))
     assert not row["passed"]
@@ -331,18 +334,21 @@ def test_a_program_with_an_error_of_syntax_fails_and_says_so(lang: str) -> None:
     assert row["line"] is not None, row
 
 
+@pytest.mark.sampled(6)
 def test_an_early_end_is_no_pass(lang: str) -> None:
     for code in SAMPLES[lang].exits[: 1 if lang in SLOW else None]:
         row = only(score(lang, code))
         assert not row["passed"], (code, row)
 
 
+@pytest.mark.sampled(2)
 def test_faked_success_is_no_pass(lang: str) -> None:
     row = only(score(lang, SAMPLES[lang].fakes))
     assert not row["passed"], row
     assert "proctor-secret" not in str(row)
 
 
+@pytest.mark.long
 def test_an_endless_program_is_stopped(lang: str) -> None:
     if not WANTED and lang != "python":
         pytest.skip(".ci/run waits for all languages (PROCTOR_LANGUAGES_WANTED)")
@@ -351,6 +357,7 @@ def test_an_endless_program_is_stopped(lang: str) -> None:
     assert (row["stopped"], row["result"]) == ("time", "timed out after 2 s"), row
 
 
+@pytest.mark.long
 def test_an_aid_changes_nothing_but_the_time(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     language = named(lang)
     assert language is not None
@@ -453,6 +460,7 @@ def test_an_unknown_language_is_answered_with_what_was_meant() -> None:
     assert "known are: python, javascript" in suggestion("cobol")
 
 
+@pytest.mark.long
 def test_every_language_is_listed_with_its_version_or_how_to_get_it() -> None:
     rows = {row.name: row for row in languages()}
     assert set(rows) >= {*SAMPLES, "swift", "dart"}

@@ -24,6 +24,7 @@ PAIRS = json.loads(
 )["pairs"]
 
 
+@pytest.mark.long
 def test_golden_pairs_are_judged_as_a_person_judges_them() -> None:
     wrong = [
         pair["category"]

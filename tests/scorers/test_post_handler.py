@@ -144,6 +144,7 @@ def test_a_handler_that_fails_leaves_the_criterion_unscored(
 
 
 @sandboxed
+@pytest.mark.long
 def test_an_endless_pattern_before_a_handler_costs_only_its_attempt(grader: Grader) -> None:
     params = {"rules": [{"text": "(a+)+b", "regex": True}]}
     endless, good = grader.handled("keywords", params, SEES, ["a" * 60, "aab"])
@@ -260,6 +261,7 @@ def test_handlers_of_infibench(
 
 
 @sandboxed
+@pytest.mark.long
 def test_a_whole_run_stores_only_finished_scores(tmp_path: Path, proctor: str) -> None:
     grading = """\
 grading:

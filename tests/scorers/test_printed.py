@@ -47,6 +47,7 @@ def score(lang: str, code: str, *tests: UnitTest) -> Score:
 
 
 @pytest.mark.parametrize("lang", sorted(TWICE))
+@pytest.mark.sampled(2)
 def test_a_program_of_every_language(lang: str) -> None:
     language = named(lang)
     assert language is not None
@@ -91,6 +92,7 @@ def test_every_language_but_one_has_such_programs() -> None:
         ("while True: print('x' * 1000)", "x", "OSError: [Errno 27] File too large"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(5)
 def test_what_counts_as_printed(code: str, stdout: str, result: str) -> None:
     made = score("python", code, UnitTest(stdout=stdout, timeout=20))
     (row,) = made.detail["tests"]

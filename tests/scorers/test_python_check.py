@@ -111,6 +111,7 @@ FAILS = [
 
 @sandboxed
 @pytest.mark.parametrize(("source", "reason"), FAILS)
+@pytest.mark.sampled(3)
 def test_what_goes_wrong_is_a_failed_score_with_its_line(source: str, reason: str) -> None:
     score = judged(source)
     assert (score.status, score.points, score.out_of) == ("failed", None, None)
@@ -169,6 +170,7 @@ HOSTILE = [
 @sandboxed
 @pytest.mark.parametrize("sandbox", [Bubblewrap, Cold] if FULL else [Bubblewrap])
 @pytest.mark.parametrize(("source", "reason"), HOSTILE)
+@pytest.mark.sampled(20)
 def test_hostile_functions_are_contained(
     source: str, reason: str, sandbox: type[Sandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +249,7 @@ IMPORTS = [
 @sandboxed
 @pytest.mark.parametrize("sandbox", [Bubblewrap, Cold, PlainProcess])
 @pytest.mark.parametrize(("line", "found"), IMPORTS)
+@pytest.mark.sampled(8)
 def test_a_module_finds_the_files_beside_it(line: str, found: Any, sandbox: type[Sandbox]) -> None:
     source = f"{line}\ndef f(r): return r in found if isinstance(found, list) else 1, 1, found\n"
     score = judged(source, files=NEIGHBOURS, sandbox=sandbox)

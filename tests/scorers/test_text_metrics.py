@@ -168,6 +168,7 @@ def test_unknown_words_are_refused(params: dict[str, Any]) -> None:
         scorer(**params)
 
 
+@pytest.mark.long
 def test_many_texts_are_shared_with_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     plain = text_process.TextProcess.ask

@@ -67,6 +67,7 @@ def test_chrf_is_sacrebleus() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.sampled(2)
 def test_bleu_is_sacrebleus_with_exponential_smoothing(order: int) -> None:
     peer = BLEU(tokenize="none", smooth_method="exp", effective_order=True, max_ngram_order=order)
     for (answer, reference), row in zip(pairs(), found(metrics="bleu", language="zh"), strict=True):
@@ -84,6 +85,7 @@ def test_rouge_of_plain_english_is_rouge_scores() -> None:
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.sampled(2)
 def test_the_originals_libraries(language: str) -> None:
     """BLEU, chrF and English ROUGE as the original calls nltk and rouge-score."""
     rouge = RougeScorer(["rouge1", "rouge2", "rougeL"])
@@ -102,6 +104,7 @@ def test_the_originals_libraries(language: str) -> None:
         assert {name: row[name] for name in wanted} == pytest.approx(wanted, abs=1e-9), answer
 
 
+@pytest.mark.long
 def test_chinese_is_cut_exactly_as_jieba_does() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

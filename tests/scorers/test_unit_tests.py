@@ -242,6 +242,7 @@ def test_the_parameters_are_checked() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["warm", "cold", "process"])
+@pytest.mark.sampled(18)
 def test_python_means_the_same_everywhere(
     kind: str, answer: str, content: str, passed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,7 @@ def test_many_sizes_come_close_to_the_normal_answer() -> None:
 @pytest.mark.parametrize(
     ("n", "up", "down"), [(30, 0.05, 0.05), (30, 0.1, 0.02), (100, 0.03, 0.01), (60, 0.3, 0.2)]
 )
+@pytest.mark.sampled(4)
 def test_the_interval_covers_the_truth(n: int, up: float, down: float) -> None:
     random = np.random.default_rng(17)
     hits, times = 0, 400
@@ -150,6 +151,7 @@ def test_the_interval_covers_the_truth(n: int, up: float, down: float) -> None:
 
 
 @pytest.mark.parametrize("method", ["t", "bootstrap"])
+@pytest.mark.sampled(2)
 def test_graded_and_weighted_values_are_covered(method: str) -> None:
     random = np.random.default_rng(23)
     hits, times = 0, (150 if method == "t" else 60) // (1 if FULL else 3)

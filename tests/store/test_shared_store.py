@@ -150,6 +150,7 @@ def begun(one: Machine, two: Machine) -> list[subprocess.Popen[str]]:
     return [first, second]
 
 
+@pytest.mark.long
 def test_two_machines_at_one_run(machines: list[Machine], address: str) -> None:
     one, two = machines
     processes = begun(one, two)

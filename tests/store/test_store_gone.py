@@ -83,6 +83,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("harm", HARMS)
 @pytest.mark.parametrize("how", ["write", "batch", "read", "reconnected"])
+@pytest.mark.sampled(3)
 def test_it_is_noticed(place: Path, harm: Callable[[Path], None], how: str) -> None:
     with Store.open(str(place)) as store:
         store.put_calls([row("before")])
@@ -136,6 +137,7 @@ for turn in range(3):
 """
 
 
+@pytest.mark.long
 def test_others_that_come_and_go_are_no_harm(place: Path) -> None:
     with Store.open(str(place)) as store:
         store.put_calls([row("mine")])

@@ -84,6 +84,7 @@ def names(found: ResultRow) -> dict[str, Any]:
         "",
     ],
 )
+@pytest.mark.sampled(4)
 def test_the_database_finds_what_the_expression_means(filled: Store, where: str) -> None:
     found = [one.position for one in filled.listed("r", Wanted(where=where), 100)]
     wanted = Expression(where or "True")
@@ -105,6 +106,7 @@ def test_the_database_finds_what_the_expression_means(filled: Store, where: str)
         ("value == 1j", "only numbers and texts"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_wrong_filter_says_why(filled: Store, where: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         filled.listed("r", Wanted(where=where), 10)
@@ -128,6 +130,7 @@ def test_search(filled: Store, search: str, positions: list[int]) -> None:
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("sort", ["position", "value", "id"])
 @pytest.mark.parametrize("size", [1, 3, 10])
+@pytest.mark.sampled(3)
 def test_pages_miss_and_repeat_nothing(
     filled: Store, sort: Any, descending: bool, size: int
 ) -> None:

@@ -141,6 +141,7 @@ RUNS = [
         ("@last~3", "cccc_444"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_runs_are_found(store: Store, ref: str, run_id: str) -> None:
     for run in RUNS:
         store.save_run(run)

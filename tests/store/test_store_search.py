@@ -113,6 +113,7 @@ def filled(request: pytest.FixtureRequest, store: Store) -> Store:
         ("x" * 5000, []),
     ],
 )
+@pytest.mark.sampled(16)
 def test_what_is_found(filled: Store, words: str, places: list[int]) -> None:
     assert found(filled, words) == places
     assert found(filled, words, descending=True) == places[::-1]

@@ -59,6 +59,7 @@ def score() -> Score:
 
 
 @pytest.mark.parametrize("moment", ["before", "within", "at the end"])
+@pytest.mark.sampled(3)
 def test_a_batch_survives_a_broken_connection(
     store: Store, kill: Callable[[], int], moment: str
 ) -> None:
@@ -181,6 +182,7 @@ def test_a_name_too_long_for_an_index(store: Store) -> None:
         f"mysql://me:{SECRET}@host/db",
     ],
 )
+@pytest.mark.long
 def test_the_password_is_never_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     from proctor.cli.main import _run
 

@@ -36,6 +36,7 @@ def store(request: pytest.FixtureRequest) -> str:
     return address
 
 
+@pytest.mark.sampled(2)
 def test_it_shows_the_same_numbers(version: str, store: str, command: Any) -> None:
     for name, old in reports_of(version).items():
         done = command("report", name, "--format", "json", "--cases", store=store)
@@ -49,6 +50,7 @@ def test_it_shows_the_same_numbers(version: str, store: str, command: Any) -> No
 WITHOUT_VERDICTS = {"unreadable"}
 
 
+@pytest.mark.sampled(2)
 def test_no_call_is_to_be_bought_again(
     version: str, store: str, command: Any, written: Any
 ) -> None:

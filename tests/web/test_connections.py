@@ -170,6 +170,7 @@ def test_a_connection_that_says_nothing_is_closed(port: int, short: None) -> Non
         ),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_request_that_drips_in_is_given_up(port: int, short: None, start: str, drip: str) -> None:
     began = time.monotonic()
     with opened(port) as connection:

@@ -200,6 +200,7 @@ def test_battles_are_counted(client: TestClient) -> None:
         ("/battles?run=old&run=none", 404),
     ],
 )
+@pytest.mark.sampled(2)
 def test_what_is_not_there_is_said(client: TestClient, address: str, status: int) -> None:
     path, _, query = address.partition("?")
     assert client.get(address).status_code == status

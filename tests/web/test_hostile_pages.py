@@ -86,6 +86,7 @@ def check(client: TestClient, address: str) -> Outline:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.sampled(3)
 def test_what_strangers_wrote_stays_text(
     client: TestClient, hostile: list[str], number: int
 ) -> None:

@@ -33,6 +33,7 @@ def test_a_judge_that_is_not_there_is_found_out_first(
 
 @pytest.mark.parametrize("role", ["model", "judge", "judge of answers"])
 @pytest.mark.parametrize("key", ["", "sk-wrong-key"])
+@pytest.mark.sampled(4)
 def test_a_wrong_key(manners: Any, role: str, key: str, serve: Serve) -> None:
     manners.answers([{"case": "one", "output": "x"}])
     if key:

@@ -130,6 +130,7 @@ def forget_marks(cli: Any) -> None:
 
 
 @pytest.mark.parametrize("how", ["same", "again", "delete", "old store", "old store, deleted"])
+@pytest.mark.sampled(3)
 def test_a_mended_judge_is_asked_again(manners: Any, serve: Serve, how: str) -> None:
     judge = Mended(MUTE, YES)
     with serve("Sir.", roles={"judge": judge}) as server:
@@ -224,6 +225,7 @@ def test_a_judge_that_broke_off_costs_nothing_that_is_usable(manners: Any, serve
         assert len(server.asked("one")) == 3
 
 
+@pytest.mark.long
 def test_a_kill_between_reply_and_verdict_reuses_the_reply(manners: Any, serve: Serve) -> None:
     """The judge's first reply is unreadable and stored; the second never comes: the run is killed."""
 
@@ -300,6 +302,7 @@ def asking(cli: Any, serve: Serve, judge: Any, user: Any) -> Iterator[tuple[Any,
 
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize("empty", [None, "", "  ", Answer(None, finish="content_filter")])
+@pytest.mark.sampled(4)
 def test_a_mended_simulated_user_is_asked_again(
     cli: Any, serve: Serve, empty: Any, old: bool
 ) -> None:
@@ -390,6 +393,7 @@ def test_a_turn_that_decides_whether_to_go_on_is_judged_again(
 @pytest.mark.parametrize(
     "reply", [None, Answer(None, finish="content_filter"), Answer("Par", finish="length")]
 )
+@pytest.mark.sampled(5)
 def test_a_reply_that_became_an_error_is_asked_for_again(
     cli: Any, serve: Serve, kind: str, reply: Any
 ) -> None:
@@ -430,6 +434,7 @@ def test_no_answer_counts_and_is_not_served_to_a_run_that_begins_anew(
 
 
 @pytest.mark.parametrize("old", [False, True])
+@pytest.mark.sampled(2)
 def test_a_battle_asks_a_mended_judge_again(cities: Any, serve: Serve, old: bool) -> None:
     judge = Mended(MUTE, '{"reason": "", "score_1": 5, "score_2": 5}')
     with serve("Paris", roles={"other": "Lyon", "judge": judge}) as server:

@@ -71,6 +71,7 @@ def numbers(made: Any) -> Any:
     return runs, made["pairs"]
 
 
+@pytest.mark.long
 def test_killed_and_resumed(examined: Any) -> None:
     with FakeServer(judge) as calm:
         done = examined.start(*args(calm, "calm.db"))

@@ -46,6 +46,7 @@ def kill_somewhere(
 @pytest.mark.parametrize(
     "examination", [int(os.environ.get("PROCTOR_KILLS_CASES", "40"))], indirect=True
 )
+@pytest.mark.long
 def test_killed_at_random_moments(examination: Any) -> None:
     with examination.server() as calm:
         wanted = examination.numbers(examination.run(examination.args(calm, "calm.db")))
