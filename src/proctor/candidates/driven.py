@@ -101,7 +101,7 @@ class Driven(Agent):
             held.write(wire.dumps({"path": [os.getcwd()], **begin}) + b"\n")
             told = object_of(await held.line())
             if told.get("missing"):
-                raise Broken(str(told["missing"]))
+                raise Broken(str(told["missing"]), traceback=str(told.get("traceback", "")))
         except BaseException:
             await held.close()
             raise

@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from proctor.candidates.driven import Driven
 from proctor.candidates.sources import files_key
 from proctor.core.agent import Desk
-from proctor.core.suite import Json
-from proctor.errors import ModelError, SuiteError
+from proctor.core.suite import Case, Json
+from proctor.errors import ModelError, Problem, SuiteError
 from proctor.redaction import credential_variables
 from proctor.source import read_json
 
@@ -57,6 +57,29 @@ class TaskWeaver(Driven):
         if self.app_dir and not os.path.isdir(self.app_dir):
             found.append(f"there is no TaskWeaver project {self.app_dir!r}")
         return found
+
+    def placed(self, case: Case) -> Case:
+        """Return a case with the project that it names: from its own folder, or from here.
+
+        TaskWeaver's own cases name it from the folder in which the evaluator is started.
+        """
+        named = case.setup.get("app_dir", "")
+        if self.app_dir or not named or os.path.isdir(named):
+            return case
+        elsewhere = _from_here(named, case.source)
+        if elsewhere and os.path.isdir(elsewhere):
+            return replace(case, setup={**case.setup, "app_dir": elsewhere})
+        tried = f"{named}, and there is no {elsewhere}" if elsewhere else named
+        message = f"the case {case.id!r} names an app_dir that is not there: there is no {tried}"
+        hint = "fix: start from the folder that app_dir counts from, or name the project yourself,"
+        raise SuiteError([
+            Problem(
+                message=message,
+                file=case.source or None,
+                field="app_dir",
+                hint=f"{hint} --agent taskweaver:APP_DIR",
+            )
+        ])  # fmt: skip
 
     def begin(self, desk: Desk) -> dict[str, Json]:
         """Return which project the driver opens, and how."""
@@ -123,6 +146,18 @@ class TaskWeaver(Driven):
                 " address that the same source names (fix: name the project yourself, --agent"
                 " taskweaver:APP_DIR)"
             )
+
+
+def _from_here(folder: str, source: str) -> str:
+    """Return a folder as its case named it, from the working directory; empty where that is none.
+
+    A name that shares nothing with the place of the case was written from the root.
+    """
+    beside = os.path.dirname(os.path.realpath(source)) if source else ""
+    if not beside or os.path.commonpath([folder, beside]) == os.sep:
+        return ""
+    found = os.path.abspath(os.path.relpath(folder, beside))
+    return "" if found == folder else found
 
 
 def _settings(file: Path) -> Mapping[str, Json]:

@@ -17,8 +17,10 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from proctor.core.suite import Suite
     from proctor.engine.evaluate import Outcome
     from proctor.engine.settings import RunSettings
+    from proctor.errors import Problem
 
 CONFIG = "evaluator_config.json"
 _PATH = click.Path(path_type=Path)
@@ -143,13 +145,11 @@ def _examine(settings: "RunSettings", store: Any, batch: _Batch, *, quiet: bool)
 
     reading = read_all(settings.suite)[0]
     broken = [problem for problem in reading.warnings if problem.severity == "error"]
-    left = [case.id for case in reading.suite.cases if case.id not in batch.done]
-    if skipped := len(reading.suite.cases) - len(left):
-        click.echo(f"{skipped} cases are in {batch.result} already: passed over", err=True)
+    left = _left(settings, reading.suite, batch, broken)
     if not left:
         click.echo("nothing to do (fix: -flush examines them again)", err=True)
         return 3 if broken else 0
-    if skipped:
+    if len(left) < len(reading.suite.cases):
         settings = replace(settings, suite=replace(settings.suite, select=tuple(left)))
     if batch.flush:
         settings = replace(settings, again=_label(batch.result))
@@ -170,6 +170,26 @@ def _examine(settings: "RunSettings", store: Any, batch: _Batch, *, quiet: bool)
     if unscored:
         click.echo(f"{unscored} attempts could not be judged; the next run asks again", err=True)
     return max(exit_code(view.summary, [], view.run), 3 if broken or unscored else 0)
+
+
+def _left(
+    settings: "RunSettings", suite: "Suite", batch: _Batch, broken: "list[Problem]"
+) -> list[str]:
+    """Return the cases to examine; those of a batch that cannot begin are broken like others."""
+    from proctor.engine.prepare import cases_that_cannot_begin
+    from proctor.errors import SuiteError
+
+    left = [case.id for case in suite.cases if case.id not in batch.done]
+    if skipped := len(suite.cases) - len(left):
+        click.echo(f"{skipped} cases are in {batch.result} already: passed over", err=True)
+    if not batch.wanted or not left:
+        return left
+    lacking = cases_that_cannot_begin(settings, suite)
+    broken += [problem for case_id, problem in lacking.items() if case_id in left]
+    able = [case_id for case_id in left if case_id not in lacking]
+    if not able:
+        raise SuiteError(broken)
+    return able
 
 
 def _label(result: Path) -> str:

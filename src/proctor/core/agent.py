@@ -171,6 +171,13 @@ class Agent(ABC):
         """Return what is wrong with the parameters, or missing on this machine."""
         return ()
 
+    def placed(self, case: Case) -> Case:
+        """Return a case with all that it names found on this machine, or raise a SuiteError.
+
+        It is asked about every case before anything runs.
+        """
+        return case
+
     async def close(self) -> None:  # noqa: B027 - not every agent holds something open
         """Let go of what sessions shared."""
 

@@ -21,12 +21,27 @@ from proctor.engine.agent_setup import set_up
 from proctor.engine.budget import Budget
 from proctor.engine.proxy import Proxy
 from proctor.engine.proxy_calls import ProxyCall
-from proctor.errors import AgentError, ModelError, ProctorError
+from proctor.errors import AgentError, ModelError, Problem, ProctorError, SuiteError
 from proctor.redaction import redact, redact_bytes, redact_error, redact_reply
 
 MOST_FILES = 1000
 MOST_BYTES = 32 * 1024 * 1024
 """How much of what an agent leaves is kept after each turn; the rest is only named."""
+
+
+def placed_cases(agent: Agent, cases: Sequence[Case]) -> tuple[Sequence[Case], dict[str, Problem]]:
+    """Return cases with all that they name found, and by id what those lack that cannot begin."""
+    placed: list[Case] = []
+    lacking: dict[str, Problem] = {}
+    for case in cases:
+        try:
+            placed.append(agent.placed(case))
+        except SuiteError as error:
+            lacking[case.id] = error.problems[0]
+    moved = len(placed) < len(cases) or any(
+        there is not here for there, here in zip(placed, cases, strict=True)
+    )
+    return (tuple(placed) if moved else cases), lacking
 
 
 @dataclass

@@ -9,6 +9,7 @@ from proctor.core.model import Model, ModelChoice
 from proctor.core.program import Sandbox
 from proctor.core.suite import Spec, Suite
 from proctor.engine import load
+from proctor.engine.agents import placed_cases
 from proctor.engine.interview import Dialogues, Interviewer, Roster
 from proctor.engine.model_access import FLAGS, permitted
 from proctor.engine.roles import Cast, Models, cast_for, lacking, resolved
@@ -135,6 +136,11 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
     settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
     cast = cast_for(settings, suite, models)
     scorers.judge = None if cast.judge is None else cast.judge.identity
+    if cast.agent is not None:
+        cases, lacking_places = placed_cases(cast.agent, suite.cases)
+        if lacking_places:
+            raise SuiteError(list(lacking_places.values()))
+        suite = replace(suite, cases=cases)
     return Ready(
         settings=settings,
         reading=replace(
@@ -151,6 +157,13 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
         models=models,
         cast=cast,
     )
+
+
+def cases_that_cannot_begin(settings: RunSettings, suite: Suite) -> dict[str, Problem]:
+    """Return by id what the cases lack that the agent of the settings cannot begin with."""
+    if settings.agent is None:
+        return {}
+    return placed_cases(registry.build("candidate", settings.agent), suite.cases)[1]
 
 
 def measured(suite: Suite, settings: RunSettings) -> Suite:

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from proctor_calling import raised
+from proctor_calling import broke, raised
 
 
 def serve(
@@ -23,12 +23,16 @@ def serve(
     if begin.get("check"):
         answer({"ready": True})
         return
-    folder = os.getcwd()
-    app = TaskWeaverApp(app_dir=begin["app_dir"], config=begin["config"])
+    folder, app = os.getcwd(), None
     try:
-        session = app.get_session()
-        place = getattr(session, "execution_cwd", "") or os.path.join(session.workspace, "cwd")
-        copy(folder, place)
+        try:
+            app = TaskWeaverApp(app_dir=begin["app_dir"], config=begin["config"])
+            session = app.get_session()
+            place = getattr(session, "execution_cwd", "") or os.path.join(session.workspace, "cwd")
+            copy(folder, place)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
+            answer({"missing": f"it did not start: {broke(error)}", **raised(error)})
+            return
         answer({"ready": True})
         for line in lines:
             try:
@@ -38,7 +42,8 @@ def serve(
             mirror(place, folder)
             answer(made)
     finally:
-        stop(app)
+        if app is not None:
+            stop(app)
 
 
 def copy(source: str, target: str) -> None:
