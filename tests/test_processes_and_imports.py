@@ -37,6 +37,7 @@ HARMLESS = (
     "subprocess.DEVNULL", "subprocess.PIPE", "subprocess.Popen", "subprocess.SubprocessError",
     "subprocess.TimeoutExpired", "importlib.metadata.EntryPoint", "asyncio.subprocess.*",
     "importlib.metadata.PackageNotFoundError", "importlib.machinery.ModuleSpec",
+    "importlib.machinery.EXTENSION_SUFFIXES",
     "proctor.child_processes.is_secret", "proctor.child_processes.OUTSIDE",
 )  # fmt: skip
 # Called with a name that is written there, these find or import what we chose.
@@ -59,9 +60,19 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "the one place that starts processes: whole paths, outside of suites, cleaned variables",
     ),
     "search_paths.py": (
-        {"importlib.machinery.PathFinder", "importlib.metadata.distributions", "sys.meta_path",
-         "sys.path"},
+        {"importlib.machinery.ExtensionFileLoader", "importlib.machinery.FileFinder",
+         "importlib.machinery.PathFinder", "importlib.machinery.SourceFileLoader",
+         "importlib.metadata.distributions", "importlib.metadata.packages_distributions",
+         "sys.meta_path", "sys.path", "sys.path_hooks"},
         "the one place that says where modules come from; looks up the first part of names only",
+    ),
+    "plugin_sources.py": (
+        {"proctor.search_paths.find_installed"},
+        "where the modules lie that a person's own plugin imports: read and hashed, not imported",
+    ),
+    "scorers/python_packages.py": (
+        {"proctor.search_paths.find_installed"},
+        "whether the packages are installed that code of a suite imports; imports none of them",
     ),
     "__main__.py": ({"sys.path"}, "leaves the working directory, which python -m puts first"),
     "__init__.py": ({"importlib.import_module"}, OURS),

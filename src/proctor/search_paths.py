@@ -9,11 +9,19 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    ModuleSpec,
+    PathFinder,
+    SourceFileLoader,
+)
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from types import CodeType
 
 OWN_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder that holds this very package."""
@@ -22,6 +30,11 @@ SEARCHED = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Variables with folders; an entry that is empty or relative means the working directory."""
 _left_out: list[str] = []
 """Folders that the person's PYTHONPATH names by their place in the working directory."""
+_trusted: list[str] = []
+"""Folders that the person has let this process import from."""
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__))
+"""The folder of Python's own modules."""
+_INSTALLED_IN = frozenset({"site-packages", "dist-packages"})
 
 
 def forget_working_directory() -> None:
@@ -53,7 +66,27 @@ def forget_working_directory() -> None:
 def trust_folders(folders: Iterable[str]) -> None:
     """Let this process import from folders, first of all; the person has said that it may."""
     wanted = [*dict.fromkeys([*map(_absolute, folders), *_left_out])]
-    sys.path[:0] = [folder for folder in wanted if folder not in sys.path]
+    sys.path[:] = [*wanted, *(entry for entry in sys.path if entry not in wanted)]
+    import_from_text(wanted)
+
+
+def import_from_text(folders: Iterable[str]) -> None:
+    """Let modules in and below folders be made of their text each time they are imported.
+
+    Python keeps compiled modules and tells by a file's time and size whether they are still good:
+    an edit of the same second and size would run the old code under the key of the new text.
+    """
+    _trusted.extend(folder for folder in folders if folder not in _trusted)
+    if _finder_of_texts not in sys.path_hooks:
+        sys.path_hooks.insert(0, _finder_of_texts)
+    for entry in [*sys.path_importer_cache]:
+        if _is_trusted(entry):
+            del sys.path_importer_cache[entry]
+
+
+def trusted_folders() -> list[str]:
+    """Return the folders that the person has let this process import from, in order."""
+    return [*_trusted]
 
 
 @contextmanager
@@ -135,6 +168,25 @@ def installed_version(name: str) -> str | None:
     return found.version if found is not None else None
 
 
+def is_installed(path: str) -> bool:
+    """Tell whether a file or folder belongs to an installed package or to Python itself."""
+    # Finders of modules ask this, so it must import nothing.
+    return not _INSTALLED_IN.isdisjoint(path.split(os.sep)) or _is_below(path, _STANDARD)
+
+
+def installed_versions(modules: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the distributions that modules belong to, by the modules' names."""
+    found = {name: installed_version(name) for name in modules}
+    if not all(found.values()):
+        from importlib.metadata import packages_distributions
+
+        homes = packages_distributions()
+        for name in [name for name, version in found.items() if version is None]:
+            versions = [installed_version(home) or "" for home in sorted(set(homes.get(name, ())))]
+            found[name] = " ".join(versions)
+    return {name: version or "" for name, version in found.items()}
+
+
 def installed_entry_points(group: str) -> "dict[str, EntryPoint]":
     """Return what installed distributions offer to others under the name of a group."""
     from importlib.metadata import distributions
@@ -144,6 +196,32 @@ def installed_entry_points(group: str) -> "dict[str, EntryPoint]":
         for entry in distribution.entry_points.select(group=group):
             found.setdefault(entry.name, entry)
     return found
+
+
+class _TextLoader(SourceFileLoader):
+    """A loader that compiles the text of a module and keeps nothing of it."""
+
+    def get_code(self, fullname: str) -> "CodeType":
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def _finder_of_texts(path: str) -> FileFinder:
+    if not os.path.isdir(path) or not _is_trusted(path):
+        raise ImportError(f"{path} is no folder that the person lets us import from", path=path)
+    return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_TextLoader, [".py"]))
+
+
+def _is_trusted(path: str) -> bool:
+    """Tell whether a folder is one that was let in, or lies below one, and is not installed."""
+    path = _absolute(path)
+    if _is_below(path, OWN_HOME) or is_installed(path):
+        return False
+    return any(_is_below(path, folder) for folder in _trusted)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _relative_entries(variable: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Overlap metrics: the original's numbers where they are asked for, the right ones otherwise."""
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +237,7 @@ class TestWithoutTheExtra:
 
     @pytest.fixture(autouse=True)
     def nothing_installed(self, monkeypatch: pytest.MonkeyPatch) -> Any:
-        cached = (chinese.cut_by, chinese._quick, chinese._jieba)
+        cached = (chinese.cut_by, chinese.cutter, chinese._quick, chinese._jieba)
         for one in cached:
             one.cache_clear()
         monkeypatch.setattr(chinese, "find_spec", lambda name: None)
@@ -265,8 +266,11 @@ class TestWithoutTheExtra:
 @pytest.mark.parametrize(
     ("params", "tools"),
     [
-        ({}, "Chinese by jieba"),
-        ({"language": "zh", "compat": "original"}, "Chinese by jieba 0.42.1"),
+        ({}, f"Chinese by rjieba {version('rjieba')}"),
+        (
+            {"language": "zh", "compat": "original"},
+            f"Chinese by jieba 0.42.1 rjieba {version('rjieba')}",
+        ),
         ({"language": "en"}, ""),
         ({"metrics": "chrf"}, ""),
     ],

@@ -276,7 +276,7 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     """Take the suite's settings out of a command's options."""
     spec = options.pop("spec")
     if options.get("allow_import"):
-        trust_folders([os.getcwd(), str(spec if spec.is_dir() else spec.parent)])
+        trust_folders([str(spec if spec.is_dir() else spec.parent), os.getcwd()])
     return SuiteSettings(
         path=spec,
         dialect=options.pop("dialect", None) or "",

@@ -108,13 +108,22 @@ def judged_key(case: Case, criterion: Criterion, version: str) -> str:
     )
 
 
-def score_key(judged: str, attempt: Attempt, *, apart: bool = False, noted: bool = False) -> str:
+def score_key(
+    judged: str,
+    attempt: Attempt,
+    *,
+    apart: bool = False,
+    noted: bool = False,
+    whole: bool = False,
+) -> str:
     """Address a score, given the address of the criterion as it judges this case.
 
     With apart, equal answers in two attempts have scores of their own; with noted, what the
-    dialogue noted is part of what is judged.
+    dialogue noted is part of what is judged; with whole, everything that an attempt holds is.
     """
     more: list[Json] = [attempt.notes] if noted else []
+    if whole:
+        more.append(attempt)
     if apart:
         more.append(attempt.index)
     if attempt.status is AttemptStatus.UNANSWERED:

@@ -147,5 +147,9 @@ class Sandbox(ABC):
         """Return what this sandbox does not hold here, though it works, with how to mend it."""
         return ()
 
+    def brings(self) -> str:
+        """Return what tells apart the languages it brings along; empty for this machine's own."""
+        return ""
+
     async def close(self) -> None:  # noqa: B027 - most sandboxes hold nothing open
         """Leave nothing behind."""

@@ -16,6 +16,8 @@ _PART = re.compile(
     r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
     r"|attempts|n|unanswered|unscored|ci|version|imported):"
 )
+_SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")
+"""A scorer with its version; what follows a plus sign may have dashes of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +119,8 @@ def _untagged(case: Case) -> Case:
 
 
 def _versions(parts: Mapping[str, str]) -> dict[str, str]:
-    found = (part.rpartition("-") for part in parts.get("scorers", "").split(",") if part)
-    return {name: version for name, _, version in found}
+    found = map(_SCORER.fullmatch, filter(None, parts.get("scorers", "").split(",")))
+    return {match["name"]: match["version"] for match in found if match}
 
 
 def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:

@@ -204,7 +204,7 @@ async def _carry_out(
     if scorers.need_sandbox(suite) or ready.needs_sandbox:
         inner = executor.sandbox(settings.sandbox) or open_sandbox(settings)
         places = await executor.width() or available_cores()
-        sandbox = SharedSandbox(inner=inner, store=store, limit=places)
+        sandbox = SharedSandbox(inner=inner, store=store, limit=places, brings_along=scorers.place)
     try:
         fresh = settings.on_file and store.summary(run.id) is None
         if fresh and scorers.need_processes(suite):

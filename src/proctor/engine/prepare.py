@@ -136,6 +136,8 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Ready:
     settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
     cast = cast_for(settings, suite, models)
     scorers.judge = None if cast.judge is None else cast.judge.identity
+    if scorers.need_sandbox(suite):
+        scorers.place = open_sandbox(settings).brings()
     if cast.agent is not None:
         cases, lacking_places = placed_cases(cast.agent, suite.cases)
         if lacking_places:

@@ -28,6 +28,8 @@ class SharedSandbox(Sandbox):
     inner: Sandbox
     store: Store | None
     limit: int
+    brings_along: str = ""
+    """The languages that the sandbox inside has of its own."""
     joins: bool = False  # type: ignore[misc]
     _busy: int = 0
     _alone: bool = False
@@ -56,7 +58,8 @@ class SharedSandbox(Sandbox):
         await self.inner.close()
 
     async def _once(self, program: Program, *, warm: bool) -> Ran:
-        key = digest("program", self.inner.tier, warm, _document(program))
+        own = [self.brings_along] if self.brings_along else []
+        key = digest("program", self.inner.tier, warm, _document(program), *own)
         if (flying := self._flying.get(key)) is not None:
             return await asyncio.shield(flying)
         if (known := self._known(key)) is not None:

@@ -8,10 +8,12 @@ from proctor import registry, wire
 from proctor.core.agent import judged_part
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Scorer
-from proctor.core.fingerprint import digest, judged_key, score_key
+from proctor.core.fingerprint import case_key, digest, judged_key, score_key
 from proctor.core.judging import is_async
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
+from proctor.engine.plugin_keys import named_files, plugin_source
 from proctor.errors import PluginError, Problem
+from proctor.plugin_sources import PluginSource
 
 MOST_BUILT = 1000
 """How many scorers are kept; a suite may have one of its own for every case."""
@@ -60,7 +62,10 @@ class Scorers:
     judge: Json = None
     """The identity of who judges, where somebody does."""
     _built: dict[tuple[str, bytes], Scorer] = field(default_factory=dict)
+    place: str = ""
+    """Where programs are run, where that has languages of its own."""
     _versions: dict[str, str] = field(default_factory=dict)
+    _sources: dict[str, PluginSource | None] = field(default_factory=dict)
     _surveyed: tuple[Sequence[Case], Survey] | None = None
     _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
 
@@ -164,16 +169,34 @@ class Scorers:
                 judged_part(criterion, attempt),
                 apart=self.of(criterion).per_attempt,
                 noted=self.of(criterion).reads_notes,
+                whole=self._looks_at_attempts(criterion),
             )
             for criterion in case.criteria
         }
 
+    def _looks_at_attempts(self, criterion: Criterion) -> bool:
+        own = self._source(criterion.scorer)
+        return own is not None and "attempt" in own.looks_at
+
     def version(self, spec: Spec) -> str:
-        """Return the version of a scorer, as it enters keys and signatures."""
+        """Return the version of a scorer, as it enters keys and signatures.
+
+        One that a person wrote has the address of its source with it.
+        """
         if (version := self._versions.get(spec.name)) is None:
             found = registry.find("scorer", spec.name, allow_import=self.allow_import)
-            version = self._versions[spec.name] = str(found.version)
+            version = str(found.version)
+            if own := self._source(spec):
+                version += f"+source {own.key[:12]}"
+            self._versions[spec.name] = version
         return version
+
+    def _source(self, spec: Spec) -> PluginSource | None:
+        """Return what a scorer rests on that is not one of our own; none for ours."""
+        if spec.name not in self._sources:
+            found = registry.find("scorer", spec.name, allow_import=self.allow_import)
+            self._sources[spec.name] = plugin_source("scorer", spec.name, found)
+        return self._sources[spec.name]
 
     @cached_property
     def _judge_key(self) -> str:
@@ -190,6 +213,12 @@ class Scorers:
         scorer = self.of(criterion)
         if tools := scorer.toolchain():
             version = f"{version}+{tools}"
+        if self.place and scorer.needs_sandbox:
+            version += f"+{self.place}"
+        if own := self._source(criterion.scorer):
+            version += named_files(criterion.scorer)
+            if "case" in own.looks_at:
+                version += f"+case {case_key(case)}"
         if scorer.needs_judge:
             version += f"+{self._judge_key}+{scorer.prompt_key(self.language)}"
         return _judged(_Same(case), criterion.id, version)

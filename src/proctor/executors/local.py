@@ -287,7 +287,12 @@ class _Worker:
     async def get_ready(self, allow_import: bool) -> None:
         """Tell the process what it needs to know, and wait until it has started."""
         path = search_paths.path_for_workers(allow_import=allow_import)
-        told = {"path": path, "folder": _working_directory(), "allow_import": allow_import}
+        told = {
+            "path": path,
+            "trusted": search_paths.trusted_folders(),
+            "folder": _working_directory(),
+            "allow_import": allow_import,
+        }
         try:
             await self._send(wire.dumps(told))
             await asyncio.wait_for(self._receive(), START_LIMIT)

@@ -237,7 +237,12 @@ class RayExecutor(Executor):
 
     def _setting(self) -> Setting:
         path = tuple(search_paths.path_for_workers(allow_import=self.allow_import))
-        return Setting(path=path, allow_import=self.allow_import, sandbox=self._sandbox)
+        return Setting(
+            path=path,
+            trusted=tuple(search_paths.trusted_folders()),
+            allow_import=self.allow_import,
+            sandbox=self._sandbox,
+        )
 
     async def _connect(self) -> None:
         if self._connected:

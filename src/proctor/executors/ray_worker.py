@@ -20,6 +20,7 @@ from proctor.errors import SandboxError
 from proctor.executors.local import LocalExecutor
 from proctor.fetched import cache
 from proctor.registry import build
+from proctor.search_paths import import_from_text
 from proctor.version import __version__
 
 
@@ -31,6 +32,8 @@ class Setting:
     """Where the driver imports from; folders that a node lacks are left out there."""
     allow_import: bool
     sandbox: Spec | None = None
+    trusted: tuple[str, ...] = ()
+    """Folders of the person's own code, which is always made of its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,7 @@ class Worker:
     """Judge jobs in a process that can be killed, and run programs in a sandbox of the node."""
 
     def __init__(self, setting: Setting) -> None:
-        use_path(setting.path)
+        use_path(setting.path, setting.trusted)
         self._setting = setting
         self._local = LocalExecutor(workers=1, allow_import=setting.allow_import)
         self._sandbox: Sandbox | None = None
@@ -105,7 +108,7 @@ class Batcher:
     _places: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        use_path(self.setting.path)
+        use_path(self.setting.path, self.setting.trusted)
 
     def ready(self) -> Ready:
         """Say that this worker has started."""
@@ -175,9 +178,10 @@ class Host(Batcher):
         return self._model
 
 
-def use_path(path: Sequence[str]) -> None:
+def use_path(path: Sequence[str], trusted: Sequence[str] = ()) -> None:
     """Import from where the driver does, as far as this machine has that."""
     sys.path[:0] = [entry for entry in path if entry not in sys.path and Path(entry).exists()]
+    import_from_text(trusted)
 
 
 def _whole(task: Any, cases: Sequence[Any]) -> GradeTask:

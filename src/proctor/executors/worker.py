@@ -22,6 +22,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.judging import judge
 from proctor.core.suite import Json, Spec
 from proctor.registry import build
+from proctor.search_paths import import_from_text
 
 HEADER = struct.Struct("<I")
 PROGRESS = struct.Struct("<qdd")
@@ -54,6 +55,7 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
     with suppress(OSError):
         os.chdir(settings["folder"])
     sys.path[:0] = [entry for entry in settings["path"] if entry not in sys.path]
+    import_from_text(settings["trusted"])
     allow_import = bool(settings["allow_import"])
     send(stdout, {"ready": os.getpid()})
     while (job := receive(stdin)) is not None:

@@ -72,6 +72,10 @@ class Container(Sandbox):
         elif failed := trial(self.image):
             yield failed
 
+    def brings(self) -> str:
+        """Return the image, with the hash of its content where it is here."""
+        return f"image {self.image} {content_of(self.image)}".rstrip()
+
 
 def command(name: str, limits: Limits) -> list[str]:
     """Return the engine's part of the command line, up to the image."""
@@ -123,6 +127,14 @@ def trial(image: str) -> str:
         return f"containers cannot be run: {done.error}"
     said = (done.stderr.strip().splitlines() or ["no message"])[-1]
     return "" if done.code == 0 else f"the image {image} cannot be run: {said}"
+
+
+@cache
+def content_of(image: str) -> str:
+    """Return the hash that the engine knows an image by, shortened; empty where it is not here."""
+    argv = [find_engine() or "docker", "image", "inspect", "--format", "{{.Id}}", image]
+    told = probe(argv, seconds=30, env=_environment())
+    return told.stdout.strip().removeprefix("sha256:")[:12] if told.code == 0 else ""
 
 
 def _environment() -> dict[str, str]:

@@ -103,13 +103,31 @@ def identity(model: str) -> str:
     if model == MINILM:
         return f"{MINILM}@{_WEIGHTS[:12]}"
     if not is_path(model):
-        return model
+        revision = revision_of(model)
+        return f"{model}@{revision[:12]}" if revision else model
     made = hashlib.sha256()
     folder = Path(model).expanduser()
     for path in sorted(folder.glob("*")):
         if path.is_file():
             made.update(f"{path.name} {sha256_of(path)}\n".encode())
     return f"{folder.name}@{made.hexdigest()[:12]}"
+
+
+def revision_of(model: str) -> str:
+    """Return which revision of a hub's model is on this machine; empty where none is.
+
+    It is what would be loaded: the hub gives every change of the weights a hash of its own.
+    """
+    if find_spec("huggingface_hub") is None:
+        return ""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        path = try_to_load_from_cache(model, "config.json")
+    except HFValidationError:
+        return ""
+    return Path(path).parent.name if isinstance(path, str) else ""
 
 
 def device_of(asked: str) -> str:

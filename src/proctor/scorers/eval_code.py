@@ -16,7 +16,8 @@ from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.scorers import function_call
 from proctor.scorers.agent_rounds import PostIndex, chosen, rounds_in, spoken
-from proctor.scorers.python_check import NO_SANDBOX, imported
+from proctor.scorers.python_check import NO_SANDBOX
+from proctor.scorers.python_packages import imported, package_versions, python_with
 
 LIMITS = Limits(wall=30.0)
 LONGEST = 3600.0
@@ -40,6 +41,7 @@ class EvalCode(Scorer):
     ``chat_history``, and the files that the agent left, read-only in its working folder.
     """
 
+    version: ClassVar[str] = "2"
     reads_notes: ClassVar[bool] = True
     time_limit: ClassVar[float] = LONGEST
 
@@ -71,6 +73,10 @@ class EvalCode(Scorer):
             made = replace(made, reason=f"{made.reason}; {left_out}")
         return made
 
+    def toolchain(self) -> str:
+        """Return what the code runs on."""
+        return python_with([parsable(self.code)])
+
     def _program(self, variables: Mapping[str, Json], files: Mapping[str, bytes]) -> Program:
         code = parsable(self.code)
         call = {"code": code, "returns": returns(ast.parse(code)), "variables": variables}
@@ -87,7 +93,7 @@ class EvalCode(Scorer):
             env={"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"},
             needs=(sys.prefix,),
             limits=replace(LIMITS, wall=self.timeout),
-            toolchain=f"python {sys.version}",
+            toolchain=" ".join([f"python {sys.version}", *package_versions(imported(code))]),
         )
 
     def _read(self, ran: Ran) -> Score:

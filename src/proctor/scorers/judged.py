@@ -126,6 +126,14 @@ class JudgedCorrect(Scorer):
         """Return the hash of the prompt with its rules."""
         return prompts.keys_of(["judge_correct", self._rules], language)
 
+    def toolchain(self) -> str:
+        """Return the versions of what compares formulas, where that decides first."""
+        if not self.maths_first:
+            return ""
+        from proctor.scorers.maths import library_versions
+
+        return library_versions()
+
     def missing(self) -> Iterable[str]:
         """Report math-verify where it is wanted and not there."""
         if self.maths_first:

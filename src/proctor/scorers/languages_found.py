@@ -5,6 +5,7 @@ import platform
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from proctor.scorers.npm_folders import (
     npm_folders,
     package_version,
 )
+from proctor.scorers.python_packages import package_versions
 from proctor.search_paths import find_installed
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
@@ -104,6 +106,38 @@ def loaded(language: Language, texts: Iterable[str]) -> list[str]:
     modules = toolchain(language).modules
     wanted = [name for name in _wanted(language, texts) if name not in _node_builtins()]
     return [name for name in wanted if _has(language.name, name, modules)]
+
+
+def package_versions_of(language: Language, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the packages that texts of a suite ask for, with their versions on this machine."""
+    names = loaded(language, texts)
+    if language.name == "python":
+        return package_versions(names)
+    if language.name == "r":
+        return tuple(f"{name} {_r_version(name)}" for name in names)
+    folders = toolchain(language).modules
+    return tuple(f"{name} {_npm_version(name, folders)}" for name in map(_npm_package, names))
+
+
+def _npm_package(name: str) -> str:
+    """Return the package that a name of a module belongs to."""
+    return "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
+
+
+@cache
+def _npm_version(package: str, folders: tuple[str, ...]) -> str:
+    found = (package_version(f"{folder}/{package}") for folder in folders)
+    return next(filter(None, found), "")
+
+
+@cache
+def _r_version(name: str) -> str:
+    for library in R_LIBRARIES:
+        with suppress(OSError):
+            text = Path(library, name, "DESCRIPTION").read_text(encoding="utf-8", errors="replace")
+            if told := re.search(r"^Version:\s*(\S+)", text, re.M):
+                return told[1]
+    return ""
 
 
 def _wanted(language: Language, texts: Iterable[str]) -> list[str]:
@@ -207,7 +241,7 @@ def _has(language: str, name: str, modules: tuple[str, ...]) -> bool:
         return known or find_installed(name) is not None
     if language == "r":
         return name == "assert" or any(os.path.isdir(f"{at}/{name}") for at in R_LIBRARIES)
-    package = "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
+    package = _npm_package(name)
     there = any(os.path.isdir(f"{folder}/{package}") for folder in modules)
     return there or package in _node_builtins()
 

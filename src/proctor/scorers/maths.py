@@ -85,7 +85,7 @@ class Maths(Scorer):
 
     def toolchain(self) -> str:
         """Return the versions of what compares."""
-        return _versions()
+        return library_versions()
 
     def probes(self, case: Case) -> Iterable[Probe]:
         """Offer each reference."""
@@ -294,7 +294,8 @@ def _library() -> _Library:
 
 
 @cache
-def _versions() -> str:
+def library_versions() -> str:
+    """Return the versions of what compares formulas."""
     made = []
     for name in ("math-verify", "sympy", "latex2sympy2-extended"):
         try:

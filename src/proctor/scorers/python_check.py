@@ -1,6 +1,5 @@
 """Python functions that suites carry: whole criteria, and handlers that correct a score."""
 
-import ast
 import re
 import sys
 from abc import abstractmethod
@@ -20,6 +19,7 @@ from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step, St
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.scorers import function_call
+from proctor.scorers.python_packages import imported, package_versions, python_with
 
 NO_SANDBOX = "not run: {what} is a program, and there is no sandbox to run it in"
 LIMITS = Limits(wall=10.0)
@@ -101,8 +101,18 @@ class Function:
             env={"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"},
             needs=(sys.prefix,),
             limits=LIMITS,
-            toolchain=f"python {sys.version}",
+            toolchain=" ".join([f"python {sys.version}", *self.packages]),
         )
+
+    @cached_property
+    def runs_on(self) -> str:
+        """Return the version of Python, and of the packages that the suite's code imports."""
+        return python_with(self._texts)
+
+    @cached_property
+    def packages(self) -> tuple[str, ...]:
+        """Return the versions of the packages that the suite's code imports."""
+        return package_versions(name for text in self._texts for name in imported(text))
 
     @cached_property
     def _files(self) -> dict[str, bytes]:
@@ -118,9 +128,12 @@ class Function:
     @cached_property
     def _imports(self) -> str:
         """Name the packages that the suite's code imports, which a warm interpreter may have."""
-        texts = [self.source, *(text for name, text in self.files.items() if name.endswith(".py"))]
-        found = {name for text in texts for name in imported(text)}
+        found = {name for text in self._texts for name in imported(text)}
         return " ".join(sorted(found - sys.stdlib_module_names))
+
+    @property
+    def _texts(self) -> list[str]:
+        return [self.source, *(text for name, text in self.files.items() if name.endswith(".py"))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +176,10 @@ class Handled(Scorer):
         """Tell whether a function of the suite corrects the points."""
         return self.post_handler is not None
 
+    def toolchain(self) -> str:
+        """Return what a function of the suite runs on, where there is one."""
+        return self.post_handler.runs_on if self.post_handler is not None else ""
+
     async def finish(self, ctx: ScoreContext, score: Score) -> Score:
         """Let the suite's function correct the points."""
         if self.post_handler is None:
@@ -177,6 +194,8 @@ class PythonCheck(Scorer):
     The function is given the answer, and returns points, full marks and a detail. It runs in a
     sandbox, with its module and the other ``files`` of its folder (by relative name) beside it.
     """
+
+    version: ClassVar[str] = "2"
 
     module: str
     func: str
@@ -212,6 +231,10 @@ class PythonCheck(Scorer):
         """A program of the suite is run."""
         return True
 
+    def toolchain(self) -> str:
+        """Return what the function runs on."""
+        return self._function.runs_on
+
     def problems(self) -> Iterable[str]:
         """Report names that cannot be used inside a sandbox."""
         return self._function.problems()
@@ -219,21 +242,6 @@ class PythonCheck(Scorer):
     @cached_property
     def _function(self) -> Function:
         return Function(module=self.module, func=self.func, source=self.source, files=self.files)
-
-
-def imported(text: str) -> set[str]:
-    """Return the first names of all modules that a text imports by their full name."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            names.add(node.module.partition(".")[0])
-    return names
 
 
 def _driver() -> str:

@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.scorers import word_counts
-from proctor.scorers.chinese import cut_by
+from proctor.scorers.chinese import cutter
+from proctor.search_paths import installed_version
 
 FULL = 100.0
 
@@ -22,6 +23,7 @@ class Readability(Scorer):
     decimal, and only spaces part words, as Arthur Bench with textstat 0.7.3 has it.
     """
 
+    version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     instant: ClassVar[bool] = True
 
@@ -63,8 +65,9 @@ class Readability(Scorer):
         return word_counts.missing_hyphenation()
 
     def toolchain(self) -> str:
-        """Return what Chinese is cut by."""
-        return "" if self.compat else cut_by()
+        """Return what syllables are counted with, and what Chinese is cut by."""
+        hyphens = f"pyphen {installed_version('pyphen')}"
+        return hyphens if self.compat else f"{hyphens} {cutter()}"
 
 
 def reading_ease(words: int, sentences: int, syllables: int, *, rounded: bool = False) -> float:

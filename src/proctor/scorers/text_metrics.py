@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
-from proctor.scorers.chinese import HOW_TO, cut_by, jieba_version, missing_jieba
+from proctor.scorers.chinese import HOW_TO, cut_by, cutter, missing_jieba, original_cutter
 from proctor.scorers.text_process import values_of_many
 from proctor.scorers.text_values import ROWS, Metric, Pair, Row
 from proctor.scorers.tokens import Language, language_of
@@ -39,6 +39,7 @@ class TextMetrics(Scorer):
     first reference counts.
     """
 
+    version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
 
     metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = (
@@ -88,10 +89,10 @@ class TextMetrics(Scorer):
                 yield f"neither jieba nor rjieba, which cut Chinese, is installed ({HOW_TO})"
 
     def toolchain(self) -> str:
-        """Name what Chinese is cut by."""
+        """Name what Chinese is cut by, with its version."""
         if self.language == "en" or not self._cuts:
             return ""
-        return f"Chinese by {f'jieba {jieba_version()}' if self.compat else cut_by()}"
+        return f"Chinese by {original_cutter() if self.compat else cutter()}"
 
     @property
     def _cuts(self) -> bool:

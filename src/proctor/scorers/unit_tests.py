@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from proctor.scorers.languages_found import (
     lacking,
     listed,
     loaded,
+    package_versions_of,
     toolchain,
     version,
 )
@@ -151,9 +152,16 @@ class UnitTests(Scorer):
         return listed()
 
     def toolchain(self) -> str:
-        """Return the language with its version: another one may judge otherwise."""
+        """Return the language and the packages that tests load: other versions may differ."""
+        return self._runs_on
+
+    @cached_property
+    def _runs_on(self) -> str:
         language = named(self.lang, self.compat)
-        return "" if language is None else f"{language.name} {version(language)}"
+        if language is None:
+            return ""
+        packages = package_versions_of(language, self._texts())
+        return " ".join([f"{language.name} {version(language)}", *packages])
 
     def missing(self) -> list[str]:
         """Return what this machine lacks for these tests, and how to get it."""
@@ -202,7 +210,7 @@ class UnitTests(Scorer):
             return await self._printed(test, code, language, sandbox)
         composed = compose(code, language, before=test.before, test=test.content, compat=compat)
         program = program_of(composed, language, compat=compat, timeout=timeout)
-        program = replace(program, aid=aid_of(language, self._texts()))
+        program = replace(program, aid=aid_of(language, self._texts()), toolchain=self._runs_on)
         if language.name == "python":
             where = sandbox if compat != ORIGINAL else None
             program = _python(program, composed, test, language, where)
@@ -228,6 +236,7 @@ class UnitTests(Scorer):
         timeout = language.timeout if test.timeout is None else test.timeout
         composed = compose_script(code, language, before=test.before)
         program = script_of(composed, language, script, test.stdin, timeout=timeout)
+        program = replace(program, toolchain=self._runs_on)
         ran = await sandbox.run(program)
         if ran.not_started:
             raise _NotRun(ran.not_started)

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.score import Score
-from proctor.scorers.chinese import cut_by
+from proctor.scorers.chinese import cutter
 from proctor.scorers.word_counts import spaced_words, words
 
 
@@ -18,6 +18,7 @@ class WordCountMatch(Scorer):
     as one word, Chinese too, and has no score where both have none.
     """
 
+    version: ClassVar[str] = "2"
     instant: ClassVar[bool] = True
 
     compat: Literal["", "original"] = ""
@@ -31,8 +32,8 @@ class WordCountMatch(Scorer):
         return max(made, key=lambda score: -1.0 if score.points is None else score.points)
 
     def toolchain(self) -> str:
-        """Return what Chinese is cut by."""
-        return "" if self.compat else cut_by()
+        """Return what Chinese is cut by, with its version."""
+        return "" if self.compat else cutter()
 
     def _one(self, said: int, wanted: int) -> Score:
         if not wanted and not said and self.compat:

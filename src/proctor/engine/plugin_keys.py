@@ -1,0 +1,49 @@
+"""What plugins that people wrote themselves add to the keys of scores and attempts."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from proctor import plugin_sources, registry
+from proctor.core.fingerprint import digest
+from proctor.core.suite import Spec
+from proctor.plugin_sources import PluginSource
+from proctor.search_paths import trusted_folders
+
+
+def plugin_source(kind: str, name: str, found: type[Any]) -> PluginSource | None:
+    """Return what a class rests on that is not one of our own; none for ours.
+
+    What it takes of our own scorers counts by their versions.
+    """
+    modules = [cls.__module__ for cls in found.__mro__ if not _is_ours(cls.__module__)]
+    if name in registry.BUILT_IN[kind] or not modules:
+        return None
+    if ":" in name:
+        modules.append(name.partition(":")[0])
+    source = plugin_sources.source_of(modules)
+    ours = sorted(_versions(source))
+    return replace(source, key=digest(source.key, ours)) if ours else source
+
+
+def named_files(spec: Spec) -> str:
+    """Return the address of the files that the parameters of a person's own scorer name."""
+    folders = trusted_folders()
+    with suppress(FileNotFoundError):
+        folders.insert(0, os.getcwd())
+    found = plugin_sources.named_files(spec.params, folders)
+    return f"+files {found[:12]}" if found else ""
+
+
+def _versions(source: PluginSource) -> Iterator[str]:
+    """Yield the versions of our own scorers that a module may use."""
+    for name, target in registry.BUILT_IN["scorer"].items():
+        module, _, attribute = target.partition(":")
+        if module in source.ours or f"{module}.{attribute}" in source.ours:
+            yield f"{name}-{registry.find('scorer', name).version}"
+
+
+def _is_ours(module: str) -> bool:
+    return module in ("builtins", "abc") or module.partition(".")[0] == "proctor"
