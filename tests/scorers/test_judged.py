@@ -69,7 +69,10 @@ MET, UNMET = (
         ("rubric", {"criterion": "names a dose"}, MET, 1, 1, "there"),
         ("rubric", {"criterion": "names a dose", "points": -4}, UNMET, 0, 1, "-"),
         ("rating", {"question": "clear?"}, {"reason": "ok", "rating": 4}, 4, None, "ok"),
-        ("rating", {"question": "clear?", "counts": True}, {"rating": 4}, 4, 5, ""),
+        (
+            *("rating", {"question": "clear?", "counts": True}, {"rating": 4}, 4, 5),
+            "rated 4 from 1 to 5, which counts 4 of 5 points",
+        ),
         ("rating", {"question": "?", "low": 0, "high": 10}, {"rating": 10}, 10, None, ""),
     ],
 )

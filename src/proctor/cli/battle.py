@@ -9,7 +9,7 @@ from proctor.cli.options import (
     call_options,
     call_settings,
     json_option,
-    judge_options,
+    panel_options,
     panel_settings,
     store_option,
 )
@@ -84,7 +84,7 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
     return exit_code(outcome)
 
 
-for _decorate in (*judge_options[:-1], *call_options):
+for _decorate in (*panel_options, *call_options):
     _decorate(battle)
 json_option(battle)
 store_option(battle)

@@ -14,7 +14,7 @@ from proctor.cli.options import (
     call_options,
     call_settings,
     json_option,
-    judge_options,
+    panel_options,
     run_settings,
     store_option,
 )
@@ -107,7 +107,7 @@ def colossal(**options: Any) -> int:
     return _battle(asked) if len(asked.names) > 1 else _evaluate(asked)
 
 
-for _decorate in (*judge_options[:-1], *call_options):
+for _decorate in (*panel_options, *call_options):
     _decorate(colossal)
 json_option(colossal)
 store_option(colossal)

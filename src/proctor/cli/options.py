@@ -155,7 +155,7 @@ def run_options(command: Command) -> Command:
     return command
 
 
-judge_options = [
+panel_options = [
     click.option(
         "--judge",
         "judges",
@@ -171,6 +171,17 @@ judge_options = [
         help="How the verdicts of several judges fold into one.",
     ),
     click.option("--judge-repeats", type=click.IntRange(1), default=1, help="Ask each N times."),
+]
+
+judge_options = [
+    *panel_options,
+    click.option(
+        "--tie",
+        type=click.Choice(["0", "half", "unscored"]),
+        default="0",
+        show_default=True,
+        help="What a criterion gives on which the judges are evenly divided.",
+    ),
     click.option(
         "--simulator", metavar="M", help="The model that plays the user [default: the judge]."
     ),
@@ -359,6 +370,7 @@ def panel_settings(options: dict[str, Any]) -> Panel:
         judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
         combine=options.pop("panel", "mean"),
         repeats=options.pop("judge_repeats", 1),
+        tie=options.pop("tie", "0"),
     )
 
 

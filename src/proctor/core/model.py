@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from proctor.core.access import Access, Destination
 from proctor.core.marks import addressed
@@ -11,6 +11,8 @@ from proctor.core.suite import Json, Message
 from proctor.errors import UsageError
 
 Verdict = TypeVar("Verdict")
+Tie = Literal["0", "half", "unscored"]
+"""What an even split of a panel is worth: no points, half of what it is divided over, no score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +211,8 @@ class Ruling(Generic[Verdict]):
     """The single rulings, where several judges or repeats were asked."""
     logprobs: Mapping[str, float] = field(default_factory=dict)
     """The log-probabilities of the last reply's first token, where they were asked for."""
+    tied: bool = False
+    """Whether the single rulings are evenly divided over a truth or a choice."""
 
     def record(self) -> dict[str, Json]:
         """Return what is kept with a score: how, how often, at what cost."""
@@ -246,6 +250,8 @@ class Judge(ABC):
 
     identity: Json
     """What tells this judge apart from others, its sampling included."""
+    tie: Tie = "0"
+    """What a score is worth on which a panel is evenly divided."""
 
     @abstractmethod
     async def ask(

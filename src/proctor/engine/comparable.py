@@ -128,7 +128,7 @@ def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
     if sides[0] != sides[1]:
         words = "and other settings" if _named(sides[0]) == _named(sides[1]) else "and"
         return f"the judge differs: {_named(sides[0])} {words} {_named(sides[1])}"
-    for name in ("combine", "repeats"):
+    for name in ("combine", "repeats", "tie"):
         if one.get(name) != two.get(name):
             return f"the judge's {name!r} differs: {one.get(name)} and {two.get(name)}"
     return ""

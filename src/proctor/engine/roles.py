@@ -355,7 +355,7 @@ def judge_of(panel: Panel, models: Sequence[Model]) -> Judge | None:
     ]
     if len(judges) == 1 and panel.repeats == 1:
         return judges[0]
-    return JudgePanel(judges=tuple(judges), combine=panel.combine)
+    return JudgePanel(judges=tuple(judges), combine=panel.combine, tie=panel.tie)
 
 
 def resolved(settings: RunSettings, reading: Reading) -> RunSettings:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from proctor.core.agent_name import agent_label
 from proctor.core.fingerprint import digest, plain
-from proctor.core.model import ModelChoice
+from proctor.core.model import ModelChoice, Tie
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
 
@@ -47,10 +47,16 @@ class Panel:
     judges: tuple[ModelChoice, ...] = ()
     combine: Literal["mean", "median", "majority"] = "mean"
     repeats: int = 1
+    tie: Tie = "0"
 
     def __post_init__(self) -> None:
         if self.repeats < 1:
             raise UsageError("--judge-repeats must be at least 1")
+
+    @property
+    def may_tie(self) -> bool:
+        """Tell whether there are several verdicts that may be evenly divided."""
+        return len(self.judges) > 1 or (bool(self.judges) and self.repeats > 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +171,7 @@ class RunSettings:
             "judges": [_asked(judge) for judge in self.panel.judges],
             "combine": self.panel.combine if len(self.panel.judges) > 1 else "",
             "repeats": self.panel.repeats if self.panel.repeats > 1 else None,
+            "tie": self.panel.tie if self.panel.may_tie and self.panel.tie != "0" else "",
             "proxy": _asked(self.proxy) if self.proxy is not None else None,
             "simulator": _asked(self.simulator) if self.simulator is not None else None,
         }

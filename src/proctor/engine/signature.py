@@ -1,5 +1,6 @@
 """The signature of a run: every choice that could move its numbers, on one line."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from proctor import registry
@@ -49,11 +50,15 @@ def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
     return {
         "sampling": ",".join(f"{name}={drawn[name]}" for name in sorted(drawn)),
         "judge": ",".join(judges),
-        "panel": kept.get("combine", ""),
+        "panel": ",".join(filter(None, (kept.get("combine", ""), _tie(kept)))),
         "simulator": short_name(simulator.get("model", "")),
         "prompts": _prompts(suite, scorers) if judges else "",
         "refused": refused_words(refused_in(run)),
     }
+
+
+def _tie(kept: Mapping[str, Json]) -> str:
+    return f"tie={kept['tie']}" if kept.get("tie") else ""
 
 
 def _prompts(suite: Suite, scorers: Scorers) -> str:

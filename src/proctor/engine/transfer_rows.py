@@ -85,6 +85,7 @@ class _Settings(Strict, extra="allow"):
     interval: Literal["t", "bootstrap"] = "t"
     judges: Annotated[list[_Sampled], Field(max_length=1000)] = Field(default_factory=list)
     combine: StrictStr = ""
+    tie: StrictStr = ""
     repeats: Annotated[StrictInt, Field(ge=1, lt=1 << 31)] | None = None
     simulator: _Sampled | None = None
     bench_id: StrictStr | None = None

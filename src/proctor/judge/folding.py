@@ -32,6 +32,24 @@ def fold(verdicts: Sequence[Verdict], combine: str = "majority") -> Verdict:
     return folded
 
 
+def divided(verdicts: Sequence[Any]) -> bool:
+    """Tell whether verdicts are evenly divided over a truth or a choice, so that nobody decides."""
+    kind: Any = type(verdicts[0])
+    rows: list[dict[str, Any]] = [dict(verdict) for verdict in verdicts]
+    return any(
+        len(set(_leading([row[name] for row in rows]))) > 1
+        for name, field in kind.model_fields.items()
+        if _is_choice([row[name] for row in rows], field.annotation)
+    )
+
+
+def _is_choice(values: Sequence[Any], annotation: Any) -> bool:
+    if all(isinstance(value, bool | None) for value in values):
+        return True
+    choices = [part for part in parts_of(annotation) if isinstance(part, str)]
+    return bool(choices) and all(isinstance(value, str | None) for value in values)
+
+
 def _field(values: Sequence[Any], annotation: Any, combine: str) -> Any:
     parts = parts_of(annotation)
     optional = NoneType in parts
@@ -48,11 +66,16 @@ def _field(values: Sequence[Any], annotation: Any, combine: str) -> Any:
 
 def _voted(values: Sequence[Any], *, tie: Any, first: bool = False) -> Any:
     """Return what most verdicts have; of equal shares the tie, or the first where that is none."""
-    votes = [sum(other == value for other in values) for value in values]
-    ahead = [value for value, count in zip(values, votes, strict=True) if count == max(votes)]
+    ahead = _leading(values)
     if first or all(value == ahead[0] for value in ahead):
         return ahead[0]
     return tie
+
+
+def _leading(values: Sequence[Any]) -> list[Any]:
+    """Return the values that most verdicts have."""
+    votes = [sum(other == value for other in values) for value in values]
+    return [value for value, count in zip(values, votes, strict=True) if count == max(votes)]
 
 
 def _number(values: Sequence[float | None], combine: str) -> float | None:

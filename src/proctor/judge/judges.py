@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeVar, cast
 
 from proctor import bounded
 from proctor.core.fingerprint import digest, plain
-from proctor.core.model import Judge, Model, Ruling, Sampling, Talk, Usage
+from proctor.core.model import Judge, Model, Ruling, Sampling, Talk, Tie, Usage
 from proctor.core.suite import Json, Message
 from proctor.errors import JudgeError, ModelError
 from proctor.judge.asking import INVALID, ask
-from proctor.judge.folding import fold
+from proctor.judge.folding import divided, fold
 from proctor.judge.talking import Heard, held
 
 Verdict = TypeVar("Verdict")
@@ -119,6 +119,9 @@ class Panel(Judge):
 
     judges: Sequence[ModelJudge]
     combine: Combine = "majority"
+    tie: Tie = "0"
+    """What a score is worth on which they are evenly divided; a judge whose own repeats are is then
+    left out, unless that is 0."""
     identity: Json = field(init=False)
 
     def __post_init__(self) -> None:
@@ -130,6 +133,8 @@ class Panel(Judge):
             "judges": [judge.identity for judge in self.judges],
             "combine": self.combine,
         }
+        if self.tie != "0":
+            self.identity["tie"] = self.tie
 
     async def ask(
         self,
@@ -156,7 +161,8 @@ class Panel(Judge):
 
         if len(self.judges) == 1:
             return await one(0)
-        return _folded(await _all(range(len(self.judges)), one), self.combine)
+        members = await _all(range(len(self.judges)), one)
+        return _folded(members, self.combine, leave_out_tied=self.tie != "0")
 
 
 def _salts(judges: Sequence[ModelJudge], salt: str) -> list[str]:
@@ -189,7 +195,10 @@ async def _all(
 
 
 def _folded(
-    members: Sequence[Ruling[Verdict] | JudgeError | ModelError], combine: str
+    members: Sequence[Ruling[Verdict] | JudgeError | ModelError],
+    combine: str,
+    *,
+    leave_out_tied: bool = False,
 ) -> Ruling[Verdict]:
     for member in members:
         if isinstance(member, ModelError) and member.passing:
@@ -201,8 +210,11 @@ def _folded(
     if not ruled:
         raise _none_ruled(members, raw, usage)
     rungs = {ruling.rung for ruling in ruled}
+    clear = [ruling for ruling in ruled if not (leave_out_tied and ruling.tied)]
+    verdicts = [ruling.verdict for ruling in clear or ruled]
     return Ruling(
-        verdict=fold([ruling.verdict for ruling in ruled], combine),
+        verdict=fold(verdicts, combine),
+        tied=not clear or divided(verdicts),
         rung=rungs.pop() if len(rungs) == 1 else "panel",
         tries=sum(ruling.tries for ruling in panel),
         raw=raw,

@@ -152,7 +152,12 @@ class JudgedCorrect(Scorer):
 
 @dataclass(frozen=True)
 class Rating(Scorer):
-    """Let a judge rate the answer on a scale; only shown, unless it is to count."""
+    """Let a judge rate the answer on a scale; only shown, unless it is to count.
+
+    Where it counts, ``scale`` says how: ``share``, the rating out of the highest, so that the
+    lowest is worth something (1 of 5 counts 20 %); ``range``, what it is above the lowest out of
+    the whole range, so that the lowest is worth nothing (1 of 5 counts 0 %, 3 of 5 counts 50 %).
+    """
 
     version: ClassVar[str] = "2"
 
@@ -163,6 +168,7 @@ class Rating(Scorer):
     high: int = 5
     counts: bool = False
     tries: int = 3
+    scale: Literal["share", "range"] = "share"
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask for the rating."""
@@ -174,14 +180,27 @@ class Rating(Scorer):
             tries=self.tries,
             out_of=self.full_marks,
         )
-        return await decide(
-            ctx, asked, lambda it: Decision(points=float(it.rating), reason=it.reason)
-        )
+        return await decide(ctx, asked, self._meaning)
+
+    def _meaning(self, verdict: Any) -> Decision:
+        """Return the points that a rating gives, saying so where they are not the rating."""
+        rating = float(verdict.rating)
+        if not self.counts:
+            return Decision(points=rating, reason=verdict.reason)
+        points = rating - self._nothing
+        worth = f"rated {rating:g} from {self.low} to {self.high}"
+        worth += f", which counts {points:g} of {self.full_marks:g} points"
+        return Decision(points=points, reason=f"{worth}: {verdict.reason}".removesuffix(": "))
 
     @property
     def full_marks(self) -> float | None:
-        """Return the top of the scale where the rating counts."""
-        return float(self.high) if self.counts else None
+        """Return what the top of the scale is worth, where the rating counts."""
+        return float(self.high) - self._nothing if self.counts else None
+
+    @property
+    def _nothing(self) -> float:
+        """Return the rating that is worth nothing."""
+        return float(self.low) if self.scale == "range" else 0.0
 
     @property
     def needs_judge(self) -> bool:
@@ -196,6 +215,8 @@ class Rating(Scorer):
         """Report a scale that goes nowhere."""
         if self.low >= self.high:
             yield f"the scale goes from {self.low} to {self.high}: high must be above low"
+        elif self.counts and not (self.full_marks or 0.0) > 0:
+            yield f"the highest rating, {self.high}, is worth nothing (fix: scale: range)"
         yield from unaskable(self.tries, question=self.question)
 
 

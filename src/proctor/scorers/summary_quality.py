@@ -93,7 +93,8 @@ def _told(ctx: ScoreContext, first: str, second: str) -> Mapping[str, str]:
 def _folded(first: Score, second: Score) -> Score:
     """Make one score of both orders; whoever wins only by where it stands does not win."""
     both = (first.points or 0.0, second.points or 0.0)
-    points = both[0] if both[0] == both[1] else 0.5
+    # Judges that are divided may give a quarter, which is no preference either.
+    points = both[0] if both[0] == both[1] and both[0] in CATEGORIES else 0.5
     agreed = "" if both[0] == both[1] else "the verdict depends on the order: "
     details: list[Mapping[str, Json]] = [score.detail or {} for score in (first, second)]
     detail = {

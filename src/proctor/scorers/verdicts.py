@@ -1,7 +1,9 @@
 """From a question to a judge's ruling to a score: what all judged criteria share."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import mean
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -9,7 +11,7 @@ from pydantic import BaseModel
 from proctor import prompts
 from proctor.core.contracts import ScoreContext
 from proctor.core.fingerprint import plain
-from proctor.core.model import Ruling, Usage
+from proctor.core.model import Ruling, Tie, Usage
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.errors import JudgeError
@@ -74,7 +76,35 @@ async def decide(
         return failed(error, question)
     made = meaning(ruling.verdict)
     detail = {**question.detail, **record(ruling, meaning)}
+    if ruling.tied:
+        return _divided(ctx.judge.tie, ruling, question, meaning, detail)
     return Score(points=made.points, out_of=question.out_of, reason=made.reason, detail=detail)
+
+
+def _divided(
+    tie: Tie,
+    ruling: Ruling[Any],
+    question: Question,
+    meaning: Callable[[Any], Decision],
+    detail: Mapping[str, Json],
+) -> Score:
+    """Make the score of a criterion on which the judges are evenly divided."""
+    made = meaning(ruling.verdict)
+    votes = Counter(meaning(one.verdict).points for one in ruling.panel if one.verdict is not None)
+    told = " to ".join(str(count) for _, count in votes.most_common())
+    detail = {**detail, "tie": tie}
+    if tie == "unscored":
+        return Score.failed(
+            f"the judges are divided, {told}, and a tie is unscored (--tie)",
+            out_of=question.out_of,
+            detail=detail,
+        )
+    points = made.points
+    if tie == "half":
+        most = max(votes.values())
+        points = mean(value for value, count in votes.items() if count == most)
+    reason = f"the judges are divided, {told}, and a tie gives {points:g} (--tie): {made.reason}"
+    return Score(points=points, out_of=question.out_of, reason=reason, detail=detail)
 
 
 def record(ruling: Ruling[Any], meaning: Callable[[Any], Decision]) -> dict[str, Json]:
