@@ -1,6 +1,7 @@
 """Who may send something to another machine, and with which headers."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "proctor"
@@ -20,6 +21,7 @@ ONLY_LISTENS = {
 LOOKS_UP = {"models/addresses.py": "the proxy that the environment prescribes"}
 
 
+@cache
 def modules() -> list[tuple[str, ast.Module]]:
     return [
         (path.relative_to(SRC).as_posix(), ast.parse(path.read_text(encoding="utf-8")))

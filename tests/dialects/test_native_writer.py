@@ -224,6 +224,7 @@ def test_equality_with_references_needs_no_criteria(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [MAX_INLINE, MAX_INLINE + 1])
+@pytest.mark.sampled(2)
 def test_very_many_cases_go_to_a_file_beside(tmp_path: Path, count: int) -> None:
     case = one_case().cases[0]
     suite = Suite(name="big", cases=tuple(replace(case, id=f"c{i}") for i in range(count)))

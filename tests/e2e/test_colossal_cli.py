@@ -106,6 +106,7 @@ def test_ratings_and_metrics(files: Any) -> None:
     assert table.read_text().splitlines()[0] == ",brainstorming,closed_qa,chat"
 
 
+@pytest.mark.long
 def test_the_table(files: Any) -> None:
     with FakeServer(mute) as server:
         args = ("colossal", "--config_file", "config.json", *ONE)

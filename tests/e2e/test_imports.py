@@ -50,6 +50,7 @@ def forged(cli: Any, *more: str) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_strangers_scores_do_not_become_ones_own(sums: Any) -> None:
     path = forged(sums)
     sums("import", str(path))

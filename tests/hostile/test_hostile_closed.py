@@ -48,6 +48,7 @@ def python_in(place: Path) -> str:
     return str(place / "environment/bin/python")
 
 
+@pytest.mark.long
 def test_the_superuser_stays_what_it_is_here(place: Path) -> None:
     paths = f"{place / 'src'}:{place / 'packages'}"
     given = [python_in(place), "-c", STAYS]

@@ -439,6 +439,7 @@ def test_a_suite_imports_its_modules_with_permission_and_not_without(tmp_path: P
         note.unlink()
 
 
+@pytest.mark.long
 def test_a_link_to_packages_shows_nothing(tmp_path: Path) -> None:
     secret = tmp_path / "private" / "typescript"
     secret.mkdir(parents=True)

@@ -298,7 +298,7 @@ def test_there_are_enough() -> None:
 @pytest.mark.parametrize(
     ("make", "code", "words"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(30)
 def test_harm_is_contained(folder: Path, make: Make, code: int, words: str) -> None:
     before = sorted(folder.parent.iterdir())
     found, said = proctor(*make(folder))
