@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,9 @@ LIMITS: Mapping[str, int] = {
 Whoever trusts a file moves them by a variable of the environment, ``PROCTOR_MAX_ROWS`` and so on.
 """
 
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""What may stand between the fields of a table, and what that is called."""
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """What ends a line in YAML, whose places count so."""
 
@@ -222,13 +226,25 @@ def read_lines(path: Path) -> Iterator[bytes]:
         raise _unreadable(path, error) from None
 
 
+def csv_delimiter(header: str) -> str:
+    """Tell by the first line of a table what stands between its fields: most often a comma."""
+    bare = _QUOTED.sub("", header)
+    return max(DELIMITERS, key=lambda char: (bare.count(char), char == ","))
+
+
 def read_csv(path: Path) -> Iterator[Document]:
-    """Read a CSV file with a header, one document a row; an empty field is an empty text."""
+    """Read a CSV file with a header, one document a row; an empty field is an empty text.
+
+    Fields are apart by commas, semicolons, tabs or bars, as the header shows.
+    """
     csv.field_size_limit(MAX_ROW)
     started = 1
     lines = _CsvLines(path)
     try:
-        reader = csv.reader(lines.read(), strict=True)
+        texts = lines.read()
+        first = next(texts, "")
+        delimiter = csv_delimiter(first)
+        reader = csv.reader(chain([first], texts), strict=True, delimiter=delimiter)
         header = next(reader, None)
         if not header:
             raise wrong(path, "the file is empty; a header line is needed", 1, 1)
@@ -246,7 +262,8 @@ def read_csv(path: Path) -> Iterator[Document]:
                 continue
             if len(row) != len(header):
                 message = f"a row of {len(row)} fields under a header of {len(header)}"
-                hint = "put fields that contain commas or line breaks in double quotes"
+                named = DELIMITERS[delimiter]
+                hint = f"put fields that contain {named} or line breaks in double quotes"
                 raise wrong(path, message, line, 1, hint=hint)
             yield Document(path=path, data=dict(zip(header, row, strict=True)), row=line)
     except csv.Error as error:
@@ -268,10 +285,10 @@ class _CsvLines:
         try:
             refuse_pipe(path)
             with path.open("rb") as file:
-                if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-                    decode(path, b"\xff\xfe")
+                marked = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
                 file.seek(0)
-                text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+                encoding = "utf-16" if marked else "utf-8-sig"
+                text = io.TextIOWrapper(file, encoding=encoding, newline="")
                 for number, line in enumerate(iter(lambda: text.readline(MAX_ROW), ""), 1):
                     self.held += len(line)
                     if self.held >= MAX_ROW:

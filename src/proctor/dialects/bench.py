@@ -23,6 +23,7 @@ from proctor.dialects.bench_rows import (
     suite_of,
 )
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.source import csv_delimiter
 
 DEFAULT = "exact_match"
 OPTION = "scoring_method"
@@ -41,7 +42,8 @@ class Bench(Dialect):
         if path.suffix.lower() != ".csv" or not path.is_file():
             return False
         with path.open(encoding="utf-8-sig", errors="replace") as file:
-            header = {name.strip().strip('"') for name in file.readline(100_000).split(",")}
+            first = file.readline(100_000)
+        header = {name.strip().strip('"') for name in first.split(csv_delimiter(first))}
         return {INPUT, REFERENCE} <= header
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.source import MAX_ROW, read_text, wrong
+from proctor.source import DELIMITERS, MAX_ROW, csv_delimiter, read_text, wrong
 
 INPUT, REFERENCE, CANDIDATE = "input", "reference_output", "candidate_output"
 CONTEXT, ID = "context", "id"
@@ -31,8 +31,14 @@ def read_table(path: Path) -> Table:
     """Read a CSV file by columns; blanks around the names of a header do not count."""
     text = read_text(path, limit=MAX_ROW * 8)
     csv.field_size_limit(MAX_ROW)
-    spaced = ", " in text.partition("\n")[0]
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=spaced)
+    first = text.partition("\n")[0]
+    delimiter = csv_delimiter(first)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        strict=True,
+        skipinitialspace=f"{delimiter} " in first,
+        delimiter=delimiter,
+    )
     try:
         header = [name.strip() for name in next(reader, [])]
         if not any(header):
@@ -43,7 +49,8 @@ def read_table(path: Path) -> Table:
         for row in reader:
             if row and len(row) != len(header):
                 message = f"a row of {len(row)} fields under a header of {len(header)}"
-                hint = "put fields that contain commas or line breaks in double quotes"
+                named = DELIMITERS[delimiter]
+                hint = f"put fields that contain {named} or line breaks in double quotes"
                 raise wrong(path, message, reader.line_num, 1, hint=hint)
             if row:
                 rows.append(row)

@@ -123,7 +123,7 @@ class _Rows:
             problem = document.problem((), f"a row is an object, not {describe(data)}")
         else:
             meant = next((key for key in _MEANT if key in data), None)
-            hint = f"call the key {meant!r} 'case'" if meant else suggest("case", data)
+            hint = f"call the key {meant!r} 'case'" if meant else _there(data)
             problem = document.problem(
                 (), "the row does not say which 'case' it answers", hint=hint
             )
@@ -144,6 +144,12 @@ class _Rows:
 
     def _error(self, document: Document, message: str, *, hint: str = "") -> None:
         self.findings.add(document.problem((), message, hint=hint))
+
+
+def _there(data: Mapping[str, Json]) -> str:
+    """Say what is there in the place of a case, and how it should be called."""
+    hint = suggest("case", data)
+    return hint if "did you mean" in hint else f"answers have 'case' and 'output'; {hint}"
 
 
 def _reply(findings: Findings, row: _Row, cases: Finder) -> tuple[Message, ...]:

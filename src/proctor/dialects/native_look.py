@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.errors import MissingResource, SuiteError
 from proctor.row_source import parquet_columns
-from proctor.source import parse_json, unusable_name
+from proctor.source import csv_delimiter, parse_json, unusable_name
 from proctor.yaml_source import read_yaml
 
 FIRST_LOOK = 64 * 1024
@@ -110,7 +110,8 @@ def _jsonl(path: Path) -> bool:
 def _csv(path: Path) -> bool:
     lines = _start(path).splitlines(keepends=True)
     try:
-        header = next(csv.reader(lines), [])
+        delimiter = csv_delimiter(lines[0] if lines else "")
+        header = next(csv.reader(lines, delimiter=delimiter), [])
     except csv.Error:
         return False
     return bool(_ASKING & set(header)) and "case" not in header

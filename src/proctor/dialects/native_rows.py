@@ -1,19 +1,21 @@
 """Cases as rows of JSONL, CSV and Parquet files."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isnan
 from pathlib import Path
 
 from proctor.core.suite import Json
 from proctor.dialects.native_case import CaseKeys
-from proctor.dialects.native_spot import Findings
+from proctor.dialects.native_spot import Findings, meant_by
+from proctor.errors import Problem
 from proctor.row_source import read_rows
 from proctor.source import Document, parse_json
 from proctor.validation import describe, suggest
 
 TAG_PREFIXES = ("tags.", "tag:")
 COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
+_FIRST_COLUMNS = ("id", "ask", "reference", "references", "context", "criteria", "weight")
 _STRUCTURED = frozenset(
     {"references", "criteria", "messages", "hidden", "dialogue", "tags", "files", "setup"}
 )
@@ -41,28 +43,52 @@ def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
 
 
 def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
-    strange: set[str] = set()
+    columns: dict[str, None] = {}
+    strange = False
     for document in read_rows(path):
-        if not any(column in COLUMNS for column in document.data):
-            row = 1 if path.suffix.lower() == ".csv" else None
-            message = "no column of this file has a name that cases know"
-            hint = "the first line names the columns: id, ask, reference, criteria, …"
-            top = Document(path=path, data=None, row=row)
-            findings.add(top.problem((), message, hint=hint))
-            return
-        for column in document.data:
-            if column in strange or column in COLUMNS or column.startswith(TAG_PREFIXES):
-                continue
-            strange.add(column)
-            top = Document(path=path, data=None, row=1 if path.suffix.lower() == ".csv" else None)
-            hint = suggest(column, COLUMNS)
-            if "did you mean" not in hint:
-                hint = f"for a tag, call the column 'tags.{column}'"
-            findings.add(top.problem((), f"unknown column {column!r}", hint=hint))
+        if not columns or not document.data.keys() <= columns.keys():
+            new = [name for name in document.data if name not in columns]
+            columns |= dict.fromkeys(new)
+            if not any(name in COLUMNS for name in columns):
+                findings.add(_no_known_column(path, list(columns)))
+                return
+            unknown = [name for name in new if not _is_known(name)]
+            strange = strange or bool(unknown)
+            findings.add(*(_unknown_column(path, name) for name in unknown))
         before = len(findings.errors)
         document.data = _case_of(findings, document)
         if not strange and len(findings.errors) == before:
             yield document
+
+
+def _is_known(column: str) -> bool:
+    return column in COLUMNS or column.startswith(TAG_PREFIXES)
+
+
+def _no_known_column(path: Path, columns: Sequence[str]) -> Problem:
+    """Name the columns that are there, and what cases would call them."""
+    there = ", ".join(repr(name[:40]) for name in columns[:20]) + ", …" * (len(columns) > 20)
+    message = f"no column of this file has a name that cases know: there are {there}"
+    meant = [
+        f"{name[:40]!r} {found!r}" for name in columns[:20] if (found := meant_by(name, COLUMNS))
+    ]
+    hint = f"cases know {', '.join(_FIRST_COLUMNS)}, … and tags.NAME"
+    if meant:
+        hint = f"call {', '.join(meant)}: {hint}"
+    return _top(path).problem((), message, hint=hint)
+
+
+def _unknown_column(path: Path, column: str) -> Problem:
+    if found := meant_by(column, COLUMNS):
+        hint = f"did you mean {found!r}?"
+    elif "did you mean" not in (hint := suggest(column, COLUMNS)):
+        hint = f"for a tag, call the column 'tags.{column}'"
+    return _top(path).problem((), f"unknown column {column!r}", hint=hint)
+
+
+def _top(path: Path) -> Document:
+    """Return the header of a table, as a place."""
+    return Document(path=path, data=None, row=1 if path.suffix.lower() == ".csv" else None)
 
 
 def _case_of(findings: Findings, document: Document) -> dict[str, Json]:

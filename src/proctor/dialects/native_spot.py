@@ -1,7 +1,7 @@
 """A value of a native file with its place, and the problems found on the way."""
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +38,7 @@ Share = Annotated[Number, AfterValidator(_not_negative)]
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
 # What people coming from elsewhere write.
-_MEANT: Mapping[str, str] = {
+MEANT: Mapping[str, str] = {
     "prompt": "ask", "question": "ask", "input": "ask", "query": "ask", "instruction": "ask",
     "prompt_path": "ask_file", "reference": "references", "answer": "references",
     "answers": "references", "expected": "references", "target": "references",
@@ -165,8 +165,8 @@ class Spot:
             if self.findings.full:
                 self.error("")
                 continue
-            meant = _MEANT.get(key)
-            hint = f"did you mean {meant!r}?" if meant in known else suggest(key, known)
+            meant = meant_by(key, known)
+            hint = f"did you mean {meant!r}?" if meant else suggest(key, known)
             self.error(f"unknown key {key!r}", hint=hint, key=key)
         return strange
 
@@ -223,6 +223,13 @@ class Spot:
 
 _PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
 MAX_PICTURE = 20 * 2**20
+
+
+def meant_by(name: str, known: Collection[str]) -> str:
+    """Return the key that others call by this name, or write in other letters; else nothing."""
+    plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+    found = MEANT.get(plain, plain)
+    return found if found in known else ""
 
 
 @lru_cache(maxsize=64)

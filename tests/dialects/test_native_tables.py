@@ -1,0 +1,109 @@
+"""Tables as spreadsheets save them: other separators, marks at the beginning, other names."""
+
+from pathlib import Path
+
+import pytest
+
+from proctor.core.suite import Suite
+from proctor.dialects.bench import Bench
+from proctor.dialects.native import Native
+from proctor.engine.load import find_dialect
+from proctor.errors import SuiteError
+from proctor.source import csv_delimiter, read_csv
+
+COMMAS = 'id,ask,reference\na,"Who, me?",you\nb,Naïve?,yes\n'
+
+
+def suite(path: Path) -> Suite:
+    return Native().read(path).suite
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_found(tmp_path: Path, separator: str, encoding: str) -> None:
+    path = tmp_path / "table.csv"
+    quoted = COMMAS.replace(",", separator)
+    path.write_bytes(quoted.encode(encoding))
+    cases = suite(path).cases
+    assert [case.id for case in cases] == ["a", "b"]
+    assert [case.prompt for case in cases] == [f"Who{separator} me?", "Naïve?"]
+    assert [case.references for case in cases] == [("you",), ("yes",)]
+    assert find_dialect(path).name == "native"
+
+
+@pytest.mark.parametrize(
+    ("header", "separator"),
+    [
+        ("id,ask", ","),
+        ("id", ","),
+        ("", ","),
+        ("id;ask;reference", ";"),
+        ('"a;b;c",ask', ","),
+        ('"a,b";ask', ";"),
+        ('"a "",,,"" b";ask', ";"),
+        ("id,tags.a;b", ","),
+        ("id\task", "\t"),
+    ],
+)
+def test_what_stands_between_fields(header: str, separator: str) -> None:
+    assert csv_delimiter(header) == separator
+
+
+def test_a_row_that_is_too_long_names_the_separator(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("id;ask\na;b;c\n")
+    with pytest.raises(SuiteError, match="contain semicolons or line breaks"):
+        list(read_csv(path))
+
+
+def problems(path: Path) -> list[tuple[str, str]]:
+    with pytest.raises(SuiteError) as caught:
+        suite(path)
+    return [(problem.message, problem.hint) for problem in caught.value.problems]
+
+
+def test_columns_of_other_names_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("Question,Answer\nWhat?,Paris\n")
+    ((message, hint),) = problems(path)
+    assert message.endswith("there are 'Question', 'Answer'")
+    assert "'Question' 'ask', 'Answer' 'references'" in hint
+    assert "cases know id, ask, reference," in hint
+    path.write_text("ID;Prompt;expected;level\n1;What?;Paris;easy\n")
+    ((message, hint),) = problems(path)
+    assert "'ID', 'Prompt', 'expected', 'level'" in message
+    assert "'ID' 'id', 'Prompt' 'ask', 'expected' 'references'" in hint
+    path.write_text("id;Prompt;expected;level\n1;What?;Paris;easy\n")
+    assert problems(path) == [
+        ("unknown column 'Prompt'", "did you mean 'ask'?"),
+        ("unknown column 'expected'", "did you mean 'references'?"),
+        ("unknown column 'level'", "for a tag, call the column 'tags.level'"),
+    ]
+
+
+def test_many_columns_are_not_all_named(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(",".join(f"c{number}" for number in range(500)) + "\n" + "," * 499 + "\n")
+    ((message, _),) = problems(path)
+    assert message.endswith("'c19', …")
+
+
+def test_answers_in_a_table_of_semicolons(tmp_path: Path) -> None:
+    table, answers = tmp_path / "table.csv", tmp_path / "answers.csv"
+    table.write_text(COMMAS)
+    answers.write_text("\ufeffcase;output\na;you\nb;no, never\n")
+    made = list(Native().answers(answers, suite(table)))
+    assert [(attempt.case_id, attempt.output) for attempt in made] == [
+        ("a", "you"), ("b", "no, never"),
+    ]  # fmt: skip
+    answers.write_text("question;reply\na;you\n")
+    with pytest.raises(SuiteError, match=r"'case' and 'output'.*question, reply"):
+        list(Native().answers(answers, suite(table)))
+
+
+def test_a_table_of_arthur_bench_with_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("input;reference_output\nWhat, then?;Paris\n")
+    assert Bench().recognises(path)
+    (case,) = Bench().read(path).suite.cases
+    assert (case.prompt, case.references) == ("What, then?", ("Paris",))
