@@ -207,6 +207,18 @@ def test_batches_are_judged_on_the_nodes_with_files_of_the_driver(
     assert list(made) == list(run_sync(LocalExecutor().judge_batch(scorer, spec, contexts)))
 
 
+def test_only_weights_are_taken_from_a_path_that_a_suite_names(tmp_path: Path) -> None:
+    (tmp_path / "id_ed25519").write_text("a key")
+    (tmp_path / "notes.txt").write_text("what nobody else should read")
+    assert on_ray._checkpoint_files(str(tmp_path)) == []
+    assert on_ray._checkpoint_files(str(tmp_path / "id_ed25519")) == []
+    (tmp_path / "1_Pooling").mkdir()
+    for name in ("model.safetensors", "config.json", "1_Pooling/config.json"):
+        (tmp_path / name).write_text("{}")
+    names = {path.name for path in on_ray._checkpoint_files(str(tmp_path))}
+    assert names == {"model.safetensors", "config.json", "notes.txt"}
+
+
 def test_models_that_compute_are_asked_on_the_nodes(executor: RayExecutor, tmp_path: Path) -> None:
     from slow_scorer import Echo
 

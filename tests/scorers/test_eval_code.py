@@ -11,6 +11,7 @@ import pytest
 
 from proctor import ScoreContext, Spec
 from proctor.core.attempt import Attempt
+from proctor.core.fingerprint import digest_bytes
 from proctor.core.judging import judge_async
 from proctor.core.program import Program, Ran, Sandbox
 from proctor.core.score import Score
@@ -163,13 +164,17 @@ def test_a_file_of_the_agent_cannot_stand_in_for_the_library() -> None:
 
 @sandboxed
 def test_files_of_the_case_stand_in_where_there_was_no_folder(tmp_path: Path) -> None:
-    (tmp_path / "data.txt").write_text("seven")
-    file = CaseFile(name="in/data.txt", digest="d", path=str(tmp_path / "data.txt"))
+    place = tmp_path / "data.txt"
+    place.write_text("seven")
+    file = CaseFile(name="in/data.txt", digest=digest_bytes(b"seven"), path=str(place))
     there = {"code": "return open('in/data.txt').read() == 'seven'"}
     gone = {"code": "assert os.listdir() == []"}
     assert scores([there], files=[file])[0].points == 1
     assert scores([gone], files=[file], left={})[0].points == 1, "it was deleted"
     assert scores([there], files=[file], left={})[0].points == 0
+    place.write_text("eight")
+    changed = scores([there], files=[file])[0]
+    assert (changed.points, "has changed since" in changed.reason) == (None, True)
 
 
 @sandboxed

@@ -262,8 +262,8 @@ class RayExecutor(Executor):
         self._connected = True
 
     async def _packed(self, spec: Spec) -> list[Parcel]:
-        """Put the files that a scorer's parameters name into the cluster's memory, once."""
-        found = [value for value in spec.params.values() if _is_there(value)]
+        """Put the weights that a scorer's parameters name into the cluster's memory, once."""
+        found = [value for value in spec.params.values() if _is_checkpoint(value)]
         for value in found:
             if value not in self._parcels:
                 self._parcels[value] = await asyncio.to_thread(_parcel, value)
@@ -281,6 +281,8 @@ class RayExecutor(Executor):
         self._brought |= {(name, parcel.name) for parcel in new}
 
 
+_WEIGHTS = {".bin", ".gguf", ".onnx", ".pt", ".pth", ".safetensors"}
+_BESIDE_WEIGHTS = {".csv", ".json", ".model", ".tsv", ".txt"}
 _LOST = "the workers of the cluster that judged this were lost, one after the other"
 
 
@@ -369,9 +371,20 @@ def _job_config() -> Any:
     return JobConfig(_client_job=True)
 
 
-def _is_there(value: Any) -> bool:
-    """Tell whether a parameter names a file or folder of this machine."""
-    return isinstance(value, str) and "/" in value and Path(value).expanduser().exists()
+def _is_checkpoint(value: Any) -> bool:
+    """Tell whether a parameter names weights on this machine, or a file that belongs to some."""
+    return isinstance(value, str) and "/" in value and bool(_checkpoint_files(value))
+
+
+def _checkpoint_files(name: str) -> list[Path]:
+    """Return the files of a checkpoint; none where a path, which suites may name, is none."""
+    path = Path(name).expanduser()
+    if path.is_file():
+        return [path] if path.suffix in _WEIGHTS | _BESIDE_WEIGHTS else []
+    found = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if file.is_file()]
+    if not any(file.suffix in _WEIGHTS for file in found):
+        return []
+    return sorted(file for file in found if file.suffix in _WEIGHTS | _BESIDE_WEIGHTS)
 
 
 def _size(case: Case) -> int:
@@ -383,7 +396,7 @@ def _parcel(name: str) -> tuple[Parcel, list[Any]]:
     import ray
 
     path = Path(name).expanduser()
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    files = _checkpoint_files(name)
     made = hashlib.sha256()
     contents = []
     for file in files:

@@ -10,10 +10,11 @@ from typing import ClassVar
 from proctor import wire
 from proctor.core.agent import FILES, files_of
 from proctor.core.contracts import ScoreContext, Scorer
+from proctor.core.fingerprint import digest_bytes
 from proctor.core.program import SECRET, Limits, Program, Ran, Sandbox, Step, Stopped
 from proctor.core.python_snippet import flaw_in, parsable, returns
 from proctor.core.score import Score
-from proctor.core.suite import Json
+from proctor.core.suite import CaseFile, Json
 from proctor.scorers import function_call
 from proctor.scorers.agent_rounds import PostIndex, chosen, rounds_in, spoken
 from proctor.scorers.python_check import NO_SANDBOX
@@ -66,7 +67,10 @@ class EvalCode(Scorer):
             "chat_history": [[message.role, message.content] for message in spoken(ctx)],
             "rounds": rounds,
         }
-        files, left_out = laid(ctx)
+        try:
+            files, left_out = laid(ctx)
+        except (OSError, ValueError) as error:
+            return Score.failed(f"the case's files cannot be laid out: {error}", out_of=1.0)
         ran = await _run(ctx.sandbox, self._program(variables, files))
         made = self._read(ran)
         if left_out and made.points != 1.0:
@@ -144,7 +148,7 @@ def laid(ctx: ScoreContext) -> tuple[dict[str, bytes], str]:
     Where there was no working folder, as with rounds on file, the case's own files stand in.
     """
     if FILES not in ctx.attempt.notes:
-        return {file.name: Path(file.path).read_bytes() for file in ctx.case.files}, ""
+        return {file.name: _unchanged(file) for file in ctx.case.files}, ""
     kept, missing = {}, []
     for name, key in files_of(ctx.attempt).items():
         if key and ctx.read_file is not None:
@@ -152,6 +156,14 @@ def laid(ctx: ScoreContext) -> tuple[dict[str, bytes], str]:
         else:
             missing.append(name)
     return kept, f"not kept, and so not there: {', '.join(missing[:5])}" if missing else ""
+
+
+def _unchanged(file: CaseFile) -> bytes:
+    """Return the content of a case's file as it was when the suite was read."""
+    content = Path(file.path).read_bytes()
+    if digest_bytes(content) != file.digest:
+        raise ValueError(f"the file {file.path} has changed since the suite was read")
+    return content
 
 
 async def _run(sandbox: Sandbox, program: Program) -> Ran:
