@@ -128,3 +128,43 @@ def test_labels_are_still_there(sqlite_store: str) -> None:
     assert [(label.case_id, label.points, label.note) for label in labels] == [
         ("greeting", 0.0, "too short")
     ]
+
+
+def test_its_pages_show_the_same_numbers(version: str, sqlite_store: str, command: Any) -> None:
+    from starlette.testclient import TestClient
+
+    from proctor.web.app import make_app
+
+    runs = json.loads(command("list", "runs", "--json", store=sqlite_store).stdout)["runs"]
+    ids = {run["name"]: run["id"] for run in runs}
+    with TestClient(make_app(sqlite_store), base_url="http://127.0.0.1") as client:
+        listed = client.get("/").text
+        for name, old in reports_of(version).items():
+            assert name in listed
+            page = client.get(f"/runs/{ids[name]}")
+            rate = old["totals"]["rate"]
+            assert page.status_code == 200, name
+            assert rate is None or f"{100 * rate:.1f}%" in page.text, name
+            twin = client.get(f"/runs/{ids[name]}.json").json()
+            assert twin["totals"]["rate"] == pytest.approx(old["totals"]["rate"]), name
+            for case in old["cases"]:
+                shown = client.get(f"/runs/{ids[name]}/case", params={"id": case["id"]})
+                assert shown.status_code == 200, (name, case["id"])
+
+
+def test_its_runs_are_compared_exported_and_imported(
+    version: str, sqlite_store: str, command: Any, tmp_path: Path
+) -> None:
+    done = command("compare", "alpha", "beta", "--force", "--json", store=sqlite_store)
+    assert done.returncode == 0, done.stderr
+    old = reports_of(version)
+    rates = {run["name"]: run["rate"] for run in json.loads(done.stdout)["runs"]}
+    assert rates == {name: pytest.approx(old[name]["totals"]["rate"]) for name in ("alpha", "beta")}
+    for name in old:
+        file = tmp_path / f"{name}.jsonl"
+        assert command("export", name, "--out", str(file), store=sqlite_store).returncode == 0
+        other = str(tmp_path / "other.db")
+        done = command("import", str(file), store=other)
+        assert done.returncode == 0, (name, done.stderr)
+        done = command("report", name, "--format", "json", "--cases", store=other)
+        same_numbers(json.loads(done.stdout), old[name])
