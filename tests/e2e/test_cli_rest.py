@@ -123,6 +123,7 @@ def test_export_and_import_keep_every_number(small: Any, run_small: Callable[...
         **{name: told[name] for name in ("name", "suite", "candidate", "status")},
         "signature": told["signature"] + "|imported:yes",
         "imported": True,
+        "regraded": None,
     }
     small("export", "@last", "--out", "run.parquet")
     table = pyarrow.parquet.read_table(small.folder / "run.parquet").to_pylist()

@@ -28,6 +28,7 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
         "status": "incomplete",
         "signature": "keywords:1|n:3",
         "imported": False,
+        "regraded": None,
     }
     assert made["totals"] == {
         "score": 1.25,

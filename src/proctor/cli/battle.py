@@ -13,6 +13,7 @@ from proctor.cli.options import (
     panel_settings,
     store_option,
 )
+from proctor.cli.references import tell_which
 
 
 @click.command()
@@ -60,6 +61,7 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
 
     panel, calls = panel_settings(options), call_settings(options)
     with Store.open(options["store"], create=False) as store:
+        tell_which(store, runs)
         try:
             with progress_bar() as progress:
                 outcome = run_sync(

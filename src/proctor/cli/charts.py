@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.cli.references import tell_which
 
 
 @click.command()
@@ -44,6 +45,7 @@ def charts(runs: tuple[str, ...], **options: Any) -> int:
     from proctor.store.store import Store
 
     with Store.open(options["store"], create=False) as store:
+        tell_which(store, runs)
         views = [view_of(store, reference) for reference in dict.fromkeys(runs)]
         battles = battles_of(store, [view.run.id for view in views]) if len(views) > 1 else []
         made = charts_of(views, battles, by=options["by"])

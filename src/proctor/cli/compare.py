@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.cli.references import tell_which
 
 if TYPE_CHECKING:
     from proctor.engine.contrast import CasePair, Compared, Contrast, GroupContrast
@@ -61,6 +62,7 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
         force=options["force"],
     )
     with Store.open(options["store"], create=False) as store:
+        tell_which(store, runs)
         compared = compare_runs(store, runs, settings)
         missed = missed_gates(settings.gates, compared)
         if options["as_json"]:

@@ -3,6 +3,7 @@
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.cli.references import tell_which
 
 
 @click.command()
@@ -21,6 +22,7 @@ def delete(run: str, yes: bool, store: str | None, as_json: bool) -> None:
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
+        tell_which(opened, [run])
         found = opened.run(run)
         if not yes and not as_json:
             click.confirm(f"Delete the run {found.name!r} ({found.id})?", abort=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.cli.references import tell_which
 
 if TYPE_CHECKING:
     from proctor.store.store import Store
@@ -52,6 +53,7 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
     if is_page and options["own"]:
         raise click.UsageError("--own is for .jsonl files, which can be imported")
     with Store.open(options["store"], create=False) as store:
+        tell_which(store, runs)
         ids = [store.run(reference).id for reference in runs]
         if is_page:
             rows = _write_page(store, ids, out, options)

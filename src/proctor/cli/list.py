@@ -2,12 +2,15 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.options import json_option, store_option
 from proctor.reports.reasons import one_line
+
+if TYPE_CHECKING:
+    from proctor.core.run import Run
 
 PLUGINS = {
     "scorers": "scorer",
@@ -69,7 +72,9 @@ def _runs(store: Any, limit: int) -> list[dict[str, Any]]:
     from proctor.engine.summary_json import sound_summary
 
     rows = []
+    newest: dict[str, Run] = {}
     for run in store.runs(limit=limit):
+        newer = newest.setdefault(run.name, run)
         stored = store.summary(run.id)
         numbers = sound_summary(stored)
         broken = stored is not None and numbers is None
@@ -81,11 +86,21 @@ def _runs(store: Any, limit: int) -> list[dict[str, Any]]:
                 "suite": run.suite,
                 "status": (RunStatus.BROKEN if broken else run.status).value,
                 "imported": run.imported,
+                "differs": _apart(run, newer),
                 "rate": totals.get("rate"),
                 "started": datetime.fromtimestamp(run.started, UTC).isoformat(timespec="seconds"),
             }
         )
     return rows
+
+
+def _apart(run: "Run", newer: "Run") -> str:
+    """Say what a run has that another of its name has not, or which one it regrades."""
+    from proctor.engine.run_names import differences
+
+    if newer is run:
+        return f"regraded from {run.regraded}" if run.regraded else ""
+    return f"older, with {' and '.join(differences(run, newer)) or 'the same settings'}"
 
 
 def _suites(store: Any, limit: int) -> list[dict[str, Any]]:
@@ -142,8 +157,9 @@ def _print(rows: list[dict[str, Any]]) -> None:
         click.echo("none")
         return
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    # Most stores hold nothing that was imported, and need no column for it.
-    columns = [name for name in columns if name != "imported" or any(row[name] for row in rows)]
+    # Most stores hold nothing that was imported, and no name twice: no column for that.
+    rare = ("imported", "differs")
+    columns = [name for name in columns if name not in rare or any(row[name] for row in rows)]
     shown = [[_cell(row.get(name)) for name in columns] for row in rows]
     widths = [
         max(map(len, [name, *cells]))

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.cli.references import tell_which
 
 
 @click.command()
@@ -45,6 +46,7 @@ def report(**options: Any) -> None:
     out: Path | None = options["out"]
     form = "json" if options["as_json"] else options["form"]
     with Store.open(options["store"], create=False) as opened:
+        tell_which(opened, [options["run"]])
         view = view_of(opened, options["run"])
         if layout is not None:
             if out is None:

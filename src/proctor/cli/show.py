@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
+from proctor.cli.references import tell_which
 from proctor.core.attempt import TRACEBACK
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def show(
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
+        tell_which(opened, [run])
         view = view_of(opened, run)
         found = case_of(opened, view, case)
         left = {

@@ -9,6 +9,9 @@ from proctor.core.fold import Folded
 from proctor.core.score import Score, Value
 from proctor.core.suite import Case, Json, Spec
 
+REGRADED = "regraded"
+"""Where a run's settings keep the id of the run of an earlier edition of its suite."""
+
 
 class RunStatus(StrEnum):
     """Say how far a run has come."""
@@ -37,6 +40,12 @@ class Run:
     signature: str = ""
     imported: bool = False
     """Whether all of it is quoted from a file, and nothing of it was found out here."""
+
+    @property
+    def regraded(self) -> str | None:
+        """Return the id of the run of an earlier edition of the suite, where this came after it."""
+        earlier = self.settings.get(REGRADED)
+        return earlier if isinstance(earlier, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

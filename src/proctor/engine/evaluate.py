@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +10,10 @@ from functools import partial
 from proctor import registry
 from proctor.bounded import available_cores
 from proctor.core.contracts import Executor, Measure, Reading
-from proctor.core.fingerprint import digest, suite_key
+from proctor.core.fingerprint import suite_key
 from proctor.core.program import Sandbox
 from proctor.core.run import CaseResult, Measured, Run, RunStatus, Totals
-from proctor.core.suite import Json, Spec, Suite
+from proctor.core.suite import Spec, Suite
 from proctor.engine import load
 from proctor.engine.aggregate import Summer, case_result, fold_of
 from proctor.engine.alone import alone
@@ -29,6 +29,7 @@ from proctor.engine.programs import SharedSandbox
 from proctor.engine.refused_settings import refused_before, with_refused
 from proctor.engine.result_rows import result_rows
 from proctor.engine.roles import Models
+from proctor.engine.run_names import named_run, namesake_notice
 from proctor.engine.scoring import Scorers
 from proctor.engine.settings import MAX_UNSCORED, RunSettings
 from proctor.engine.signature import signature
@@ -157,7 +158,9 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
     check_gates(settings.gates, suite, labels)
     keyed = Keyed(suite.cases)
     key = suite_key(suite, keyed.keys())
-    run = _run(settings, suite, key)
+    run = named_run(settings, suite, key, store)
+    if notice := namesake_notice(run, store):
+        ready.models.notice(notice)
     store.put_suite(suite, key, keyed)
 
     async def collect(tools: Tools) -> None:
@@ -425,20 +428,6 @@ def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseRes
     """Return one case of a run after its place in the suite."""
     found = store.one_case(view.run.id, case_id)
     return found.position, case_result(fold_of(view.suite), found.case, found.attempts)
-
-
-def _run(settings: RunSettings, suite: Suite, key: str) -> Run:
-    kept: Mapping[str, Json] = settings.stored()
-    name = settings.name or f"{suite.name}-{settings.candidate_name}"
-    return Run(
-        id=digest("run", key, settings.candidate, kept, name)[:12],
-        name=name,
-        suite=suite.name,
-        suite_key=key,
-        candidate=settings.candidate,
-        settings=kept,
-        started=time.time(),
-    )
 
 
 def _executor(settings: RunSettings) -> Executor:

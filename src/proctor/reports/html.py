@@ -87,6 +87,7 @@ def _opening(view: RunView) -> Iterator[str]:
     yield f"<title>{_line(run.name)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>"
     yield f"<header>\n<h1>{_line(run.name)}</h1>"
     about = f"suite {run.suite} · candidate {view.candidate} · {view.status}"
+    about += f" · regraded from {run.regraded}" if run.regraded else ""
     yield f'<p class="about">{_line(about)}</p>\n</header>'
     if text := shortfall(view):
         yield f'<p class="short">{_line(text)}</p>'

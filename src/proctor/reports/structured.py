@@ -84,6 +84,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
                 "status": run.status.value,
                 "signature": run.signature,
                 "imported": run.imported,
+                "regraded": run.regraded,
             },
             "totals": _totals(summary.totals),
             "measures": {name: _measured(found) for name, found in summary.measures.items()},

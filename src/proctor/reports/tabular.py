@@ -224,7 +224,9 @@ def first_lines(view: RunView) -> list[str]:
 
 def _headline(view: RunView) -> str:
     run = view.run
-    return one_line(f"{run.name} · suite {run.suite} · candidate {view.candidate} · {view.status}")
+    regraded = f" · regraded from {run.regraded}" if run.regraded else ""
+    about = f"suite {run.suite} · candidate {view.candidate} · {view.status}{regraded}"
+    return one_line(f"{run.name} · {about}")
 
 
 def _case_cells(result: CaseResult) -> tuple[str, ...]:

@@ -92,6 +92,11 @@ class Runs(Database):
             query = query.where(run_table.c.suite_key == suite_key)
         return [_run_of(row) for row in self._all(query)]
 
+    def namesakes(self, name: str, *, limit: int = 100) -> list[Run]:
+        """Return the runs of a name, in the order in which the name means them."""
+        query = select(run_table).where(run_table.c.name == name).order_by(*_OWN_FIRST)
+        return [_run_of(row) for row in self._all(query.limit(limit))]
+
     def names_like(self, name: str, *, suite_key: str | None = None) -> set[str]:
         """Return the names of runs, of all or of a suite, that begin like this one."""
         table = run_table.c

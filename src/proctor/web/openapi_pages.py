@@ -218,6 +218,9 @@ class RunAbout(ListedRun):
     """Describe a run."""
 
     signature: str
+    regraded: str | None = Field(
+        description="the id of the run of an earlier edition of the suite, where it came after it"
+    )
 
 
 class ListedCase(Shape):

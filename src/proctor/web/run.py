@@ -79,7 +79,9 @@ def _numbers(store: Store, found: Run) -> dict[str, Any]:
     running = found.status is RunStatus.RUNNING
     return {
         **made,
-        "run": about | made.get("run", {}) | {"signature": found.signature},
+        "run": about
+        | made.get("run", {})
+        | {"signature": found.signature, "regraded": found.regraded},
         "progress": progress_object(store, found) if running else None,
         "problem": "",
     }
