@@ -95,8 +95,11 @@ def _short_place(problem: Problem) -> str:
 class SuiteError(ProctorError):
     """Report every problem found in a suite or an answers file at once."""
 
-    def __init__(self, problems: Iterable[Problem] | str) -> None:
+    def __init__(self, problems: Iterable[Problem] | str, *, rest: object = None) -> None:
         self.problems = [Problem(message=problems)] if isinstance(problems, str) else list(problems)
+        self.rest = rest
+        """The Suite of those cases that can be read, where others cannot: it may be looked at for
+        further problems, and is never run."""
         super().__init__("\n".join(grouped(self.problems)))
 
 

@@ -1,6 +1,7 @@
 """Data from outside against a pydantic model: every error as a problem with its place."""
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -11,6 +12,8 @@ from proctor.errors import Problem, SuiteError
 from proctor.source import Document, Loc
 
 MOST = 1000
+MOST_CUTS = 8
+"""How often a document is checked again without what was wrong in it."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -28,6 +31,48 @@ def validate(model: type[Model], document: Document, data: Any = None, at: Loc =
         return model.model_validate(value)
     except ValidationError as error:
         raise SuiteError(problems_of(error, model, document, value, at)) from None
+
+
+def validate_rest(model: type[Model], document: Document) -> tuple[Model | None, list[Problem]]:
+    """Check a document, and return it without what is wrong, with every problem.
+
+    What is left can be checked further, so that mistakes of all kinds are found at once. None is
+    left where something that is needed is wrong or missing.
+    """
+    value = document.data
+    problems: list[Problem] = []
+    for _ in range(MOST_CUTS):
+        try:
+            return model.model_validate(value), problems
+        except ValidationError as error:
+            problems = problems or problems_of(error, model, document, value)
+            value = without_errors(value, error)
+        if value is None:
+            break
+    return None, problems
+
+
+def without_errors(value: Any, error: ValidationError) -> Any:
+    """Return data without the parts that pydantic finds wrong; none where nothing can be cut."""
+    locs = [_real_loc(value, item["loc"]) for item in error.errors(include_url=False)]
+    return _without(value, locs) if all(locs) else None
+
+
+def _without(value: Any, locs: Iterable[Loc]) -> Any:
+    """Leave out the parts at some places; of a list, all from there on, so that places stay."""
+    made = deepcopy(value)
+    for *path, last in locs:
+        part = made
+        try:
+            for step in path:
+                part = part[step]
+            if isinstance(part, list) and isinstance(last, int):
+                del part[last:]
+            else:
+                del part[last]
+        except (KeyError, IndexError):
+            continue
+    return made
 
 
 def problems_of(

@@ -115,7 +115,10 @@ GRADINGS = [
     ),
     (
         "  unit_test:\n    tests:\n      - {path: gone.py, timetout: 3}\n",
-        ["8:25: unknown key 'timetout' -> did you mean 'timeout'?"],
+        [
+            "8:25: unknown key 'timetout' -> did you mean 'timeout'?",
+            "8:10: there is no file 'gone.py' beside the case",
+        ],
     ),
     (
         "  unit_test:\n    tests:\n      - path: gone.py\n        prefix_path: ../../up.py\n",
@@ -243,6 +246,7 @@ def test_problems_of_all_files_come_at_once(tmp_path: Path, line: str) -> None:
     lines = [said(p) for p in problems_of(write(tmp_path, "suite.yaml", text))]
     assert [line.split(":")[0] for line in lines] == [
         "suite.yaml",
+        "a.yaml",
         "a.yaml",
         "b.yaml",
         "c.yaml",

@@ -263,17 +263,17 @@ def test_a_task_that_cannot_run_does_not_keep_others_from_it(
     assert "medqa/test.jsonl:1:2: error: not valid JSON" in done.stderr
     assert "there are no rows for 'gpqa'" in done.stderr
     assert "config/common/bbh.ini:7 names this address" in done.stderr
-    assert "incomplete: gpqa, medqa, bbh could not be run" in done.stderr
+    assert "incomplete: medqa, gpqa, bbh could not be run" in done.stderr
     assert "math500" in done.stdout
     lines = (cli.folder / "results" / "a-run" / "final_result.txt").read_text().splitlines()
     assert len(lines) == 1
     made = cli.json("askbench", "--config", base, code=3)
     assert [run["run"]["suite"] for run in made["runs"]] == ["math500"]
-    assert [one["suite"] for one in made["refused"]] == ["gpqa", "medqa", "bbh"]
+    assert [one["suite"] for one in made["refused"]] == ["medqa", "gpqa", "bbh"]
     plans = cli.json("plan", base, code=2)["plans"]
     assert len(plans) == 4
     made = cli.json("run", base, code=3)
-    assert [one["suite"] for one in made["refused"]] == ["gpqa", "medqa", "bbh"]
+    assert [one["suite"] for one in made["refused"]] == ["medqa", "gpqa", "bbh"]
 
 
 def test_the_base_ini_concerns_every_task(cli: Any, lay: Lay, server: FakeServer) -> None:

@@ -44,7 +44,8 @@ def check(**options: Any) -> int:
     try:
         found = [_checked(reading, settings, deep) for reading in load.read_each(settings)]
     except SuiteError as error:
-        found = [({"suite": name, "cases": 0}, list(error.problems))]
+        problems = [*error.problems, *_further(error.rest, settings)]
+        found = [({"suite": name, "cases": 0}, problems)]
     wrong = [p for _, problems in found for p in problems if p.severity == "error"]
     if as_json:
         shown = [
@@ -57,8 +58,10 @@ def check(**options: Any) -> int:
         ]
         print_json(shown[0] if len(shown) == 1 else {"suites": shown})
         return 2 if wrong else 0
+    told: list[Problem] = []
     for summary, problems in found:
-        say_problems(problems)
+        say_problems(problem for problem in problems if problem not in told)
+        told += problems
         numbers = ", ".join(
             f"{n} {kind}{'s' * (n != 1)}"
             for kind, n in _counts(problems).items()
@@ -66,6 +69,19 @@ def check(**options: Any) -> int:
         )
         click.echo(f"{summary['suite']}: {summary['cases']} cases, {numbers}")
     return 2 if wrong else 0
+
+
+def _further(rest: object, settings: "SuiteSettings") -> "list[Problem]":
+    """Return what else is wrong, in the cases that can be read where others cannot."""
+    from proctor.core.suite import Suite
+    from proctor.engine.interview import Dialogues
+    from proctor.engine.scoring import Scorers
+
+    if not isinstance(rest, Suite):
+        return []
+    scorers = Scorers(allow_import=settings.allow_import, language=rest.language)
+    dialogues = Dialogues(allow_import=settings.allow_import)
+    return [*scorers.problems(rest), *dialogues.problems(rest)]
 
 
 def _checked(
@@ -79,7 +95,8 @@ def _checked(
     from proctor.engine.scoring import Scorers
 
     if reading.problems:
-        return {"suite": reading.suite.name, "cases": 0}, list(reading.problems)
+        roles = [p for role in reading.unusable_roles.values() for p in role.problems]
+        return {"suite": reading.suite.name, "cases": 0}, [*reading.problems, *roles]
     scorers = Scorers(allow_import=settings.allow_import, language=reading.suite.language)
     suite = load.chosen(reading.suite, settings)
     summary = {"suite": suite.name, "dialect": suite.dialect, "cases": len(suite.cases)}

@@ -261,7 +261,7 @@ class Dialect(ABC):
     ) -> Sequence[Reading]:
         """Read all suites of a path, those that cannot be used with their problems.
 
-        Where none can be used, that is raised.
+        What concerns them all is raised.
         """
         return self.read_all(path, compat=compat, root=root, options=options)
 

@@ -1,7 +1,7 @@
 """AskBench: its INI files with all tasks they enable, a task's folder, or a file of rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -69,8 +69,8 @@ class AskBench(Dialect):
     ) -> Sequence[Reading]:
         """Read every enabled task; what is wrong with any of them is said at once."""
         made = self.read_each(path, compat=compat, root=root, options=options)
-        if problems := _once(problem for reading in made for problem in reading.problems):
-            raise SuiteError(problems)
+        if any(reading.problems for reading in made):
+            raise SuiteError(_once(_all_problems(made)))
         return made
 
     def read_each(
@@ -87,16 +87,21 @@ class AskBench(Dialect):
         wanted = Options.of(options or {})
         found = Finder(compat=compat, root=root, tasks=wanted.tasks)
         reader = _Reader(compat=compat, options=wanted, found=found)
-        made: dict[str, Reading] = {}
+        made: list[Reading] = []
         for source in found.sources(path):
             before = len(found.problems)
             reading = reader.task(source)
-            if not found.set_apart(source.name, before) and reading is not None:
-                made[source.name] = reading
-        problems = _once([*found.problems, *(one for own in found.broken.values() for one in own)])
-        if found.problems or (problems and not made):
-            raise SuiteError(problems)
-        return [*made.values(), *(_broken(name, own) for name, own in found.broken.items())]
+            found.set_apart(source.name, before)
+            if reading is not None:
+                own = tuple(found.broken.get(source.name, ()))
+                made.append(replace(reading, problems=own))
+        read = {reading.suite.name for reading in made}
+        made += [_broken(name, own) for name, own in found.broken.items() if name not in read]
+        if found.names:
+            made.sort(key=lambda reading: found.names.index(reading.suite.name))
+        if found.problems:
+            raise SuiteError(_once([*found.problems, *_all_problems(made)]))
+        return made
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         """Say that AskBench has no answers on file."""
@@ -233,6 +238,13 @@ def _once(problems: Iterable[Problem]) -> list[Problem]:
         if problem not in made:
             made.append(problem)
     return made
+
+
+def _all_problems(readings: Iterable[Reading]) -> Iterator[Problem]:
+    for reading in readings:
+        yield from reading.problems
+        for role in reading.unusable_roles.values():
+            yield from role.problems
 
 
 def _broken(name: str, problems: Sequence[Problem]) -> Reading:

@@ -48,7 +48,9 @@ class Finder:
     """The only tasks to take; empty means those that the file enables."""
     problems: list[Problem] = field(default_factory=list)
     broken: dict[str, list[Problem]] = field(default_factory=dict)
-    """By task, what keeps it from being read; the others are read all the same."""
+    """By task, what keeps it from being run; the others may be run all the same."""
+    names: list[str] = field(default_factory=list)
+    """The tasks of a list, in its order."""
 
     def sources(self, path: Path) -> list[Source]:
         """Find the tasks that a path means."""
@@ -66,13 +68,12 @@ class Finder:
             if problem not in self.problems:
                 self.problems.append(problem)
 
-    def set_apart(self, name: str, before: int) -> list[Problem]:
+    def set_apart(self, name: str, before: int) -> None:
         """Take the problems that came after a count of them for those of one task."""
         own = self.problems[before:]
         del self.problems[before:]
         if own:
             self.broken.setdefault(name, []).extend(own)
-        return own
 
     def _folder(self, path: Path) -> list[Source]:
         if (base := files.base_in(path)) is not None:
@@ -144,9 +145,11 @@ class Finder:
         self.note(list(check_keys(base, {*TASKS, *names, *written})))
         found = []
         for name in dict.fromkeys(names):
+            self.names.append(name)
             before = len(self.problems)
             source = self._enabled(base, name)
-            if not self.set_apart(name, before) and source is not None:
+            self.set_apart(name, before)
+            if source is not None:
                 found.append(source)
         return found
 

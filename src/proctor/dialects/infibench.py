@@ -15,7 +15,7 @@ from proctor.dialects.infibench_grading import criteria_of
 from proctor.dialects.infibench_notes import Notes, near
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.source import Document, Loc, inside, unusable_name
-from proctor.validation import validate
+from proctor.validation import validate_rest
 from proctor.yaml_source import read_yaml
 
 FIRST_LOOK = 64 * 1024
@@ -81,29 +81,31 @@ class _Reader:
     compat: str
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    """The files of cases with problems."""
 
     def single(self, document: Document) -> Suite:
         """Read a case as a suite of one."""
         case = self._case(document, document.path.name, 1.0, _Defaults())
-        self._stop_if_wrong()
+        self._stop_if_wrong(document)
         assert case is not None
         return self._suite(document, [case])
 
     def suite(self, document: Document) -> Suite:
         """Read a suite and every case that it names."""
         self.warnings += document.warnings
-        try:
-            written = validate(SuiteFile, document)
-        except SuiteError as error:
-            self.problems += error.problems
-            self._cases(document, _paths_in(document.data.get("cases")), _Defaults())
-            raise SuiteError(self.problems) from None
+        written, misshapen = validate_rest(SuiteFile, document)
+        self.problems += misshapen
+        if written is None:
+            cases = self._cases(document, _paths_in(document.data.get("cases")), _Defaults())
+            self._stop_if_wrong(document, cases)
+        assert written is not None
         self._check_suite(document, written)
         defaults = _Defaults(
             full_score=written.full_score_per_question, null_score=written.null_score_per_question
         )
         cases = self._cases(document, written.cases, defaults)
-        self._stop_if_wrong()
+        self._stop_if_wrong(document, cases)
         version = "" if written.version is None else document.spelt(("version",), written.version)
         return self._suite(document, cases, written.attempt_reduce_mode, version)
 
@@ -140,9 +142,10 @@ class _Reader:
             compat=self.compat,
         )
 
-    def _stop_if_wrong(self) -> None:
+    def _stop_if_wrong(self, document: Document, cases: Sequence[Case] = ()) -> None:
         if self.problems:
-            raise SuiteError(self.problems)
+            whole = [case for case in cases if case.source not in self.broken]
+            raise SuiteError(self.problems, rest=self._suite(document, whole)) from None
 
     def _check_suite(self, document: Document, written: SuiteFile) -> None:
         mode = written.attempt_reduce_mode
@@ -205,28 +208,34 @@ class _Reader:
         return self.home / name
 
     def _read_case(self, file: Path, name: str, weight: float, defaults: _Defaults) -> Case | None:
+        before = len(self.problems)
         try:
-            return self._case(read_yaml(file), name, weight, defaults)
+            case = self._case(read_yaml(file), name, weight, defaults)
         except SuiteError as error:
             self.problems += error.problems
-            return None
+            case = None
+        if len(self.problems) > before:
+            self.broken.add(name)
+        return case
 
     def _case(
         self, document: Document, source: str, weight: float, defaults: _Defaults
     ) -> Case | None:
-        """Read one case; none where its shape is wrong."""
+        """Read one case; none where its shape is wrong, though the rest of it is looked at."""
         self.warnings += document.warnings
-        try:
-            written = validate(CaseFile, document)
-        except SuiteError as error:
-            self.problems += error.problems
+        written, misshapen = validate_rest(CaseFile, document)
+        self.problems += misshapen
+        if written is None:
             return None
         notes = self._notes(document)
         tags = _tags(notes, written)
-        graded = criteria_of(notes, written.grading, next(iter(tags.get("lang", ())), ""))
+        lang = next(iter(tags.get("lang", ())), "")
+        graded = criteria_of(notes, written.grading, lang, [one.field for one in misshapen])
         prompt = notes.text_of(("prompt_path",), written.prompt_path)
         _warn_scores(notes, ("full_score", written.full_score), ("null_score", written.null_score))
         full, null = written.full_score, written.null_score
+        if misshapen:
+            return None
         return Case(
             id=_case_id(notes, written),
             messages=(Message(role="user", content=prompt),),

@@ -1,8 +1,12 @@
 """The grading part of an InfiBench case as criteria."""
 
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from proctor import registry
 from proctor.core.suite import Criterion, Spec
 from proctor.dialects.infibench_blanks import blank_params
 from proctor.dialects.infibench_format import (
@@ -19,12 +23,17 @@ from proctor.dialects.infibench_format import (
 )
 from proctor.dialects.infibench_keywords import full_marks, keyword_rules
 from proctor.dialects.infibench_notes import ORIGINAL, Notes, Params
+from proctor.errors import PluginError
 from proctor.source import Loc
 
 LOW = 0.3
 HIGH, HIGH_ROUGE1 = 0.51, 0.53
 AT: Loc = ("grading",)
-KINDS = ("keywords", "blank_filling", "unit_test", "similarity")
+NO_LANGUAGE = "there is no language "
+"""How a scorer begins to say that it does not know a language."""
+UNIT_TEST = "unit_test"
+KINDS = ("keywords", "blank_filling", UNIT_TEST, "similarity")
+_KIND = re.compile(r"grading\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +44,75 @@ class Graded:
     full: float | None
 
 
-def criteria_of(notes: Notes, grading: Grading, lang: str) -> tuple[Graded, ...]:
-    """Turn a grading into criteria, in the order in which the original adds them up."""
+def criteria_of(
+    notes: Notes, grading: Grading, lang: str, misshapen: Sequence[str] = ()
+) -> tuple[Graded, ...]:
+    """Turn a grading into criteria, in the order in which the original adds them up.
+
+    Of a kind in which something was left out for its shape, only what does not follow from that is
+    looked at: the language of tests, and the files that they name.
+    """
+    doubtful = {hit[1] for name in misshapen if (hit := _KIND.match(name)) is not None}
     found: list[Graded] = []
-    if grading.keywords is not None:
-        found.append(_keywords(notes, grading.keywords, (*AT, "keywords")))
-    if grading.blank_filling is not None:
-        found.append(_blanks(notes, grading.blank_filling, (*AT, "blank_filling")))
-    if grading.unit_test is not None:
-        found.append(_unit_tests(notes, grading.unit_test, lang))
-    for index, similarity in enumerate(grading.similarity or ()):
-        found.append(_similarity(notes, similarity, (*AT, "similarity", index)))
-    if grading.customized is not None:
-        found.append(_customized(notes, grading.customized, (*AT, "customized")))
-    if not found:
+    for kind, loc, make in _parts(notes, grading, lang):
+        if kind in doubtful and kind != UNIT_TEST:
+            continue
+        before = len(notes.problems)
+        graded = make()
+        if kind in doubtful:
+            _check_scorer(notes, graded.criterion.scorer, loc, whole=False)
+            continue
+        found.append(graded)
+        if len(notes.problems) == before:
+            _check_scorer(notes, graded.criterion.scorer, loc, whole=True)
+    if not found and not misshapen:
         kinds = ", ".join(KINDS)
         notes.error(AT, "nothing is graded", hint=f"add one of {kinds} and customized")
     _check_limits(notes, grading, found)
     return tuple(found)
+
+
+def _parts(
+    notes: Notes, grading: Grading, lang: str
+) -> Iterator[tuple[str, Loc, Callable[[], Graded]]]:
+    """Yield what is graded: its kind, its place, and what makes a criterion of it."""
+    if grading.keywords is not None:
+        loc: Loc = (*AT, "keywords")
+        yield "keywords", loc, partial(_keywords, notes, grading.keywords, loc)
+    if grading.blank_filling is not None:
+        loc = (*AT, "blank_filling")
+        yield "blank_filling", loc, partial(_blanks, notes, grading.blank_filling, loc)
+    if grading.unit_test is not None:
+        make = partial(_unit_tests, notes, grading.unit_test, lang)
+        yield UNIT_TEST, (*AT, UNIT_TEST), make
+    for index, similarity in enumerate(grading.similarity or ()):
+        loc = (*AT, "similarity", index)
+        yield "similarity", loc, partial(_similarity, notes, similarity, loc)
+    if grading.customized is not None:
+        loc = (*AT, "customized")
+        yield "customized", loc, partial(_customized, notes, grading.customized, loc)
+
+
+def _check_scorer(notes: Notes, spec: Spec, loc: Loc, *, whole: bool) -> None:
+    """Note what keeps a criterion from being judged, as near to its place as the words tell."""
+    try:
+        messages = list(registry.build("scorer", spec).problems())
+    except PluginError as error:
+        messages = [str(error)] if whole else []
+    for message in messages:
+        if whole or message.startswith(NO_LANGUAGE):
+            notes.error(_place_of(notes, message, loc), message)
+
+
+def _place_of(notes: Notes, message: str, loc: Loc) -> Loc:
+    if message.startswith(NO_LANGUAGE):
+        own = (*loc, "lang")
+        return own if own in notes.document.places else ("lang",)
+    numbered = re.match(r"(test|keyword|blank) (\d+)\b", message)
+    if numbered is None:
+        return loc
+    within = {"test": ("tests",), "blank": ("targets",)}.get(numbered[1], ())
+    return (*loc, *within, int(numbered[2]) - 1)
 
 
 def _check_limits(notes: Notes, grading: Grading, found: list[Graded]) -> None:

@@ -77,7 +77,11 @@ class Native(Dialect):
             loader.folder(path)
         else:
             loader.file(path, Defaults(), top=True)
-        loader.findings.check()
+        try:
+            loader.findings.check()
+        except SuiteError as error:
+            error.rest = loader.suite(path.stem)
+            raise
         if compat and compat != loader.header.compat:
             document = Document(path=path, data=None)
             message = "native suites have no other behaviour to be compatible with"

@@ -12,7 +12,7 @@ from proctor.core.suite import Criterion, Json, Spec
 from proctor.dialects.native_modules import with_modules
 from proctor.dialects.native_spot import Number, Spot
 from proctor.errors import PluginError
-from proctor.validation import Strict, describe, suggest
+from proctor.validation import MOST_CUTS, Strict, describe, suggest, without_errors
 
 OWN_KEYS = ("id", "weight", "metric", "turn")
 LONG_KEYS = ("scorer", "with")
@@ -25,6 +25,9 @@ _TEXTS: Mapping[str, frozenset[str]] = {
     "matches": frozenset({"pattern"}),
     "rouge": frozenset({"references"}),
 }
+_LISTS = {"keyword": "rules", "blank": "targets", "test": "tests"}
+"""By its word in messages, the parameter that lists what is numbered."""
+_NUMBERED = re.compile(rf"({'|'.join(_LISTS)}) (\d+)\b")
 _ONE_POINT = ("contains", "exact_match", "matches", "number", "rouge", "token_f1")
 
 
@@ -245,11 +248,9 @@ def _finished(spot: Spot, spec: Spec, label: Label, written: Spot) -> _Draft | N
     """Check the parameters of a criterion."""
     scorer = _built("scorer", spec, written)
     if scorer is None:
+        _look_at_rest(spec, written)
         return None
-    wrong = list(scorer.problems())
-    for message in wrong:
-        _part(written, message).error(f"{spec.name}: {message}")
-    if wrong:
+    if _note_problems(scorer, spec, written):
         return None
     whole = with_modules(spec, written)
     if whole is None:
@@ -258,17 +259,57 @@ def _finished(spot: Spot, spec: Spec, label: Label, written: Spot) -> _Draft | N
     return _Draft(spot=spot, spec=whole, label=label, full_marks=marks)
 
 
+def _note_problems(scorer: Any, spec: Spec, written: Spot) -> bool:
+    """Note what is wrong with parameters beyond their types, and tell whether anything is."""
+    wrong = list(scorer.problems())
+    for message in wrong:
+        _part(written, message).error(f"{spec.name}: {message}")
+    return bool(wrong)
+
+
+def _look_at_rest(spec: Spec, written: Spot) -> None:
+    """Note what is wrong with parameters other than those that are of a wrong type or name.
+
+    What is said of the whole, or of a parameter of which something was left out, may come of that.
+    """
+    known = {parameter.name for parameter in registry.parameters("scorer", spec.name)}
+    params: Json = {key: value for key, value in spec.params.items() if key in known}
+    cut: set[str] = set()
+    for _ in range(MOST_CUTS):
+        try:
+            scorer = registry.build("scorer", Spec(name=spec.name, params=params))
+        except PluginError as error:
+            cause = error.__context__
+            if not isinstance(cause, ValidationError):
+                return
+            cut |= {str(item["loc"][0]) for item in cause.errors(include_url=False) if item["loc"]}
+            if (params := without_errors(params, cause)) is None:
+                return
+        else:
+            for message in scorer.problems():
+                if _parameter(message) not in ("", *cut):
+                    _part(written, message).error(f"{spec.name}: {message}")
+            return
+
+
+def _parameter(message: str) -> str:
+    """Return the parameter that a scorer's message is about, where it tells."""
+    if message.startswith("there is no language "):
+        return "lang"
+    numbered = _NUMBERED.match(message)
+    return "" if numbered is None else _LISTS[numbered[1]]
+
+
 def _part(written: Spot, message: str) -> Spot:
-    """Point at the list entry that a scorer's message is about, where it gives a number."""
-    numbered = re.match(r"(keyword|blank) (\d+)\b", message)
-    if numbered is None:
+    """Point at the part that a scorer's message is about, where it tells."""
+    if not (key := _parameter(message)):
         return written
-    key = "rules" if numbered[1] == "keyword" else "targets"
     listed = written
     if isinstance(written.value, dict):
         listed = written.at(key) if key in written.value else written
-    entries = listed.items() if isinstance(listed.value, list) else []
-    place = int(numbered[2]) - 1
+    numbered = _NUMBERED.match(message)
+    entries = listed.items() if numbered and isinstance(listed.value, list) else []
+    place = int(numbered[2]) - 1 if numbered else 0
     return entries[place] if place < len(entries) else listed
 
 

@@ -109,7 +109,7 @@ async def evaluate_all(
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
     with offline(settings.calls.offline):
         try:
-            readings = load.read_each(settings.suite)
+            readings = load.read_usable(settings.suite)
             trial = _Trial(refused if len(readings) > 1 else None, len(readings))
             prepared = []
             for reading in readings:

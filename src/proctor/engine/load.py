@@ -13,7 +13,7 @@ from proctor.core.contracts import Dialect, Reading
 from proctor.core.expression import Expression, Several
 from proctor.core.suite import Case, Spec, Suite
 from proctor.engine.settings import SuiteSettings
-from proctor.errors import DialectError, Problem, UsageError
+from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.spooled import Cases, Part
 
 FALLBACK = "native"
@@ -42,6 +42,15 @@ def read_each(settings: SuiteSettings) -> Sequence[Reading]:
     return dialect.read_each(
         settings.path, compat=settings.compat, root=settings.root, options=settings.options
     )
+
+
+def read_usable(settings: SuiteSettings) -> Sequence[Reading]:
+    """Read all suites as ``read_each`` does; where none can be used, that is raised."""
+    readings = read_each(settings)
+    if all(reading.problems for reading in readings):
+        problems = dict.fromkeys(one for reading in readings for one in reading.problems)
+        raise SuiteError(problems)
+    return readings
 
 
 def find_dialect(path: Path, name: str = "") -> Dialect:

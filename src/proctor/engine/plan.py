@@ -57,7 +57,7 @@ def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
     """Find out what runs with all suites of a path would do."""
     models = Models(None, settings.calls)
     try:
-        readings = load.read_each(settings.suite)
+        readings = load.read_usable(settings.suite)
     except ProctorError as error:
         return [_refused(Suite(name=str(settings.suite.path), cases=()), error)]
     return [_plan(settings, reading, models, store) for reading in readings]
