@@ -28,3 +28,15 @@ def test_every_case_is_written_as_the_original_does(cli: Any, name: str) -> None
             said = re.sub(r"\s*(\[\[[\w:.-]+\]\])+$", "", record["response"])
             assert said == row["response"], row
         assert {key: record[key] for key in same} == {key: row[key] for key in same}
+
+
+def test_rulings_of_dialogues_are_completed_as_the_original_does(cli: Any) -> None:
+    """What the judge left out is written down as it was understood."""
+    run(cli, "ask_mind", "--compat", "original", "--out", "written", code=ending("ask_mind"))
+    path = cli.folder / "written" / "ask_mind" / "ask_mind" / "askbench_detailed_results.json"
+    for record in json.loads(path.read_text()):
+        last = record["turn_logs"][-1]["judge_decision"]
+        assert (last is None) == record["skipped"]
+        if last is not None:
+            assert last["missing_required_points"] == record["missing_required_points"]
+            assert last["all_required_points_resolved"] == record["all_required_points_resolved"]

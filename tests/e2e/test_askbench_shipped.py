@@ -242,7 +242,7 @@ def test_a_server_that_is_not_there_is_named_with_its_file(
     """Both files name a server; which one was asked, and what changes that, is said."""
     base = lay(server.url, dead, "math500")
     done = cli("askbench", "--config", base, code=3)
-    assert "config/common/math500.ini:11 names this address" in done.stderr
+    assert "config/common/math500.ini:11 ([model] api_url) names this address" in done.stderr
     assert "goes before api_url of config/base.ini:7" in done.stderr
     assert "--compat original" in done.stderr
     assert "--model" in done.stderr
@@ -262,7 +262,7 @@ def test_a_task_that_cannot_run_does_not_keep_others_from_it(
     done = cli("askbench", "--config", base, code=3)
     assert "medqa/test.jsonl:1:2: error: not valid JSON" in done.stderr
     assert "there are no rows for 'gpqa'" in done.stderr
-    assert "config/common/bbh.ini:7 names this address" in done.stderr
+    assert "config/common/bbh.ini:7 ([model] api_url) names this address" in done.stderr
     assert "incomplete: medqa, gpqa, bbh could not be run" in done.stderr
     assert "math500" in done.stdout
     lines = (cli.folder / "results" / "a-run" / "final_result.txt").read_text().splitlines()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from proctor.core.access import Access, Credential
@@ -172,7 +172,8 @@ class RoleReader:
         credentials = tuple(held)
         if named is None:
             return Access(credentials=credentials)
-        return Access(source=named.source, credentials=credentials)
+        place = f"{named.source.place} ([{section}] {named.key})"
+        return Access(source=replace(named.source, place=place), credentials=credentials)
 
     def _headers(self, section: str, wrong: list[Problem]) -> dict[str, str]:
         entry = self.values.entry(section, "headers")

@@ -140,7 +140,7 @@ class _Gathered:
             tally.add(case, attempt)
             self.covers = self.covers or "resolved" in attempt.attempt.notes
             if self.kind == "dialogue":
-                record = dialogue_record(case, attempt, self.language)
+                record = dialogue_record(case, attempt, self.language, self.compat)
                 self.records[number].add(record["id"], record)
             elif self.kind == "rubrics":
                 record = rubric_record(case, attempt, self.compat)

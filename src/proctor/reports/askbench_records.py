@@ -145,7 +145,9 @@ def rubric_score(record: Mapping[str, Json], compat: str) -> float | None:
     return value
 
 
-def dialogue_record(case: Case, result: AttemptResult, language: str = "en") -> dict[str, Json]:
+def dialogue_record(
+    case: Case, result: AttemptResult, language: str = "en", compat: str = ""
+) -> dict[str, Json]:
     """Make the record of a dialogue of several turns."""
     attempt, notes = result.attempt, result.attempt.notes
     case = _as_asked(case, language)
@@ -157,7 +159,7 @@ def dialogue_record(case: Case, result: AttemptResult, language: str = "en") -> 
         "final_turn": notes.get("final_turn"),
         "conversation_history": _written((*case.messages, *attempt.messages)),
         "ground_truth_answer": case.references[0] if case.references else None,
-        "turn_logs": [_turn(case, result, number) for number in range(len(_turns(result)))],
+        "turn_logs": [_turn(case, result, number, compat) for number in range(len(_turns(result)))],
         "is_final_answer": bool(notes.get("final")),
         "missing_required_points": notes.get("missing", []),
         "all_required_points_resolved": notes.get("resolved"),
@@ -194,7 +196,7 @@ def _as_asked(case: Case, language: str) -> Case:
     return replace(case, messages=tuple(messages))
 
 
-def _turn(case: Case, result: AttemptResult, number: int) -> dict[str, Json]:
+def _turn(case: Case, result: AttemptResult, number: int, compat: str) -> dict[str, Json]:
     turn = _turns(result)[number]
     replies = [place for place, m in enumerate(result.attempt.messages) if m.role == "assistant"]
     end = replies[number] + 1 if number < len(replies) else len(result.attempt.messages)
@@ -202,7 +204,7 @@ def _turn(case: Case, result: AttemptResult, number: int) -> dict[str, Json]:
     made: dict[str, Json] = {
         "turn": turn.get("turn", number + 1),
         "conversation_at_turn": _written((*case.messages, *result.attempt.messages[:end])),
-        "judge_decision": turn.get("verdict"),
+        "judge_decision": _completed(case, turn.get("verdict")) if compat else turn.get("verdict"),
         "judge_raw_response": raw[-1],
         "judge_parse_attempts": turn.get("tries", 0),
         "judge_parse_success": turn.get("verdict") is not None,
@@ -217,6 +219,21 @@ def _turn(case: Case, result: AttemptResult, number: int) -> dict[str, Json]:
     if "user" in turn:
         made["simulated_user_response"] = turn["user"]
     return made
+
+
+def _completed(case: Case, verdict: Json) -> Json:
+    """Return a ruling with what the original puts in where the judge left it out."""
+    if not isinstance(verdict, Mapping):
+        return verdict
+    written = verdict.get("missing_required_points")
+    missing = written if isinstance(written, list) else []
+    flag = verdict.get("all_required_points_resolved")
+    resolved = flag if isinstance(flag, bool) else not (case.hidden.get("points") and missing)
+    return {
+        **verdict,
+        "missing_required_points": missing,
+        "all_required_points_resolved": resolved,
+    }
 
 
 def _turns(result: AttemptResult) -> Sequence[Mapping[str, Json]]:
