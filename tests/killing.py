@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -243,7 +243,7 @@ def disturb(
 def rows_of(store: str) -> dict[str, int]:
     """Count the rows of a store in a file, and see that none is there twice."""
     found = {}
-    with sqlite3.connect(store) as connection:
+    with closing(sqlite3.connect(store)) as connection:
         for table in ("runs", "attempts", "scores", "results", "run_attempts", "calls"):
             try:
                 (found[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()

@@ -117,11 +117,11 @@ def test_a_new_file_counts_that_is_found_instead_or_besides(tmp_path: Path, name
 def test_installed_packages_count_by_their_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written(tmp_path, **{"own.py": "import numpy\nimport yaml_of_nobody\nfrom PIL import Image\n"})
+    written(tmp_path, **{"own.py": "import numpy\nimport yaml_of_nobody\nimport markdown_it\n"})
     before = source(tmp_path).key
     assert source(tmp_path).key == before
     real = search_paths.installed_version
-    for name in ("numpy", "pillow"):
+    for name in ("numpy", "markdown-it-py"):
         with monkeypatch.context() as patched:
             patched.setattr(
                 search_paths,

@@ -35,7 +35,7 @@ def loads_foreign(data: bytes | str) -> Json:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         value = _slowly(data, _FOREIGN)
-    if _is_deep(value):
+    if is_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
 
@@ -52,7 +52,8 @@ def _slowly(data: bytes | str, read: Callable[[bytes | str], Json]) -> Json:
         raise ValueError(_TOO_DEEP) from None
 
 
-def _is_deep(value: Json) -> bool:
+def is_deep(value: Json) -> bool:
+    """Tell whether a value is nested deeper than anything from outside may be."""
     level = [value]
     for _ in range(MOST_NESTED):
         inner: list[Json] = []

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def stored(folder: Path) -> set[str]:
     if not path.exists():
         return set()
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             return {row[0] for row in connection.execute("SELECT key FROM scores")}
     except sqlite3.OperationalError:
         return set()

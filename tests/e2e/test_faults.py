@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -67,7 +68,7 @@ def at_work(kind: str, pid: int, server: FakeServer, judge: FakeServer, folder: 
     if kind == "collecting":
         store = folder / ".proctor" / "proctor.db"
         try:
-            with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+            with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
                 found = connection.execute("SELECT count(*) FROM attempts").fetchone()[0]
         except sqlite3.OperationalError:
             return []
@@ -147,7 +148,7 @@ def test_a_password_is_not_repeated(cli: Any, capsys: pytest.CaptureFixture[str]
 def test_a_store_that_others_hold(small: Any, run_small: Any) -> None:
     wanted = run_small("--store", "calm.db")["totals"]
     run_small("--store", "held.db", "--limit", "1")
-    with sqlite3.connect(small.folder / "held.db", isolation_level=None) as other:
+    with closing(sqlite3.connect(small.folder / "held.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         said = small(*RUN, "--store", "sqlite:///held.db?timeout=0.2", code=2).stderr
         other.execute("ROLLBACK")

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,7 @@ def test_others_that_come_and_go_are_no_harm(place: Path) -> None:
     # Who was last takes the journal along; the next one begins another.
     with Store.open(str(place)) as store:
         store.put_calls([row("again")])
-    with sqlite3.connect(place) as found:
+    with closing(sqlite3.connect(place)) as found:
         assert found.execute("select count(*) from calls").fetchone()[0] == 5
 
 

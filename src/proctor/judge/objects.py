@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import isinf
 from typing import Any
 
+from proctor import wire
 from proctor.core.suite import Json
 
 _START = re.compile(r"\{(?=\s*[\"'“}])|\[(?=\s*\{\s*[\"}])")
@@ -47,7 +48,7 @@ def objects(text: str) -> Iterator[Found]:
     while broken < _MOST_BROKEN and (found := _START.search(text, place)) is not None:
         start = found.start()
         try:
-            value, place = _DECODER.raw_decode(text, start)
+            value, place = _decoded(text, start)
         except (ValueError, RecursionError):
             place, broken = start + 1, broken + 1
             if found[0] == "[":
@@ -60,6 +61,14 @@ def objects(text: str) -> Iterator[Found]:
             yield Found(start, place)
         else:
             yield Found(start, place, value, tuple(_doubled(value)))
+
+
+def _decoded(text: str, start: int) -> tuple[Json, int]:
+    """Read what begins at a place, or raise a ValueError; versions of Python differ in depth."""
+    value, end = _DECODER.raw_decode(text, start)
+    if wire.is_deep(value):
+        raise ValueError("it is nested too deep")
+    return value, end
 
 
 def plainly(value: Json) -> Json:

@@ -8,6 +8,7 @@ from proctor.core.contracts import Measure
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case
+from proctor.core.summation import in_turn
 from proctor.measures.shares import Compat, Share, full_marks
 from proctor.stats.intervals import RatioSums, clip01
 
@@ -46,7 +47,7 @@ class PassAt1(Measure):
             if marks and self.compat:
                 sums.add(float(sum(marks)), float(len(marks)))
             elif marks:
-                sums.add(sum(marks) / len(marks), 1.0)
+                sums.add(in_turn(marks) / len(marks), 1.0)
         empty = 0.0 if self.compat else None
         value = empty if sums.rate is None else sums.rate
         return Measured(value=value, interval=clip01(sums.interval()), n=sums.n)
@@ -68,7 +69,7 @@ class HealthBench(Measure):
         for result in results:
             values = self._originally(result) if self.compat else _rate(result)
             if values:
-                sums.add(sum(values) / len(values), 1.0)
+                sums.add(in_turn(values) / len(values), 1.0)
         empty = 0.0 if self.compat else None
         value = empty if sums.rate is None else sums.rate
         return Measured(value=value, interval=clip01(sums.interval()), n=sums.n)
@@ -98,8 +99,8 @@ def _rubric_value(case: Case, attempt: AttemptResult) -> float | None:
         for weight, score in zip(weights, scores, strict=True)
         if score is not None and _is_readable(score)
     )
-    positive = sum(weight for weight in weights if weight > 0)
-    whole = positive or sum(abs(weight) for weight in weights) or 1.0
+    positive = in_turn(weight for weight in weights if weight > 0)
+    whole = positive or in_turn(abs(weight) for weight in weights) or 1.0
     return min(1.0, max(0.0, met / whole))
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from proctor.core.contracts import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus, ValueStatus
+from proctor.core.summation import in_turn
 from proctor.measures.shares import NEAR, Compat, Share, full_marks
 from proctor.stats.intervals import RatioSums, wilson_interval
 
@@ -48,7 +49,7 @@ class Accuracy(Measure):
             return pooled
         kept = [hits for hits in rounds.values() if hits or self.compat]
         shares = [sum(hits) / len(hits) if hits else 0.0 for hits in kept]
-        return replace(pooled, value=sum(shares) / len(shares) if shares else empty)
+        return replace(pooled, value=in_turn(shares) / len(shares) if shares else empty)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class MeanPoints(Measure):
                 and score.points is not None
             ]
             if points:
-                sums.add(sum(points), len(points))
+                sums.add(in_turn(points), len(points))
         return Measured(value=sums.rate, interval=sums.interval(), n=sums.n)
 
 

@@ -10,6 +10,7 @@ from proctor.core.fingerprint import digest
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case, Json
+from proctor.core.summation import in_turn
 from proctor.stats.intervals import RatioSums
 
 
@@ -78,7 +79,7 @@ class _Gathered:
             return
         groups = [self.groups[name] for name in case.tags.get(self.by, ())]
         for sums in (self.whole, *groups):
-            sums.add(sum(values), len(values))
+            sums.add(in_turn(values), len(values))
 
     def measured(self) -> Measured:
         rows = {name: _row(sums) for name, sums in sorted(self.groups.items())}

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict
 from proctor.core.contracts import Probe, ScoreContext
 from proctor.core.score import Score
 from proctor.core.suite import Case
+from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.alignment import NOWHERE, align
 from proctor.scorers.conditions import condition_problem, holds_for
@@ -113,7 +114,7 @@ class Blanks(Handled):
     @property
     def full_marks(self) -> float:
         """Return the sum of the targets' weights."""
-        return sum(target.weight for target in self._targets)
+        return in_turn(target.weight for target in self._targets)
 
     @cached_property
     def markers(self) -> tuple[int, ...]:
@@ -298,7 +299,7 @@ class Blanks(Handled):
         hits = sum(line.line.startswith("matched") for line in filled)
         low = f"; only {rate:.0%} of the template was found" if rate < self.min_match else ""
         return Score(
-            points=sum(line.points for line in filled),
+            points=in_turn(line.points for line in filled),
             out_of=self.full_marks,
             reason=f"{hits} of {len(filled)} blanks right{low}",
             detail={

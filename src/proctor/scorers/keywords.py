@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict
 from proctor.core.contracts import Probe, ScoreContext
 from proctor.core.score import Score
 from proctor.core.suite import Case
+from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.conditions import answers_to_try, condition_problem, holds_for
 from proctor.scorers.patterns import (
@@ -128,7 +129,7 @@ class Keywords(Handled):
     @property
     def full_marks(self) -> float:
         """Return the sum of the weights that can be won."""
-        return sum(rule.weight for rule in self._rules if not rule.neg)
+        return in_turn(rule.weight for rule in self._rules if not rule.neg)
 
     def problems(self) -> Iterable[str]:
         """Report empty nodes, patterns that do not compile, conditions that cannot run."""

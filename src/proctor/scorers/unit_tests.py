@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 from proctor.core.contracts import ScoreContext, Scorer
 from proctor.core.program import MIB, SECRET, Limits, Program, Sandbox, Step
 from proctor.core.score import Score
+from proctor.core.summation import in_turn
 from proctor.scorers.extraction import Composed, compose, compose_script, extract
 from proctor.scorers.languages import named, suggestion
 from proctor.scorers.languages_found import (
@@ -111,7 +112,7 @@ class UnitTests(Scorer):
     @property
     def full_marks(self) -> float:
         """Return the sum of the tests' weights."""
-        return sum(test.weight for test in self.tests)
+        return in_turn(test.weight for test in self.tests)
 
     def problems(self) -> Iterable[str]:
         """Report a criterion without tests, and a language that is not known."""
@@ -258,7 +259,7 @@ class UnitTests(Scorer):
                 reason += f"; test {number}: {outcome.text[:160]}{at}"
                 break
         return Score(
-            points=sum((test.weight for test, outcome in rows if outcome.passed), 0.0),
+            points=in_turn(test.weight for test, outcome in rows if outcome.passed),
             out_of=self.full_marks,
             reason=reason,
             detail={"tests": [outcome.detail() for outcome in outcomes]},
