@@ -199,6 +199,48 @@ def test_an_ini_does_not_write_outside(
     assert not (cli.folder.parent / "elsewhere").exists()
 
 
+@pytest.mark.parametrize(
+    "place", ["math500", "math500/math500_own/results.txt", "final_result.txt"]
+)
+def test_a_link_among_the_results_leads_nowhere(
+    cli: Any, lay: Lay, server: FakeServer, tmp_path_factory: pytest.TempPathFactory, place: str
+) -> None:
+    target = tmp_path_factory.mktemp("outside") / "mine"
+    target.write_text("mine")
+    link = cli.folder / "results" / "a-run" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+    done = cli("askbench", "--config", lay(server.url, "", "math500"))
+    assert "save_dir results/a-run holds a link" in done.stderr
+    assert target.read_text() == "mine"
+    assert link.is_symlink()
+
+
+def test_a_link_is_seen_whatever_the_ini_calls_the_task(
+    cli: Any, lay: Lay, server: FakeServer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    base = lay(server.url, "", "math500")
+    own = cli.folder / "config" / "common" / "math500.ini"
+    own.write_text(
+        own.read_text().replace("evalsetname = math500", "evalsetname = ./common/../x:y")
+    )
+    write_rows(cli.folder / "data" / "common" / "x:y", ROWS["math500"][1])
+    outside = tmp_path_factory.mktemp("outside")
+    (cli.folder / "results" / "a-run").mkdir(parents=True)
+    (cli.folder / "results" / "a-run" / "_common_.._x_y").symlink_to(outside)
+    done = cli("askbench", "--config", base)
+    assert "holds a link" in done.stderr
+    assert not list(outside.iterdir())
+
+
+def test_several_models_do_not_overwrite_each_other(cli: Any, lay: Lay, server: FakeServer) -> None:
+    base = lay(PLACEHOLDER, "", "math500")
+    more = ("--model", f"openai:n@{server.url}")
+    done = cli("askbench", "--config", base, *flags(server), *more)
+    assert "several models are examined" in done.stderr
+    assert not (cli.folder / "results").exists()
+
+
 def test_flags_go_over_addresses_that_nobody_filled_in(
     cli: Any, lay: Lay, server: FakeServer
 ) -> None:

@@ -16,6 +16,8 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from proctor.engine.settings import RunSettings
 
 
@@ -126,33 +128,50 @@ def _run(options: dict[str, Any]) -> int:
 
 
 def _places(options: dict[str, Any]) -> dict[str, Path]:
-    """Return where the INI wants the results of each task, inside of the working directory.
-
-    The file may be a stranger's: it says nothing about where else files are written.
-    """
+    """Return where the INI wants the results of each task, inside of the working directory."""
     from proctor.core.suite import Spec
     from proctor.registry import build as build_plugin
+    from proctor.reports.askbench import file_name
 
-    here = Path().resolve()
-    tasks = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
-    dialect = build_plugin("dialect", Spec(name="askbench"))
-    made, outside = {}, []
-    for place in dialect.output_places(
-        options["config"], compat=options["compat"] or "", tasks=tasks
-    ):
-        if not place.save_dir:
-            continue
-        if (here / place.save_dir).resolve().is_relative_to(here):
-            made[place.task] = Path(place.save_dir)
-        elif place.save_dir not in outside:
-            outside.append(place.save_dir)
-    for folder in outside:
+    if len(options["models"]) > 1:
         click.echo(
-            f"warning: save_dir {folder} lies outside of the working directory: no result files are"
-            f" written there (fix: --out {folder})",
+            "warning: several models are examined, and the INI names one folder: no result files"
+            " are written (fix: examine one at a time)",
             err=True,
         )
-    return made
+        return {}
+    tasks = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
+    dialect = build_plugin("dialect", Spec(name="askbench"))
+    found = dialect.output_places(options["config"], compat=options["compat"] or "", tasks=tasks)
+    wanted: dict[str, list[str]] = {}
+    for place in found:
+        if place.save_dir:
+            wanted.setdefault(place.save_dir, ["final_result.txt"]).append(file_name(place.evalset))
+    usable = {name for name, parts in wanted.items() if _may_write(Path(name), parts)}
+    return {place.task: Path(place.save_dir) for place in found if place.save_dir in usable}
+
+
+def _may_write(folder: Path, parts: "Sequence[str]") -> bool:
+    """Tell whether parts of a folder that an INI names may be written to, and say why not.
+
+    The file may be a stranger's, and so may what lies beside it: neither says where files outside
+    of the working directory are written.
+    """
+    here = Path().resolve()
+    places = [folder / part for part in parts]
+    inner = [path for place in places for path in (place, *place.rglob("*"))]
+    if not (here / folder).resolve().is_relative_to(here):
+        why = "lies outside of the working directory"
+    elif links := [path for path in inner if path.is_symlink()]:
+        why = f"holds a link ({links[0]})"
+    else:
+        return True
+    click.echo(
+        f"warning: save_dir {folder} {why}: no result files are written there"
+        f" (fix: --out {folder})",
+        err=True,
+    )
+    return False
 
 
 def _settings(options: dict[str, Any]) -> "list[RunSettings]":
@@ -185,7 +204,9 @@ def _gather(found: Any, options: dict[str, Any]) -> int:
     asked = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
     rows = layout.gather(found.results, asked or found.tasks)
     known = [row for row in rows if row.metrics]
-    folder = options["out"] or (found.results if known else None)
+    folder = options["out"]
+    if folder is None and known and _may_write(found.results, ["final_result.txt"]):
+        folder = found.results
     final = layout.append(folder, [row.line for row in known]) if folder and known else None
     if options["as_json"]:
         tasks = [

@@ -36,6 +36,7 @@ class OutputPlace(NamedTuple):
     task: str
     save_dir: str
     """Empty where no INI is there to say so."""
+    evalset: str
     task_name: str
 
 
@@ -127,7 +128,7 @@ class AskBench(Dialect):
         """Return where the results of each task go that a path means."""
         found = Finder(compat=compat, root=None, tasks=tuple(tasks))
         return [
-            OutputPlace(source.name, source.save_dir, source.task_name)
+            OutputPlace(source.name, source.save_dir, source.evalset, source.task_name)
             for source in found.sources(path)
         ]
 

@@ -50,8 +50,8 @@ class AskBenchLayout(Layout):
             for result in view.results():
                 gathered.add(result)
             own_name = self._task_name(view)
-            task = _file_name(own_name)
-            place = folder / _file_name(gathered.evalset or view.suite.name) / task
+            task = file_name(own_name)
+            place = folder / file_name(gathered.evalset or view.suite.name) / task
             writer = _Writer(view=view, gathered=gathered, folder=place, task_name=own_name)
             written = writer.write()
         line = final.final_line(view.suite.name, _metrics(place, view), _duration(view))
@@ -342,6 +342,6 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
     """Return a name that is one plain part of a path."""
     return re.sub(r'[\x00-\x1f/\\:*?"<>|]+', "_", _text(name)).strip(". ") or "unnamed"
