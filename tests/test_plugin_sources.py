@@ -106,6 +106,37 @@ def test_nothing_else_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize(
+    ("text", "named", "other"),
+    [
+        ("x = Path(__file__).with_name('words.txt')", "words.txt", "words.csv"),
+        ("x = Path(__file__).with_suffix('.json')", "own.json", "notes.md"),
+        ("def of(lang): return open(f'lists/{lang}.txt')", "lists/en.txt", "lists/en.csv"),
+        ("def of(lang): return HERE / 'lists' / f'{lang}.txt'", "lists/en.txt", "lists/en.csv"),
+        ("def of(lang): return open('lists/%s.txt' % lang)", "lists/en.txt", "lists/en.csv"),
+        ("def of(lang): return open('{}/en.txt'.format(lang))", "lists/en.txt", "lists/en.csv"),
+        ("def of(name): return open(name + '.words')", "any.words", "any.txt"),
+        ("x = os.listdir('lists')", "lists/en.txt", "other/en.txt"),
+        ("x = [p for p in Path('lists').rglob('*.t')]", "lists/deep/en.t", "notes/en.u"),
+        ("def of(name): return import_module(f'plugins.{name}')", "plugins/one.py", "plugin.py"),
+        ("def of(): return __import__('hidden')", "hidden.py", "other.py"),
+        ("exec(open('snippet.py').read())", "snippet.py", "other.py"),
+        ("import plugins\nx = iter_modules(plugins.__path__)", "plugins/one.py", "other/one.py"),
+        ("import statistics", "statistics.py", "random.py"),
+    ],
+)
+def test_files_count_however_they_are_named(
+    tmp_path: Path, text: str, named: str, other: str
+) -> None:
+    written(tmp_path, **{"own.py": text, "plugins/__init__.py": "", named: "1\n", other: "1\n"})
+    before = source(tmp_path).key
+    written(tmp_path, **{"own.py": text, other: "2\n"})
+    assert source(tmp_path).key == before, "what is not named does not count"
+    written(tmp_path, **{"own.py": text, named: "2\n"})
+    assert source(tmp_path).key != before
+
+
+@pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("name", ["many/two.txt", "json.py", "lists/__init__.py"])
 def test_a_new_file_counts_that_is_found_instead_or_besides(tmp_path: Path, name: str) -> None:
     before = source(written(tmp_path)).key

@@ -9,11 +9,13 @@ import ast
 import hashlib
 import os
 import platform
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -23,11 +25,19 @@ from proctor.search_paths import find_installed, installed_versions, is_installe
 
 MOST_FILES = 2000
 """How many files one plugin may rest on; of more, the first in order count."""
+MOST_LOOKED_AT = 20_000
+"""How many files are looked at where code looks for some in a whole tree."""
 _LISTING = frozenset({
     "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk", "iter_modules",
     "walk_packages",
 })  # fmt: skip
 """Functions that find files which no text names."""
+_DEEP = frozenset({"rglob", "walk", "recursive"})
+_NOBODYS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
+_FINDING_MODULES = frozenset({"iter_modules", "walk_packages"})
+_PLACES = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
+"""Where ``format`` and ``%`` put something."""
+_MODULE_PATTERN = re.compile(r"[\w*]+(\.[\w*]+)+")
 _WHOLE = frozenset({"asdict", "astuple", "fields", "vars", "__dict__", "__slots__"})
 """Names by which code looks at a thing without naming its parts."""
 _PARTS = frozenset({"case", "attempt"})
@@ -171,33 +181,51 @@ class _Closure:
             parts = tuple(text.split("."))
             if all(part.isidentifier() for part in parts) and not _is_common(parts):
                 self._take_below(module.root, parts)
-        self._take_named(module, texts, names)
+        patterns = _patterns_of(tree, texts)
+        if names & _LISTING:
+            patterns |= {text for text in texts if "*" in text or "?" in text}
+        self._take_named(module, texts, sorted(patterns), names)
+        self._take_derived(module, texts, names)
+        if names & _FINDING_MODULES:
+            for parts in _imports(tree, module.package):
+                for found in sorted(_globbed(module.root.joinpath(*parts), "**/*.py")):
+                    self._take(found, module.root, _package(found, module.root))
 
-    def _take_named(self, module: _Module, texts: list[str], names: set[str]) -> None:
+    def _take_derived(self, module: _Module, texts: list[str], names: set[str]) -> None:
+        """Take in what is named after the module itself, with another ending."""
+        for text in texts if "with_suffix" in names else ():
+            if _is_ending(text):
+                self._take(module.path.with_suffix(text), module.root, module.package)
+
+    def _take_named(
+        self, module: _Module, texts: list[str], patterns: list[str], names: set[str]
+    ) -> None:
         """Take in the files that texts name, also where folder and file are named apart."""
         places = list(dict.fromkeys([module.path.parent, module.root]))
         # Code that asks where it lies opens nothing in the working directory.
         if "__file__" not in names and not is_installed(str(module.root)):
             with suppress(FileNotFoundError):
                 places.append(Path.cwd())
-        lists = bool(names & _LISTING)
+        deep = bool(names & _DEEP)
         for place in places:
             for text in texts:
-                self._take_named_at(place, text, module, places, lists=lists)
+                path = place / text
+                if os.path.isfile(path):
+                    self._take(path, module.root, module.package)
+                elif os.path.isdir(path) and path not in places and len(places) < MOST_FILES:
+                    places.append(path)
+                    if names & _LISTING:
+                        self._take_matching(path, ["*"], module, deep=deep)
+            self._take_matching(place, patterns, module, deep=deep)
 
-    def _take_named_at(
-        self, place: Path, text: str, module: _Module, places: list[Path], *, lists: bool
+    def _take_matching(
+        self, place: Path, patterns: Sequence[str], module: _Module, *, deep: bool
     ) -> None:
-        path = place / text
-        if lists and ("*" in text or "?" in text):
-            for found in sorted(_globbed(place, text)):
-                self._take(found, module.root, module.package)
-        elif os.path.isfile(path):
+        found = [path for pattern in patterns for path in _globbed(place, pattern)]
+        if deep and patterns:
+            found += _below(place, patterns)
+        for path in sorted(found):
             self._take(path, module.root, module.package)
-        elif os.path.isdir(path) and path not in places and len(places) < MOST_FILES:
-            places.append(path)
-            for found in sorted(_globbed(path, "*")) if lists else ():
-                self._take(found, module.root, module.package)
 
 
 def _imports(tree: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -214,6 +242,34 @@ def _imports(tree: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[str, ...
                 parts = base if alias.name == "*" else (*base, alias.name)
                 if parts:
                     yield parts
+
+
+def _patterns_of(tree: ast.AST, texts: Iterable[str]) -> set[str]:
+    """Return patterns of the names that texts with places, or with an ending alone, may become."""
+    made = {_PLACES.sub("*", text) for text in texts if "{" in text or "%" in text}
+    made |= {f"*{text}" for text in texts if _is_ending(text)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else "*" for part in node.values]
+            text = "".join(map(str, parts))
+            made.add(text)
+            if _MODULE_PATTERN.fullmatch(text):
+                made.add(f"{text.replace('.', '/')}.py")
+    wanted = (re.sub(r"\*+", "*", text) for text in made)
+    return {text for text in wanted if "*" in text and _may_name_a_file(text) and _tells(text)}
+
+
+def _tells(pattern: str) -> bool:
+    """Tell whether a pattern says enough of a name not to mean everything there is."""
+    return any(letter.isalnum() for letter in pattern) and not pattern.startswith(("/", "~"))
+
+
+def _is_ending(text: str) -> bool:
+    return re.fullmatch(r"\.\w{1,10}", text) is not None
+
+
+def _package(path: Path, root: Path) -> tuple[str, ...]:
+    return path.parent.relative_to(root).parts
 
 
 def _names_in(tree: ast.AST) -> set[str]:
@@ -263,6 +319,21 @@ def _globbed(place: Path, pattern: str) -> Iterator[Path]:
         yield from (path for path in place.glob(pattern) if path.is_file())
     except (ValueError, NotImplementedError, OSError):
         return
+
+
+def _below(place: Path, patterns: Sequence[str]) -> Iterator[Path]:
+    """Yield the files anywhere below a folder whose names match, as far as a person keeps some."""
+    looked_at = 0
+    for folder, folders, files in os.walk(place):
+        folders[:] = sorted(
+            name for name in folders if name not in _NOBODYS and not name.startswith(".")
+        )
+        looked_at += len(files)
+        if looked_at > MOST_LOOKED_AT:
+            return
+        for name in files:
+            if any(fnmatch(name, pattern.rpartition("/")[2]) for pattern in patterns):
+                yield Path(folder, name)
 
 
 def _name(path: Path, root: Path) -> str:

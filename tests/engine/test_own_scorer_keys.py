@@ -1,4 +1,4 @@
-"""Scorers and dialogues of a person's own: what is in the keys of their scores and attempts."""
+"""Scorers of a person's own: what is in the keys of their scores."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.program import Program, Ran, Sandbox, Step
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.engine.comparable import _versions
-from proctor.engine.plugin_keys import plugin_source
+from proctor.engine.plugin_keys import scorer_source
 from proctor.engine.programs import SharedSandbox
 from proctor.engine.scoring import Scorers
 from proctor.scorers.text import Contains
@@ -112,10 +112,9 @@ def test_the_versions_of_our_own_scorers_that_it_uses_count(
     assert key("True") == before[1]
 
 
-def test_built_in_scorers_and_dialogues_have_no_source_in_their_keys() -> None:
-    for kind in ("scorer", "dialogue"):
-        for name in registry.BUILT_IN[kind]:
-            assert plugin_source(kind, name, registry.find(kind, name)) is None
+def test_built_in_scorers_have_no_source_in_their_keys() -> None:
+    for name in registry.BUILT_IN["scorer"]:
+        assert scorer_source(name, registry.find("scorer", name)) is None
 
 
 def test_versions_with_dashes_are_compared_whole() -> None:

@@ -1,4 +1,4 @@
-"""What plugins that people wrote themselves add to the keys of scores and attempts."""
+"""What scorers that people wrote themselves add to the keys of their scores."""
 
 import os
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from proctor.plugin_sources import PluginSource
 from proctor.search_paths import trusted_folders
 
 
-def plugin_source(kind: str, name: str, found: type[Any]) -> PluginSource | None:
+def scorer_source(name: str, found: type[Any]) -> PluginSource | None:
     """Return what a class rests on that is not one of our own; none for ours.
 
     What it takes of our own scorers counts by their versions.
     """
     modules = [cls.__module__ for cls in found.__mro__ if not _is_ours(cls.__module__)]
-    if name in registry.BUILT_IN[kind] or not modules:
+    if name in registry.BUILT_IN["scorer"] or not modules:
         return None
     if ":" in name:
         modules.append(name.partition(":")[0])

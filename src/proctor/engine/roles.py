@@ -19,7 +19,6 @@ from proctor.engine.agents import Seats
 from proctor.engine.budget import Budget
 from proctor.engine.calls import CallLog, StoredModel, Wrapped
 from proctor.engine.model_access import credentials_for, from_file
-from proctor.engine.plugin_keys import plugin_source
 from proctor.engine.proxy import Proxy
 from proctor.engine.refused_settings import Refused
 from proctor.engine.settings import CallSettings, Panel, RunSettings
@@ -223,8 +222,6 @@ class Cast:
     def held(self, dialogue: Dialogue) -> Json:
         """Return all of this that an attempt depends on, for its key."""
         made: dict[str, Json] = {"version": dialogue.version}
-        if own := plugin_source("dialogue", "", type(dialogue)):
-            made["source"] = own.key
         if self.again:
             made["again"] = self.again
         if self.seats is not None:

@@ -11,7 +11,7 @@ from proctor.core.contracts import Scorer
 from proctor.core.fingerprint import case_key, digest, judged_key, score_key
 from proctor.core.judging import is_async
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
-from proctor.engine.plugin_keys import named_files, plugin_source
+from proctor.engine.plugin_keys import named_files, scorer_source
 from proctor.errors import PluginError, Problem
 from proctor.plugin_sources import PluginSource
 
@@ -66,6 +66,7 @@ class Scorers:
     """Where programs are run, where that has languages of its own."""
     _versions: dict[str, str] = field(default_factory=dict)
     _sources: dict[str, PluginSource | None] = field(default_factory=dict)
+    _files: dict[tuple[str, bytes], str] = field(default_factory=dict)
     _surveyed: tuple[Sequence[Case], Survey] | None = None
     _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
 
@@ -174,6 +175,14 @@ class Scorers:
             for criterion in case.criteria
         }
 
+    def _named_files(self, spec: Spec) -> str:
+        key = spec_key(spec)
+        if key not in self._files:
+            if len(self._files) >= MOST_BUILT:
+                self._files.clear()
+            self._files[key] = named_files(spec)
+        return self._files[key]
+
     def _looks_at_attempts(self, criterion: Criterion) -> bool:
         own = self._source(criterion.scorer)
         return own is not None and "attempt" in own.looks_at
@@ -195,7 +204,7 @@ class Scorers:
         """Return what a scorer rests on that is not one of our own; none for ours."""
         if spec.name not in self._sources:
             found = registry.find("scorer", spec.name, allow_import=self.allow_import)
-            self._sources[spec.name] = plugin_source("scorer", spec.name, found)
+            self._sources[spec.name] = scorer_source(spec.name, found)
         return self._sources[spec.name]
 
     @cached_property
@@ -216,7 +225,7 @@ class Scorers:
         if self.place and scorer.needs_sandbox:
             version += f"+{self.place}"
         if own := self._source(criterion.scorer):
-            version += named_files(criterion.scorer)
+            version += self._named_files(criterion.scorer)
             if "case" in own.looks_at:
                 version += f"+case {case_key(case)}"
         if scorer.needs_judge:

@@ -4,6 +4,7 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -79,6 +80,10 @@ class EvalCode(Scorer):
 
     def toolchain(self) -> str:
         """Return what the code runs on."""
+        return self._runs_on
+
+    @cached_property
+    def _runs_on(self) -> str:
         return python_with([parsable(self.code)])
 
     def _program(self, variables: Mapping[str, Json], files: Mapping[str, bytes]) -> Program:
