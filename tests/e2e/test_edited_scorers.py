@@ -41,6 +41,8 @@ def test_a_scorer_beside_the_suite_is_found_from_anywhere_and_its_scores_are_nev
     # Another module of that name, where the command is given, is not the suite's.
     (elsewhere / "own.py").write_text("raise RuntimeError('not this one')\n", encoding="utf-8")
 
+    said: list[bool] = []
+
     def write(name: str, text: str) -> None:
         """Write a file that is as old as all others, so that only its content tells."""
         (home / name).write_text(text, encoding="utf-8")
@@ -55,6 +57,7 @@ def test_a_scorer_beside_the_suite_is_found_from_anywhere_and_its_scores_are_nev
             *("--allow-import", "--json", "--store", str(tmp_path / "store.db")),
         )
         assert done.returncode == 0, done.stderr
+        said.append("its scores were made anew" in done.stderr)
         return json.loads(done.stdout)["totals"]["rate"], len(log.read_text(encoding="utf-8"))
 
     for name, text in {
@@ -72,3 +75,4 @@ def test_a_scorer_beside_the_suite_is_found_from_anywhere_and_its_scores_are_nev
     assert run(elsewhere) == (0.5, 2), "the scorer was edited"
     write("polite.txt", "S")
     assert run(home) == (1.0, 2), "a file that the scorer reads was edited"
+    assert said == [False, False, True, True, True]

@@ -21,7 +21,14 @@ from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec
 from proctor.engine.scoring import Scorers
-from proctor.scorers import checkpoints, chinese, languages_found, maths, python_packages
+from proctor.scorers import (
+    checkpoints,
+    chinese,
+    languages_found,
+    maths,
+    python_packages,
+    sentences,
+)
 
 CODE = "import numpy\n\n\ndef check(answer):\n    return 1, 1, {}\n"
 TORCH = ("torch", "transformers")
@@ -121,6 +128,7 @@ JUDGE = {"model": "one", "sampling": {}, "repeats": 1}
 def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget what was found out about this machine, before and after; look for no GPU."""
     monkeypatch.setattr(checkpoints, "device_of", lambda asked: "cpu")
+    monkeypatch.setattr(sentences, "_punkt", lambda: None)
     forget()
     yield
     forget()
@@ -315,6 +323,7 @@ def test_the_content_of_files_that_it_reads_counts(name: str, param: str, tmp_pa
 def test_keys_are_the_same_in_every_process_and_folder(tmp_path: Path) -> None:
     code = (
         "import json, test_score_keys as t; t.checkpoints.device_of = lambda asked: 'cpu';"
+        " t.sentences._punkt = lambda: None;"
         " print(json.dumps({n: t.key(n) for n in t.SCORERS}))"
     )
     done = subprocess.run(

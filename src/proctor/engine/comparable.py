@@ -61,10 +61,8 @@ def _refused(first: Side, second: Side) -> Iterator[str]:
         mine, other = getattr(first.suite, name), getattr(second.suite, name)
         if mine != other:
             yield f"the {words} differs: {mine or 'none'} and {other or 'none'}"
-    versions = _versions(one), _versions(two)
-    for name in sorted(versions[0].keys() & versions[1].keys()):
-        mine, other = versions[0][name], versions[1][name]
-        if mine != other and "?" not in (mine, other):
+    for name, mine, other in changed_scorers(first.run.signature, second.run.signature):
+        if "?" not in (mine, other):
             yield f"the scorer {name!r} differs: version {mine} and {other}"
     if (one.get("prompts") or two.get("prompts")) and (
         words := _unlike_judges(first.run.settings, second.run.settings)
@@ -116,6 +114,14 @@ def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:
 
 def _untagged(case: Case) -> Case:
     return replace(case, tags={}, source="")
+
+
+def changed_scorers(before: str, now: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the scorers that two signatures share in other versions, with both of these."""
+    versions = [_versions(signature_parts(signature)) for signature in (before, now)]
+    for name in sorted(versions[0].keys() & versions[1].keys()):
+        if versions[0][name] != versions[1][name]:
+            yield name, versions[0][name], versions[1][name]
 
 
 def _versions(parts: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from proctor.engine.alone import alone
 from proctor.engine.at_hand import AtHand
 from proctor.engine.budget import Budget
 from proctor.engine.collect import Collector
+from proctor.engine.comparable import changed_scorers
 from proctor.engine.gates import check_gates
 from proctor.engine.grade import ASYNC_LIMIT, Graded, Grader
 from proctor.engine.interview import Interviewed
@@ -197,6 +198,7 @@ async def _carry_out(
     settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     budget = ready.models.budget
     budget.refused = False
+    before = store.find_run(run.id)
     earlier = refused_before(store, run)
     ready.models.leave_out(earlier)
     run = with_refused(run, earlier, {})
@@ -225,6 +227,11 @@ async def _carry_out(
         ready.models.notice(budget.overdrawn)
     ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
     view = finish(store, done, suite, scorers, ending=ended, at_hand=at_hand)
+    for name, old, new in changed_scorers(before.signature if before else "", view.run.signature):
+        ready.models.notice(
+            f"the scorer {name!r} is another than when this run was last made (version {old}, now"
+            f" {new}): its scores were made anew"
+        )
     return Outcome(
         view=view,
         warnings=ready.reading.warnings,

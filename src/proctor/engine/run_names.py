@@ -27,7 +27,7 @@ _CHANGED: Mapping[str, str] = {
     "proxy": "another proxy",
     "repeats": "another number of verdicts",
     "simulator": "another simulator",
-    "tie": "another worth of ties",
+    "tie": "another --tie",
     "where": "other cases",
 }
 _ADDRESS = re.compile(r"@https?://([^/,\s]+)")
