@@ -17,6 +17,11 @@ class RunStatus(StrEnum):
     """Say how far a run has come."""
 
     RUNNING = "running"
+    """Somebody works at it now."""
+    INTERRUPTED = "interrupted"
+    """Nobody works at it any more, and it has not come to its end; the same command goes on."""
+    REFUSED = "refused"
+    """What was needed to go on was refused, such as a key; the same command goes on."""
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
     """Some cases could not be run; the same command tries them again."""

@@ -18,6 +18,7 @@ from proctor.engine import load
 from proctor.engine.aggregate import Summer, case_result, fold_of
 from proctor.engine.alone import alone
 from proctor.engine.at_hand import AtHand
+from proctor.engine.at_work import allow_time_to_sum_up, at_work
 from proctor.engine.budget import Budget
 from proctor.engine.collect import Collector
 from proctor.engine.comparable import changed_scorers
@@ -27,7 +28,7 @@ from proctor.engine.interview import Interviewed
 from proctor.engine.offline import offline
 from proctor.engine.prepare import Ready, open_sandbox, prepare
 from proctor.engine.programs import SharedSandbox
-from proctor.engine.refused_settings import refused_before, with_refused
+from proctor.engine.refused_settings import refused_before, refused_in, with_refused
 from proctor.engine.result_rows import result_rows
 from proctor.engine.roles import Models
 from proctor.engine.run_names import named_run, namesake_notice
@@ -162,7 +163,6 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
     run = named_run(settings, suite, key, store)
     if notice := namesake_notice(run, store):
         ready.models.notice(notice)
-    store.put_suite(suite, key, keyed)
 
     async def collect(tools: Tools) -> None:
         if settings.on_file:
@@ -170,40 +170,52 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
         else:
             await _interview(ready, store, run.id, tools, progress)
 
-    return await carry_out(ready, store, run, collect, progress)
+    put = partial(store.put_suite, suite, key, keyed)
+    return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a run is made of: its suite, stored with its first attempts, and who collects these.
+
+    What collects them may give them back, where they are in memory; else the store is read.
+    """
+
+    put_suite: Callable[[], object]
+    collect: Callable[[Tools], Awaitable[AtHand | None]]
 
 
 async def carry_out(
     ready: Ready,
     store: Store,
     run: Run,
-    collect: Callable[[Tools], Awaitable[AtHand | None]],
+    work: Work,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
-    """Collect the attempts of a run, judge them, and sum up; its suite is in the store.
-
-    What collects them may give them back, where they are in memory; else the store is read.
-    """
+    """Collect the attempts of a run, judge them, and sum up."""
     async with alone(store, run, ready.models.notice):
-        return await _carry_out(ready, store, run, collect, progress)
+        earlier = refused_before(store, run)
+        ready.models.leave_out(earlier)
+        run = with_refused(run, earlier, {})
+        with at_work(store, run, work.put_suite):
+            return await _carry_out(ready, store, run, work, progress)
 
 
 async def _carry_out(
     ready: Ready,
     store: Store,
     run: Run,
-    collect: Callable[[Tools], Awaitable[AtHand | None]],
+    work: Work,
     progress: Callable[[Progress], None],
 ) -> Outcome:
     settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     budget = ready.models.budget
     budget.refused = False
     before = store.find_run(run.id)
-    earlier = refused_before(store, run)
-    ready.models.leave_out(earlier)
-    run = with_refused(run, earlier, {})
-    store.save_run(run)
-    ready.models.on_refused = lambda now: store.save_run(with_refused(run, earlier, now))
+    earlier = refused_in(run)
+    ready.models.on_refused = lambda now: store.note_run(
+        with_refused(run, earlier, now), work.put_suite
+    )
     executor = _executor(settings)
     sandbox: Sandbox | None = None
     if scorers.need_sandbox(suite) or ready.needs_sandbox:
@@ -215,7 +227,8 @@ async def _carry_out(
         if fresh and scorers.need_processes(suite):
             await executor.warm(len(suite.cases))
         with ready.models.spread(executor):
-            at_hand = await collect(Tools(executor=executor, sandbox=sandbox))
+            at_hand = await work.collect(Tools(executor=executor, sandbox=sandbox))
+            store.begin_run(run.id)
             means = _Means(executor=executor, sandbox=sandbox, at_hand=at_hand)
             graded = await _grade(ready, store, run.id, means, progress)
     finally:
@@ -225,6 +238,7 @@ async def _carry_out(
     done = with_refused(run, earlier, ready.models.refused)
     if budget.overdrawn and not budget.refused:
         ready.models.notice(budget.overdrawn)
+    allow_time_to_sum_up(store, run, len(suite.cases))
     ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
     view = finish(store, done, suite, scorers, ending=ended, at_hand=at_hand)
     for name, old, new in changed_scorers(before.signature if before else "", view.run.signature):
@@ -278,6 +292,7 @@ async def _interview(
     interviewer = ready.interviewer(store, run_id, tools)
     if interviewer.missing() or interviewer.afresh:
         await ready.check()
+        store.begin_run(run_id)
     if ready.models.budget.most is not None:
         for used in interviewer.used():
             ready.models.budget.before(used)
@@ -394,6 +409,14 @@ def finish(
     )
 
 
+_LEFT = "was interrupted before it had numbers (fix: start it again with the same command)"
+_NO_NUMBERS = {
+    RunStatus.RUNNING: "is being made, and has no numbers yet (fix: wait for its end)",
+    RunStatus.REFUSED: "was refused before it had numbers (fix: start it again with the same"
+    " command, which says why)",
+}
+
+
 def view_of(store: Store, reference: str) -> RunView:
     """Return a stored run as reports see it."""
     run = store.run(reference)
@@ -401,10 +424,7 @@ def view_of(store: Store, reference: str) -> RunView:
         raise damaged(store, run)
     stored = store.summary(run.id)
     if stored is None:
-        raise StoreError(
-            f"the run {run.name!r} was interrupted before it had numbers"
-            " (fix: start it again with the same command)"
-        )
+        raise StoreError(f"the run {run.name!r} {_NO_NUMBERS.get(run.status, _LEFT)}")
     header = store.suite_header(run.suite_key)
     try:
         summary = summary_from(stored)

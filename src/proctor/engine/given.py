@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine import quotations
 from proctor.engine.at_hand import AtHand, Held
 from proctor.engine.collect import BATCH, batched
-from proctor.engine.evaluate import Outcome, Progress, carry_out, finish, view_of
+from proctor.engine.evaluate import Outcome, Progress, Work, carry_out, finish, view_of
 from proctor.engine.prepare import prepare
 from proctor.engine.roles import Models
 from proctor.engine.scoring import Scorers
@@ -62,7 +63,8 @@ async def examine(
     try:
         ready = prepare(settings, Reading(suite=given.suite), models)
         same = len(ready.suite.cases) == len(given.suite.cases)  # nothing was left out
-        key = put_suite(store, ready.suite, given.case_keys if same else ())
+        keys = (given.case_keys if same else ()) or keys_of(ready.suite)
+        key = suite_key(ready.suite, keys)
         kept = {**ready.settings.stored(), **given.settings}
         run = run_of(ready.suite, key, replace(_kept(given), settings=kept))
 
@@ -74,7 +76,8 @@ async def examine(
                 held += _put(store, run.id, batch, ready.scorers)
             return AtHand(store, held)
 
-        return await carry_out(ready, store, run, collect, progress)
+        put = partial(put_suite, store, ready.suite, keys)
+        return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
     finally:
         await models.close()
 

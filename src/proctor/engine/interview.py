@@ -1,9 +1,8 @@
 """Collecting from a model: hold the dialogue of every case, and store each attempt at its end."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
@@ -164,20 +163,32 @@ class Interviewer:
         counted = Interviewed(total=len(self.roster))
         buffer: list[tuple[Planned, Attempt]] = []
         notices = FailureNotices(self.notice, "failed")
-        flushed = time.monotonic()
+        loop = asyncio.get_running_loop()
+        # What is done is stored soon, however long the next attempt takes.
+        timer: asyncio.TimerHandle | None = None
+
+        def store_soon() -> None:
+            # A store that cannot be written now is told at the next attempt, or at the end.
+            with suppress(StoreError):
+                self._flush(buffer)
+                progress(counted)
+
         try:
             async with aclosing(self._made(counted)) as made:
                 async for planned, attempt in made:
+                    if not buffer:
+                        timer = loop.call_later(FLUSH_SECONDS, store_soon)
                     buffer.append((planned, attempt))
                     counted.made += 1
                     if attempt.status is AttemptStatus.ERROR:
                         counted.failed += 1
                         notices.add(attempt.error, f"case {planned.case.id}")
-                    if len(buffer) >= BATCH or time.monotonic() - flushed > FLUSH_SECONDS:
+                    if len(buffer) >= BATCH:
                         self._flush(buffer)
-                        flushed = time.monotonic()
                         progress(counted)
         finally:
+            if timer is not None:
+                timer.cancel()
             self._flush(buffer)
             notices.close()
         progress(counted)

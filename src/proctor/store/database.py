@@ -49,6 +49,10 @@ class Database:
         file = file_of(self._engine)
         return file is None or file.is_there()
 
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make all that is put inside one transaction: it is stored whole or not at all."""

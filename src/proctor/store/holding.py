@@ -44,7 +44,7 @@ class Holding(Database):
         """Let go of the runs and of the database."""
         for run_id in [*self._files, *self._runs]:
             self.release(run_id)
-        self._engine.dispose()
+        super().close()
 
     def _hold_file(self, run_id: str) -> bool:
         import fcntl

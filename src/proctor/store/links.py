@@ -12,8 +12,8 @@ from proctor.core.suite import Case, Message
 from proctor.errors import StoreError
 from proctor.store.database import chunks
 from proctor.store.document import BROKEN, decode
+from proctor.store.liveness import Liveness
 from proctor.store.rows import LinkedCase, LinkedKeys, RunAttempt
-from proctor.store.runs import Runs
 from proctor.store.schema import (
     attempts,
     cases,
@@ -32,7 +32,7 @@ Within = Callable[[Column[int]], ColumnElement[bool]]
 """Says which positions are meant."""
 
 
-class Links(Runs):
+class Links(Liveness):
     """Keep which attempts and scores belong to which run."""
 
     def link(self, run_id: str, rows: Iterable[RunAttempt]) -> None:
@@ -40,6 +40,7 @@ class Links(Runs):
         to_attempts = self._upsert(run_attempts, replace=("attempt_key",))
         to_scores = self._upsert(run_scores, replace=("score_key",))
         with self._write() as connection:
+            self.begin_run(run_id)
             for chunk in chunks(rows):
                 places = [{**_place(run_id, row), "attempt_key": row.attempt_key} for row in chunk]
                 connection.execute(to_attempts, places)

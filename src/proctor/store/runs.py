@@ -6,12 +6,13 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from sqlalchemy import Column, Table, delete, exists, select
+from sqlalchemy import Column, Table, and_, delete, exists, func, select
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus
 from proctor.core.suite import Json, Spec
 from proctor.errors import StoreError
+from proctor.store.clock import DatabaseTime, patience, sign_of_life
 from proctor.store.database import Database, chunks
 from proctor.store.document import BROKEN, decode, decode_object, encode
 from proctor.store.schema import (
@@ -57,7 +58,11 @@ class Runs(Database):
             "signature": run.signature,
             "imported": int(run.imported),
         }
-        self._put(self._upsert(run_table, replace=[name for name in row if name != "id"]), [row])
+        upsert = self._upsert(run_table, replace=[name for name in row if name != "id"])
+        with self._write() as connection:
+            connection.execute(upsert, [row])
+            if run.status is RunStatus.RUNNING:
+                connection.execute(sign_of_life(run.id, patience()))
 
     def run(self, ref: str) -> Run:
         """Return a run by id, name, beginning of its id, ``@last`` or ``@last~N``.
@@ -66,7 +71,7 @@ class Runs(Database):
         """
         if ref.startswith("@"):
             return self._last(ref)
-        named = select(run_table).where(run_table.c.name == ref).order_by(*_OWN_FIRST)
+        named = _RUN.where(run_table.c.name == ref).order_by(*_OWN_FIRST)
         row = self._by_id(ref) or self._first(named.limit(1))
         if row is not None:
             return _run_of(row)
@@ -87,14 +92,14 @@ class Runs(Database):
 
     def runs(self, *, suite_key: str | None = None, limit: int | None = 100) -> list[Run]:
         """List runs, the newest first."""
-        query = select(run_table).order_by(*_NEWEST).limit(limit)
+        query = _RUN.order_by(*_NEWEST).limit(limit)
         if suite_key is not None:
             query = query.where(run_table.c.suite_key == suite_key)
         return [_run_of(row) for row in self._all(query)]
 
     def namesakes(self, name: str, *, limit: int = 100) -> list[Run]:
         """Return the runs of a name, in the order in which the name means them."""
-        query = select(run_table).where(run_table.c.name == name).order_by(*_OWN_FIRST)
+        query = _RUN.where(run_table.c.name == name).order_by(*_OWN_FIRST)
         return [_run_of(row) for row in self._all(query.limit(limit))]
 
     def names_like(self, name: str, *, suite_key: str | None = None) -> set[str]:
@@ -127,12 +132,12 @@ class Runs(Database):
                 connection.execute(delete(suites).where(suites.c.key == key))
 
     def _by_id(self, run_id: str) -> Any:
-        return self._first(select(run_table).where(run_table.c.id == run_id))
+        return self._first(_RUN.where(run_table.c.id == run_id))
 
     def _by_prefix(self, ref: str) -> Sequence[Any]:
         if len(ref) < SHORTEST_PREFIX or not ref.isascii():
             return ()
-        query = select(run_table).where(run_table.c.id.startswith(ref, autoescape=True))
+        query = _RUN.where(run_table.c.id.startswith(ref, autoescape=True))
         found = self._all(query.order_by(*_NEWEST))
         return [row for row in found if row.id.startswith(ref)]
 
@@ -141,7 +146,7 @@ class Runs(Database):
         if matched is None:
             raise StoreError(f"there is no run {ref!r} (use @last, @last~1, @last~2, …)")
         back = int(matched[1] or 0)
-        row = self._first(select(run_table).order_by(*_OWN_FIRST).offset(back).limit(1))
+        row = self._first(_RUN.order_by(*_OWN_FIRST).offset(back).limit(1))
         if row is None:
             raise self._no_run(ref)
         return _run_of(row)
@@ -157,6 +162,11 @@ class Runs(Database):
         return StoreError(f"there is no run {ref!r} in {self.place} ({hint})")
 
 
+_STALLED = and_(
+    run_table.c.status == RunStatus.RUNNING.value,
+    func.coalesce(run_table.c.alive_until, 0.0) < DatabaseTime(),
+)
+_RUN = select(run_table, _STALLED.label("stalled"))
 _NEWEST = (run_table.c.started.desc(), run_table.c.id.desc())
 _OWN_FIRST = (run_table.c.imported, *_NEWEST)
 
@@ -186,7 +196,7 @@ def _run_of(row: Any) -> Run:
             known,
             candidate=spec_from(decode(row.candidate)),
             settings=_settings(decode_object(row.settings)),
-            status=RunStatus(row.status),
+            status=RunStatus.INTERRUPTED if row.stalled else RunStatus(row.status),
             started=_moment(row.started),
             finished=None if row.finished is None else _moment(row.finished),
         )

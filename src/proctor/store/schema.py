@@ -4,7 +4,7 @@ from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Tex
 
 from proctor.store.document import AnyNumber, AnyText, AnyWhole
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """The migrations in their order; a store at the last one needs none."""
 VERSION_TABLE = "proctor_version"
 
@@ -81,6 +81,7 @@ runs = Table(
     Column("finished", AnyNumber),
     Column("signature", AnyText, nullable=False),
     Column("imported", AnyWhole, nullable=False, server_default="0"),
+    Column("alive_until", AnyNumber),
     Index("ix_runs_started", "started"),
     Index("ix_runs_name", "name", "started"),
     Index("ix_runs_suite_key", "suite_key", "started"),

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Interval = tuple[float, float]
 Tag = str | list[str]
-RunState = Literal["running", "complete", "incomplete", "broken"]
+RunState = Literal["running", "interrupted", "refused", "complete", "incomplete", "broken"]
 ValueState = Literal["scored", "unanswered", "unscored", "error", "shown", "broken"]
 
 
