@@ -24,6 +24,13 @@ PAIRS = json.loads(
 )["pairs"]
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a busy machine take its time: an alarm that goes off in between is nobody's to catch."""
+    monkeypatch.setattr(maths, "PARSE_SECONDS", 60)
+    monkeypatch.setattr(maths, "COMPARE_SECONDS", 60)
+
+
 @pytest.mark.long
 def test_golden_pairs_are_judged_as_a_person_judges_them() -> None:
     wrong = [
