@@ -41,7 +41,7 @@ def candidate(messages: list[Any], body: Any) -> str:
 
 def judge(messages: list[Any], body: Any) -> str:
     number = int(NUMBER.findall(json.dumps(messages))[-1])
-    return json.dumps({"reason": f"number {number}", "result": "correct" if number % 4 else "incorrect",
+    return json.dumps({"reason": f"number {number}", "result": "yes" if number % 4 else "no",
                        "holds": bool(number % 4)})  # fmt: skip
 
 

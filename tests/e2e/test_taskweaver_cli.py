@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,22 @@ def test_a_batch_passes_over_what_is_done_and_flush_replaces_it(
     flushed = (cli.folder / "r.csv").read_text()
     assert sorted(flushed.splitlines()) == sorted(both.splitlines()), "rows are replaced"
     assert len(heard(cli)) == 8, "the agent was asked again"
+
+
+def test_the_flags_of_newer_versions(weaver: Callable[..., Any], cli: Any) -> None:
+    (cli.folder / "cases" / "more.yaml").write_text(CASE.replace("first", "another"))
+    started = time.monotonic()
+    weaver("-m", "batch", "-p", "cases", "-s", "0.3")
+    assert time.monotonic() - started > 0.3
+    assert len(heard(cli)) == 4
+    assert heard(cli)[1] == heard(cli)[3] == "second question", "one after the other"
+    weaver("-m", "batch", "-f", "-p", "./cases")
+    weaver("-m", "batch", "-p", "cases", "-f")
+    weaver("-m", "batch", "-p", "cases", "--fresh")
+    assert len(heard(cli)) == 4 * 4, "examined again each time"
+    assert len((cli.folder / "sample_case_results.csv").read_text().splitlines()) == 5
+    for args in (("-f", "cases", "-p", "cases"), ("-f",), ()):
+        assert "-f" in weaver("-m", "batch", *args, code=2).stderr
 
 
 def test_one_case_prints_why_and_writes_no_file(weaver: Callable[..., Any], cli: Any) -> None:

@@ -37,13 +37,12 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "-f",
     "--file",
-    "-p",
-    "--path",
-    "spec",
-    type=_PATH,
-    required=True,
-    help="The case or the folder.",
+    is_flag=False,
+    flag_value="",
+    metavar="PATH",
+    help="The case or the folder; beside -p and without a value it means --fresh.",
 )
+@click.option("-p", "--path", type=_PATH, help="The same, as newer versions have it.")
 @click.option(
     "-r",
     "--result",
@@ -58,7 +57,21 @@ _PATH = click.Path(path_type=Path)
     type=click.FloatRange(0, 1),
     help="Stop a case after a turn whose normalised score is below this.",
 )
-@click.option("-flush", "--flush", is_flag=True, help="Examine again, and replace their rows.")
+@click.option(
+    "-flush",
+    "--flush",
+    "--fresh",
+    is_flag=True,
+    help="Examine again, and replace their rows.",
+)
+@click.option(
+    "-s",
+    "--sleep",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Seconds between cases, which are then examined one after the other.",
+)
 @click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -89,7 +102,7 @@ def taskweaver(**options: Any) -> int:
     """
     from proctor.store.store import Store
 
-    path, batch = options["spec"], options["mode"] == "batch"
+    path, batch = _path(options), options["mode"] == "batch"
     if batch and not path.is_dir():
         raise click.UsageError(f"-m batch wants a folder of cases, and {path} is none")
     as_json, url = options.pop("as_json"), options.pop("store")
@@ -116,7 +129,22 @@ class _Batch:
     done: set[str]
 
 
+def _path(options: dict[str, Any]) -> Path:
+    """Return the case or folder, by the flags of either version of the original."""
+    file, path = options.pop("file"), options.pop("path")
+    if file == "" and path is not None:
+        options["flush"] = True
+    elif file and path is not None:
+        raise click.UsageError("-f and -p both name a case or a folder; one is enough")
+    elif not file and path is None:
+        raise click.UsageError("which case, or folder of cases? (fix: add -f PATH)")
+    options["spec"] = path if path is not None else Path(file)
+    found: Path = options["spec"]
+    return found
+
+
 def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":
+    sleep = options.pop("sleep")
     low, config = options.pop("threshold"), options.pop("config")
     options.pop("mode")
     if config is None and Path(CONFIG).is_file():
@@ -134,6 +162,7 @@ def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":
     }
     given = {name: value for name, value in more.items() if value}
     found = replace(several[0], max_unscored=0.0)
+    found = replace(found, calls=replace(found.calls, pause=sleep))
     return replace(found, suite=replace(found.suite, options={**found.suite.options, **given}))
 
 

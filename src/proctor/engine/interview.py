@@ -140,11 +140,14 @@ class Interviewer:
     scorers: Scorers
     concurrency: int = 64
     deadline: float = 3600.0
+    pause: float = 0.0
+    """Seconds between two attempts."""
     afresh: bool = False
     """Hold every dialogue again, its calls coming from the store: a cassette wants them all."""
     grader: TurnGrader | None = None
     notice: Callable[[str], None] = lambda _: None
     """Is told of the first failure of each kind, and how many there were."""
+    _begun: list[bool] = field(default_factory=list)
 
     def missing(self) -> bool:
         """Tell whether some attempts are still to be made."""
@@ -215,6 +218,9 @@ class Interviewer:
             yield from (p for p in batch if p.key not in found)
 
     async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
+        if self.pause and self._begun:
+            await asyncio.sleep(self.pause)
+        self._begun.append(True)
         useless = _of_no_use if self.roster.cast.agent is None else _nothing
         return planned, await rested_on_replies(partial(self._held, planned), _unmade, useless)
 

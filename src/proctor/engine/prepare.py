@@ -42,7 +42,7 @@ class Ready:
     @property
     def concurrency(self) -> int:
         """Return how many attempts may be under way at a time."""
-        most = self.settings.calls.concurrency
+        most = 1 if self.settings.calls.pause else self.settings.calls.concurrency
         if self.cast.agent is not None:
             return min(most, getattr(self.cast.agent, "concurrency", most))
         choice = self.settings.model
@@ -82,6 +82,7 @@ class Ready:
             scorers=self.scorers,
             concurrency=self.concurrency,
             deadline=self.settings.calls.attempt_timeout,
+            pause=self.settings.calls.pause,
             afresh=self.settings.calls.record is not None,
             grader=grader,
             notice=self.models.notice,

@@ -66,6 +66,8 @@ class CallSettings:
     concurrency: int = 64
     timeout: float | None = None
     attempt_timeout: float = 3600.0
+    pause: float = 0.0
+    """Seconds between attempts, which are then made one after the other."""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     max_cost: float | None = None
