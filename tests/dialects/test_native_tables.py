@@ -1,5 +1,7 @@
 """Tables as spreadsheets save them: other separators, marks at the beginning, other names."""
 
+import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from proctor.core.suite import Suite
 from proctor.dialects.bench import Bench
 from proctor.dialects.native import Native
+from proctor.dialects.native_case import CaseKeys
 from proctor.engine.load import find_dialect
 from proctor.errors import SuiteError
 from proctor.source import csv_delimiter, read_csv
@@ -107,3 +110,42 @@ def test_a_table_of_arthur_bench_with_semicolons(tmp_path: Path) -> None:
     assert Bench().recognises(path)
     (case,) = Bench().read(path).suite.cases
     assert (case.prompt, case.references) == ("What, then?", ("Paris",))
+
+
+CELLS = {
+    "id": "[a]",
+    "ask": "[1, 2, 3][1] is what?",
+    "system": "{Be brief.}",
+    "source": "[p. 3]",
+    "images": ["one.png", "two.png"],
+    "references": ["2", "two"],
+    "context": ["Lists count from 0."],
+    "criteria": [{"contains": "2"}, {"number": 2}],
+    "hidden": {"note": "not 1"},
+    "full_score": 3,
+    "null_score": -1,
+    "weight": 2,
+    "examples": [{"ask": "[5][0] is what?", "answer": "5"}],
+    "dialogue": {"scripted": {"then": ["Sure?"]}},
+    "tags": {"topic": ["lists", "python"]},
+    "min_points": 0,
+    "max_points": 2,
+    "out_of": 2,
+    "files": [{"file": "one.png", "name": "data/one.png"}],
+    "setup": {"dependencies": ["numpy"]},
+}
+
+
+def test_every_key_of_a_case_can_be_a_column(tmp_path: Path) -> None:
+    """`ask_file` and `messages` are left out, since they stand in place of `ask`."""
+    assert CELLS.keys() == CaseKeys.model_fields.keys() - {"ask_file", "messages"}
+    for name in ("one.png", "two.png"):
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "table.jsonl").write_text(json.dumps(CELLS) + "\n")
+    with open(tmp_path / "table.csv", "w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(CELLS)
+        rows.writerow(v if isinstance(v, str) else json.dumps(v) for v in CELLS.values())
+    (by_row,) = suite(tmp_path / "table.csv").cases
+    (by_line,) = suite(tmp_path / "table.jsonl").cases
+    assert by_row == by_line

@@ -16,10 +16,10 @@ from proctor.validation import describe, suggest
 TAG_PREFIXES = ("tags.", "tag:")
 COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
 _FIRST_COLUMNS = ("id", "ask", "reference", "references", "context", "criteria", "weight")
-_STRUCTURED = frozenset(
-    {"references", "criteria", "messages", "hidden", "dialogue", "tags", "files", "setup"}
-)
+_TEXTS = frozenset({"id", "ask", "ask_file", "system", "source"})
+"""What is a text in every suite, whatever it begins with."""
 _MAYBE_JSON = frozenset({"context"})
+_STRUCTURED = CaseKeys.model_fields.keys() - _TEXTS - _MAYBE_JSON
 
 
 def case_rows(findings: Findings, path: Path) -> Iterator[Document]:
