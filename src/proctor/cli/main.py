@@ -31,7 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "store": ("proctor.cli.store:store_", "Write the key of a store, for another of yours."),
     "delete": ("proctor.cli.delete:delete", "Delete a run from the store."),
     "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
-    "demo": ("proctor.cli.demo:demo", "Run the starter suite on recorded answers."),
+    "demo": ("proctor.cli.demo:demo", "Examine a small model with the starter suite; no key."),
     "doctor": ("proctor.cli.doctor:doctor", "Say what works on this machine."),
     "askbench": ("proctor.cli.askbench:askbench", "Run AskBench's INI files and result folders."),
     "colossal": ("proctor.cli.colossal:colossal", "Evaluate as ColossalAI's eval.py did."),

@@ -96,8 +96,8 @@ def run_options(command: Command) -> Command:
                 "models",
                 multiple=True,
                 metavar="M",
-                help="A model to examine: openai:NAME[@URL], anthropic:NAME, local:smollm2,"
-                " replay:FILE. Several make one run each.",
+                help="A model to examine: openai:NAME[@URL], anthropic:NAME, azure:NAME@URL,"
+                " local:smollm2, replay:FILE. Several make one run each.",
             ),
             click.option(
                 "--answers",
