@@ -45,7 +45,11 @@ def on_page(cli: Any) -> list[str]:
             assert data["run"]["status"] == run["status"]
             word = f'<span class="status {run["status"]}">{run["status"]}</span>'
             assert word in client.get("/").text
-            assert word in client.get(f"/runs/{run['id']}").text
+            page = client.get(f"/runs/{run['id']}").text
+            assert word in page
+            far = f"{attempts(cli)}/{CASES}"
+            assert (far in page) is (run["status"] != "complete"), "how far it came"
+            assert ("data-progress" in page) is (run["status"] == "running"), "who asks again"
         return [run["status"] for run in runs]
 
 

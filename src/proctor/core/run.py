@@ -28,6 +28,11 @@ class RunStatus(StrEnum):
     BROKEN = "broken"
     """What the store has of it cannot be read: somebody else wrote to it, or it is damaged."""
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Tell whether a run has not come to its end."""
+        return self in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.REFUSED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:

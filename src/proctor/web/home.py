@@ -102,7 +102,7 @@ def _described(store: Store, run: Run, dialects: dict[str, str]) -> dict[str, An
     made: dict[str, Any] = run_object(store, run)
     made["dialect"] = dialects.get(run.suite_key, "")
     made["scorers"] = scorers_of(run)
-    if run.status is RunStatus.RUNNING:
+    if run.status.is_unfinished:
         made["progress"] = progress_object(store, run)
     return made
 

@@ -76,13 +76,12 @@ def _numbers(store: Store, found: Run) -> dict[str, Any]:
     }
     if found.status is RunStatus.BROKEN or store.summary(found.id) is not None:
         made = to_object(view_of(store, found.id))
-    running = found.status is RunStatus.RUNNING
     return {
         **made,
         "run": about
         | made.get("run", {})
         | {"signature": found.signature, "regraded": found.regraded},
-        "progress": progress_object(store, found) if running else None,
+        "progress": progress_object(store, found) if found.status.is_unfinished else None,
         "problem": "",
     }
 
