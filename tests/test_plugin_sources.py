@@ -208,6 +208,25 @@ def test_files_that_parameters_name_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("open(self.file, 'a').write(ctx.output)", False), ("open(self.file, mode='w+b')", False),
+        ("Path(self.file).write_text('x')", False), ("Path(self.file).open('a')", False),
+        ("open(self.file).read()", True), ("open(self.file, 'rb')", True),
+        ("open(self.file, encoding='utf-8')", True), ("Path(self.file).read_text()", True),
+    ],
+)  # fmt: skip
+def test_a_file_that_a_scorer_writes_to_is_no_input(
+    tmp_path: Path, line: str, counts: bool
+) -> None:
+    written(tmp_path, **{"own.py": f"def score(self, ctx):\n    {line}\n"})
+    (tmp_path / "file.txt").write_text("a", encoding="utf-8")
+    found = named_files({"file": "file.txt"}, [str(tmp_path)], source(tmp_path).writes)
+    assert bool(found) is counts
+
+
+@pytest.mark.usefixtures("trusted")
 def test_code_is_made_of_its_text_and_not_of_what_python_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

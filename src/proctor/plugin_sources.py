@@ -53,6 +53,8 @@ class PluginSource:
     """Which of ``case`` and ``attempt`` it may look at beyond what scores are keyed by anyway."""
     ours: frozenset[str]
     """The modules of Proctor that it imports."""
+    writes: frozenset[str] = frozenset()
+    """Names of what it writes to: a parameter among them names no input."""
 
 
 def source_of(modules: Iterable[str]) -> PluginSource:
@@ -72,13 +74,16 @@ def source_of(modules: Iterable[str]) -> PluginSource:
         ),
         looks_at=_PARTS if seen & _WHOLE else _PARTS & seen,
         ours=frozenset(closure.ours),
+        writes=frozenset(closure.writes),
     )
 
 
-def named_files(params: Mapping[str, Any], folders: Sequence[str]) -> str:
+def named_files(
+    params: Mapping[str, Any], folders: Sequence[str], writes: frozenset[str] = frozenset()
+) -> str:
     """Return one hash for the files that texts among parameters name; empty where none does."""
     found: dict[str, str] = {}
-    for text in _texts_in(params):
+    for text in _texts_in({name: value for name, value in params.items() if name not in writes}):
         if not _may_name_a_file(text):
             continue
         for folder in folders:
@@ -108,6 +113,7 @@ class _Closure:
     packages: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     ours: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
     _waiting: list[_Module] = field(default_factory=list)
     _roots: dict[str, tuple[Path, ...]] = field(default_factory=dict)
@@ -175,6 +181,7 @@ class _Closure:
                 self._take_below(module.root, parts)
         names = _names_in(tree)
         self.names |= names & (_PARTS | _WHOLE)
+        self.writes |= _written_names(tree)
         texts = sorted(text for text in _texts_of(tree) if _may_name_a_file(text))
         self.names |= _PARTS & set(texts)
         for text in texts:
@@ -283,6 +290,28 @@ def _names_in(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.MatchClass):
             found.update(node.kwd_attrs)
     return found
+
+
+def _written_names(tree: ast.AST) -> set[str]:
+    """Return the names in calls that open something for writing."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_writing(node):
+            found |= _names_in(node)
+    return found
+
+
+def _is_writing(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if name in ("write_text", "write_bytes", "touch"):
+        return True
+    modes = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return name == "open" and any(
+        isinstance(mode, ast.Constant)
+        and isinstance(mode.value, str)
+        and re.fullmatch(r"[rbt]*[wax+][bt+]*", mode.value) is not None
+        for mode in modes
+    )
 
 
 def _texts_of(tree: ast.AST) -> set[str]:

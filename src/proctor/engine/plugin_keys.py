@@ -28,12 +28,15 @@ def scorer_source(name: str, found: type[Any]) -> PluginSource | None:
     return replace(source, key=digest(source.key, ours)) if ours else source
 
 
-def named_files(spec: Spec) -> str:
-    """Return the address of the files that the parameters of a person's own scorer name."""
+def named_files(spec: Spec, source: PluginSource) -> str:
+    """Return the address of the files that the parameters of a person's own scorer name.
+
+    What the scorer writes to, a log for example, is none.
+    """
     folders = trusted_folders()
     with suppress(FileNotFoundError):
         folders.insert(0, os.getcwd())
-    found = plugin_sources.named_files(spec.params, folders)
+    found = plugin_sources.named_files(spec.params, folders, source.writes)
     return f"+files {found[:12]}" if found else ""
 
 

@@ -175,12 +175,12 @@ class Scorers:
             for criterion in case.criteria
         }
 
-    def _named_files(self, spec: Spec) -> str:
+    def _named_files(self, spec: Spec, source: PluginSource) -> str:
         key = spec_key(spec)
         if key not in self._files:
             if len(self._files) >= MOST_BUILT:
                 self._files.clear()
-            self._files[key] = named_files(spec)
+            self._files[key] = named_files(spec, source)
         return self._files[key]
 
     def _looks_at_attempts(self, criterion: Criterion) -> bool:
@@ -225,7 +225,7 @@ class Scorers:
         if self.place and scorer.needs_sandbox:
             version += f"+{self.place}"
         if own := self._source(criterion.scorer):
-            version += self._named_files(criterion.scorer)
+            version += self._named_files(criterion.scorer, own)
             if "case" in own.looks_at:
                 version += f"+case {case_key(case)}"
         if scorer.needs_judge:
