@@ -23,6 +23,23 @@ WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false
 NOTE = "This page is made by `make docs`; change the code, not the page."
 PROGRAM = (sys.executable, "-m", "proctor.cli.main")
 
+ENVIRONMENT = {
+    "PROCTOR_STORE": "where runs are kept, without `--store`",
+    "PROCTOR_JUDGE": "the judge of `proctor.bench`, where none is named ([notebooks](notebook.md))",
+    "PROCTOR_PRICES": "a JSON file of prices ([models](models.md#nothing-is-paid-for-twice))",
+    "PROCTOR_CACHE": "the folder for models, encoders and fonts that are fetched once"
+    " (default: `proctor` in `$XDG_CACHE_HOME`, else in `~/.cache`)",
+    "PROCTOR_FONTS": "a folder with fonts for charts ([battles and charts](battles.md#charts))",
+    "PROCTOR_VIEW_TOKEN": "`--token` of `proctor view`, which others then cannot see",
+    "PROCTOR_PROXY_SECRET": "`--secret` of `proctor proxy`, which others then cannot see",
+    "PROCTOR_BEAT": "seconds between two signs of life of a run (default: 10)",
+    "PROCTOR_MAX_ROWS": "most rows of a file (default: 100,000,000)",
+    "PROCTOR_MAX_DECODED": "most bytes of a Parquet file once decoded"
+    " (default: 1 GiB, or 200 times its size where that is more)",
+    "PROCTOR_MAX_MEMORY": "most bytes of memory for decoding it (default: 1 GiB)",
+}
+"""What variables of the environment say; keys of models have a page of their own."""
+
 
 def anchor(name: str) -> str:
     """Return the anchor that a heading of that name gets: other signs than these are left out."""
@@ -90,7 +107,13 @@ def cli_page() -> str:
         usage = command.get_usage(inner).removeprefix("Usage: ")
         lines += [f"## `proctor {name}`", "", "```text", re.sub(r"\s+", " ", usage), "```", ""]
         lines += [*_help(command), *_options(command, inner)]
-    return _page(lines)
+    return _page([*lines, *_environment()])
+
+
+def _environment() -> list[str]:
+    rows = [f"| `{name}` | {text} |" for name, text in ENVIRONMENT.items()]
+    keys = "Keys of models have [variables of their own](models.md#names)."
+    return ["## The environment", "", "| Variable | Is |", "| --- | --- |", *rows, "", keys]
 
 
 def demo_picture(program: tuple[str, ...] = PROGRAM) -> str:

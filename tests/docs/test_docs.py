@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import click
 import pytest
 
-from proctor import errors, registry
+from proctor import errors, registry, source
 from proctor.cli.main import COMMANDS, cli
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,6 +110,15 @@ def test_every_command_and_option_is_described(name: str) -> None:
     for parameter in command.params:
         for option in parameter.opts if isinstance(parameter, click.Option) else []:
             assert f"`{option}`" in section
+
+
+def test_every_variable_of_the_environment_is_described() -> None:
+    sources = "".join(text_of(path) for path in (ROOT / "src").rglob("*.py"))
+    named = set(re.findall(r"\bPROCTOR_[A-Z]+(?:_[A-Z]+)*\b", sources))
+    named |= {source.variable(name) for name in source.LIMITS}
+    # What Proctor itself tells its processes, and agents in the sandbox.
+    named -= {"PROCTOR_PROGRESS_FD", "PROCTOR_AGENT_MARK", "PROCTOR_SESSION"}
+    assert set(generator().ENVIRONMENT) == named
 
 
 def exceptions() -> list[str]:
