@@ -35,6 +35,7 @@ def error(status: int, message: str = "in its own words") -> Any:
         (error(429), None, ["GET"]),
         (error(404), OKAY, ["GET", "POST"]),
         (error(405), OKAY, ["GET", "POST"]),
+        (error(501), OKAY, ["GET", "POST"]),
         (error(400), error(429), ["GET", "POST"]),
         (error(404), error(400, "use max_completion_tokens"), ["GET", "POST", "POST"]),
     ],

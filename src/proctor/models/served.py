@@ -336,7 +336,7 @@ class Served(Model):
             if answer.status in (401, 403):
                 raise self._refusal(endpoint.base, answer, answer.status)
             if answer.status >= 300 and answer.status != 429:
-                if answer.status < 500:
+                if answer.status < 500 or answer.status == 501:
                     await self._hello(endpoint)
                 else:
                     raise self._refusal(endpoint.base, answer, answer.status)
