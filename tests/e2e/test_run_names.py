@@ -52,6 +52,17 @@ def test_a_regraded_run_says_so_and_its_name_says_which_run_it_means(cli: Any) -
     assert cli.json("report", first)["run"]["regraded"] is None
 
 
+def test_a_part_of_a_suite_is_no_other_edition_of_it(cli: Any) -> None:
+    prepared(cli)
+    cli.write("suite.yaml", SUITE + "  - {id: two, ask: Say it., criteria: {contains: it}}\n")
+    part = id_of(cli, *RUN, "--limit", "1")
+    whole = cli(*RUN)
+    assert f"the run {part}" in whole.stderr
+    assert "which has other cases" in whole.stderr
+    assert "regrad" not in whole.stderr + whole.stdout
+    assert "edition" not in cli("list", "runs").stdout
+
+
 def test_every_command_that_takes_a_name_says_which_run_it_means(cli: Any) -> None:
     prepared(cli)
     first = id_of(cli, *RUN)

@@ -94,15 +94,20 @@ def which_notice(reference: str, store: Store) -> str:
 def differences(run: Run, other: Run) -> list[str]:
     """Return what a run has that another one of its name has not, in words."""
     found = []
-    if run.suite_key != other.suite_key:
-        found.append(
-            "another edition of the suite" if run.suite == other.suite else "another suite"
-        )
+    if run.suite != other.suite:
+        found.append("another suite")
+    elif run.suite_key != other.suite_key and _same_choice(run, other):
+        found.append("another edition of the suite")
     found += _candidates_differ(run.candidate, other.candidate)
     for name, words in _CHANGED.items():
         if run.settings.get(name) != other.settings.get(name):
             found.append(words)
     return list(dict.fromkeys(found))
+
+
+def _same_choice(run: Run, other: Run) -> bool:
+    """Tell whether two runs take the same part of a suite: then keys show editions."""
+    return all(run.settings.get(name) == other.settings.get(name) for name in ("limit", "where"))
 
 
 def moment(run: Run) -> str:
@@ -135,6 +140,7 @@ def _after_earlier(run: Run, others: Iterable[Run]) -> Run:
         for other in others
         if (other.candidate, other.suite) == (run.candidate, run.suite)
         and other.suite_key != run.suite_key
+        and _same_choice(run, other)
         and not other.imported
     ]
     if not earlier:
