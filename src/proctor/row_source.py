@@ -29,6 +29,9 @@ from proctor.source import (
     wrong,
 )
 
+TABLE_ENDINGS = (".csv", ".tsv")
+"""Tables whose first line names the columns."""
+
 _MODULE = "proctor.parquet_process"
 _MAGIC = b"PAR1"
 _FEW = 1_000_000
@@ -37,8 +40,9 @@ _PATIENCE = 30.0
 
 
 def read_rows(path: Path) -> Iterator[Document]:
-    """Read the rows of a JSONL, CSV or Parquet file, told apart by the name's ending."""
-    readers = {".jsonl": read_jsonl, ".csv": read_csv, ".parquet": read_parquet}
+    """Read the rows of a JSONL, CSV, TSV or Parquet file, told apart by the name's ending."""
+    tables = dict.fromkeys(TABLE_ENDINGS, read_csv)
+    readers = {".jsonl": read_jsonl, **tables, ".parquet": read_parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise wrong(path, f"rows are read from {', '.join(readers)} files")

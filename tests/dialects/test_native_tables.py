@@ -34,6 +34,25 @@ def test_the_separator_is_found(tmp_path: Path, separator: str, encoding: str) -
     assert find_dialect(path).name == "native"
 
 
+def test_a_file_of_tab_separated_values_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "table.tsv"
+    path.write_text(COMMAS.replace(",", "\t"))
+    assert find_dialect(path).name == "native"
+    assert [case.references for case in suite(path).cases] == [("you",), ("yes",)]
+    answers = tmp_path / "answers.tsv"
+    answers.write_text("case\toutput\na\tyou\nb\t\n")
+    attempts = list(Native().answers(answers, suite(path)))
+    assert [attempt.output for attempt in attempts] == ["you", ""]
+    path.write_text("Frage\tAntwort\na\tb\n")
+    assert "there are 'Frage', 'Antwort'" in problems(path)[0][0]
+
+
+def test_a_folder_of_cases_may_hold_other_data(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text(COMMAS)
+    (tmp_path / "data.tsv").write_text("name\tsize\nx\t1\n")
+    assert len(suite(tmp_path).cases) == 2
+
+
 @pytest.mark.parametrize(
     ("header", "separator"),
     [

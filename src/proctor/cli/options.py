@@ -102,7 +102,7 @@ def run_options(command: Command) -> Command:
             click.option(
                 "--answers",
                 type=click.Path(path_type=Path),
-                help="Answers on file: a folder, JSONL, CSV or Parquet.",
+                help="Answers on file: a folder, JSONL, CSV, TSV or Parquet.",
             ),
             *agent_options,
             click.option("--attempts", type=click.IntRange(1), help="At most N attempts a case."),

@@ -28,6 +28,7 @@ from proctor.dialects.native_look import looks_native
 from proctor.dialects.native_rows import case_rows
 from proctor.dialects.native_spot import Findings, Spot, neighbours
 from proctor.errors import SuiteError, UsageError
+from proctor.row_source import TABLE_ENDINGS
 from proctor.source import Document, Loc, inside
 from proctor.spooled import Cases
 from proctor.suite_modules import SuiteModules
@@ -35,8 +36,10 @@ from proctor.validation import describe, suggest
 from proctor.yaml_source import read_yaml
 
 YAML_ENDINGS = (".yaml", ".yml")
-ROW_ENDINGS = (".jsonl", ".csv", ".parquet")
+ROW_ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
 ENDINGS = YAML_ENDINGS + ROW_ENDINGS
+FOLDER_ENDINGS = tuple(ending for ending in ENDINGS if ending != ".tsv")
+"""Of a folder without a suite file; a .tsv there is data of somebody's, as it always was."""
 MAX_INCLUDED = 5
 SUITE_FILES = ("suite.yaml", "suite.yml")
 
@@ -94,7 +97,7 @@ class Native(Dialect):
         )
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
-        """Read answers from JSONL, CSV or Parquet rows, in the order of the file."""
+        """Read answers from JSONL, CSV, TSV or Parquet rows, in the order of the file."""
         return read_answers(path, suite)
 
 
@@ -129,9 +132,9 @@ class _Loader:
 
     def folder(self, path: Path) -> None:
         """Read all files of cases in a folder that has no suite file."""
-        files = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in ENDINGS)
+        files = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in FOLDER_ENDINGS)
         if not files:
-            hint = f"put a suite.yaml there, or files of cases ({', '.join(ENDINGS)})"
+            hint = f"put a suite.yaml there, or files of cases ({', '.join(FOLDER_ENDINGS)})"
             self._spot(Document(path=path, data=None)).error("no suite in this folder", hint=hint)
         for file in files:
             self.file(file, Defaults())

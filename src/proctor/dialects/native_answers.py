@@ -14,12 +14,12 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Json, Message, Suite
 from proctor.dialects.native_spot import Findings
 from proctor.errors import DialectError
-from proctor.row_source import read_rows
+from proctor.row_source import TABLE_ENDINGS, read_rows
 from proctor.source import Document, parse_json
 from proctor.spooled import HELD, Finder, Places
 from proctor.validation import describe, suggest
 
-ENDINGS = (".jsonl", ".csv", ".parquet")
+ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
 OWN = frozenset({"case", "output", "messages", "attempt"})
 MOST_ATTEMPTS = (1 << 31) - 1
 MOST_UNKNOWN = 1_000
@@ -78,7 +78,7 @@ class _Rows:
         self.more_unknown = 0
 
     def __iter__(self) -> Iterator[_Row]:
-        is_table = self.path.suffix.lower() == ".csv"
+        is_table = self.path.suffix.lower() in TABLE_ENDINGS
         for number, document in enumerate(read_rows(self.path)):
             if not isinstance(document.data, dict) or document.data.get("case") is None:
                 self._no_case(document, first=number == 0)

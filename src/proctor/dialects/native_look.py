@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import MissingResource, SuiteError
-from proctor.row_source import parquet_columns
+from proctor.row_source import TABLE_ENDINGS, parquet_columns
 from proctor.source import csv_delimiter, parse_json, unusable_name
 from proctor.yaml_source import read_yaml
 
@@ -36,7 +36,8 @@ def looks_native(path: Path) -> bool:
     ending = path.suffix.lower()
     if ending in (".yaml", ".yml"):
         return _yaml(path)
-    look = {".jsonl": _jsonl, ".csv": _csv, ".parquet": _parquet}.get(ending)
+    tables = dict.fromkeys(TABLE_ENDINGS, _csv)
+    look = {".jsonl": _jsonl, **tables, ".parquet": _parquet}.get(ending)
     return look is not None and look(path)
 
 

@@ -9,7 +9,7 @@ from proctor.core.suite import Json
 from proctor.dialects.native_case import CaseKeys
 from proctor.dialects.native_spot import Findings, meant_by
 from proctor.errors import Problem
-from proctor.row_source import read_rows
+from proctor.row_source import TABLE_ENDINGS, read_rows
 from proctor.source import Document, parse_json
 from proctor.validation import describe, suggest
 
@@ -88,7 +88,7 @@ def _unknown_column(path: Path, column: str) -> Problem:
 
 def _top(path: Path) -> Document:
     """Return the header of a table, as a place."""
-    return Document(path=path, data=None, row=1 if path.suffix.lower() == ".csv" else None)
+    return Document(path=path, data=None, row=1 if path.suffix.lower() in TABLE_ENDINGS else None)
 
 
 def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
