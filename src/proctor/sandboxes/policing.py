@@ -170,10 +170,27 @@ class Police:
             return next((int(row[1]) * 1024 for row in rows if row[0] == b"VmPTE:"), 0)
         return 0
 
+    def in_use(self, pids: Sequence[str]) -> list[str]:
+        """Return the kinds of sockets of which the program's network has some.
+
+        To list those of TCP the kernel goes through a table of the whole machine, which takes it
+        milliseconds; to count them takes it nothing.
+        """
+        for pid in pids:
+            counted = b""
+            for name in ("sockstat", "sockstat6"):
+                with Quietly(), open(f"/proc/{pid}/net/{name}", "rb") as file:
+                    counted += file.read()
+            if counted:
+                rows = [row.split() for row in counted.splitlines()]
+                some = {row[0] for row in rows if row[1:3] != [b"inuse", b"0"]}
+                return [name for name in SOCKETS if name.upper().encode() + b":" in some]
+        return list(SOCKETS)
+
     def waiting(self, pids: Sequence[str]) -> int:
         """Return the bytes that wait in sockets of the program's network."""
         total = 0
-        for name in SOCKETS:
+        for name in self.in_use(pids):
             # Any process that is not a dead one will do: all have the same network.
             for pid in pids:
                 with Quietly(), open(f"/proc/{pid}/net/{name}", "rb") as file:
