@@ -1,8 +1,12 @@
 """report, show, list, check, convert, export, import, delete, init, demo, doctor, infibench."""
 
 import json
+import re
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -186,6 +190,45 @@ def test_demo(cli: Any) -> None:
 def test_doctor(cli: Any) -> None:
     checks = {row["what"]: row["ok"] for row in cli.json("doctor")["checks"]}
     assert checks["grading processes"]
+
+
+def test_doctor_knows_every_extra_and_what_it_brings() -> None:
+    from proctor.cli.doctor import EXTRAS
+
+    root = Path(__file__).resolve().parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    (everything,) = extras["all"]
+    brought = {
+        name: {re.split(r"[\[<>=]", package)[0] for package in extras[name]}
+        for name in everything.removeprefix("proctor[").removesuffix("]").split(",")
+    }
+    assert {name: set(packages) for name, (_, packages) in EXTRAS.items()} == brought
+
+
+def test_doctor_names_what_an_extra_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from proctor.cli import doctor
+
+    def version(name: str) -> str:
+        if name in ("jieba", "rjieba", "torch"):
+            raise PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr(doctor, "version", version)
+    rows = {row["what"]: row for row in doctor._packages()}
+    assert {what for what, row in rows.items() if not row["ok"]} == {
+        "encoders and UniEval", "Chinese words", "readability and specificity"
+    }  # fmt: skip
+    assert rows["Chinese words"] == {
+        "what": "Chinese words",
+        "ok": False,
+        "found": "jieba and rjieba are not installed",
+        "fix": "pip install 'proctor[chinese]'",
+        "optional": True,
+    }
+    assert rows["encoders and UniEval"]["found"] == "torch is not installed"
+    assert not rows["fast YAML"]["optional"]
 
 
 def test_doctor_says_what_the_sandbox_lacks(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,24 @@ import click
 from proctor.cli.options import json_option, store_option
 from proctor.version import __version__
 
-OPTIONAL = ("pyarrow", "vl-convert-python")
 PACKAGES = {
-    "ruamel.yaml.clib": ("fast YAML", "pip install ruamel.yaml.clib"),
-    "pyarrow": ("Parquet files", "pip install 'proctor[parquet]'"),
-    "pydantic-monty": ("conditions in suites", "pip install pydantic-monty"),
-    "rapidfuzz": ("ROUGE-L", "pip install rapidfuzz"),
-    "vl-convert-python": ("charts", "pip install 'proctor[charts]'"),
+    "ruamel.yaml.clib": "fast YAML",
+    "pydantic-monty": "conditions in suites",
+    "rapidfuzz": "ROUGE-L",
 }
+"""What Proctor itself is installed with, and what for."""
+EXTRAS = {
+    "local": ("models on this machine", ("xllamacpp",)),
+    "maths": ("mathematical answers", ("math-verify",)),
+    "parquet": ("Parquet files", ("pyarrow",)),
+    "semantic": ("encoders and UniEval", ("torch", "transformers")),
+    "chinese": ("Chinese words", ("jieba", "rjieba")),
+    "bench": ("readability and specificity", ("pyphen", "rjieba", "wordfreq")),
+    "charts": ("charts", ("vl-convert-python",)),
+    "postgresql": ("a store in PostgreSQL", ("psycopg",)),
+    "ray": ("grading on a cluster", ("ray",)),
+}
+"""What each extra is for, and the packages that it brings."""
 
 
 @click.command()
@@ -64,14 +74,29 @@ def _cores() -> dict[str, Any]:
 
 
 def _packages() -> list[dict[str, Any]]:
-    rows = []
-    for name, (use, fix) in PACKAGES.items():
+    needed = [_installed(use, (name,), f"pip install {name}") for name, use in PACKAGES.items()]
+    extras = [
+        _installed(use, names, f"pip install 'proctor[{extra}]'", optional=True)
+        for extra, (use, names) in EXTRAS.items()
+    ]
+    return needed + extras
+
+
+def _installed(
+    use: str, names: tuple[str, ...], fix: str, *, optional: bool = False
+) -> dict[str, Any]:
+    """Say which versions of the packages are here, or which of them are not."""
+    there, missing = [], []
+    for name in names:
         try:
-            found = f"{name} {version(name)}"
-            rows.append(_row(use, True, found, fix))
+            there.append(f"{name} {version(name)}")
         except PackageNotFoundError:
-            rows.append(_row(use, False, f"{name} is not installed", fix, name in OPTIONAL))
-    return rows
+            missing.append(name)
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
+        found = f"{' and '.join(missing)} {are} not installed"
+        return _row(use, False, found, fix, optional)
+    return _row(use, True, ", ".join(there), fix, optional)
 
 
 def _store(url: str | None) -> dict[str, Any]:
