@@ -9,10 +9,21 @@ class Cheat:
     code: str
     passes: bool = False
     """Whether it still passes; docs/safety.md says why."""
+    test: str = ""
+    """The test that it is for, where it is not that of the language's sample."""
 
 
 C = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
 JAVA = "class Doubler { static int twice(int x) { %s } }"
+
+JS = "const assert = require('assert');\n"
+LATER = JS + "setTimeout(() => assert.strictEqual(twice(2), 4), 1);"
+AWAITED = JS + "(async () => { assert.strictEqual(await twice(2), 4); })();"
+OVER_ROWS = JS + "for (const [x, y] of [[2, 4], [5, 10]]) assert.strictEqual(twice(x), y);"
+READS_SOURCE = """
+extern char src[], src_end[];
+int twice(int x) { char want[32]; sprintf(want, "twice(%d) == ", x); for (char *p = src; p < src_end; p++)
+  if (!strncmp(p, want, strlen(want))) return atoi(p + strlen(want)); return x; }"""
 
 CHEATS: dict[str, Cheat] = {
     # Java and Kotlin.
@@ -183,4 +194,74 @@ twice <- function(x) { for (f in sys.frames()) for (n in ls(f)) { v <- tryCatch(
     "sql: a table called answer": Cheat("sql", "CREATE TEMP TABLE answer (m); INSERT INTO answer VALUES (4), (10); CREATE TABLE main.answer (m); SELECT n AS m FROM numbers;"),
     "sql: a view called answer": Cheat("sql", "SELECT n AS m FROM numbers; CREATE TEMP VIEW answer AS SELECT 4 AS m UNION ALL SELECT 10;"),
     "haskell: the input": Cheat("haskell", "import System.Exit\nimport System.IO\nimport System.IO.Unsafe\n\ntwice :: Int -> Int\ntwice _ = unsafePerformIO (do { t <- hGetContents stdin; putStr t; hFlush stdout; exitSuccess })"),
+    # What the program changed, or took in, before its test.
+    "javascript: rejections that are handled": Cheat("javascript", "process.on('unhandledRejection', () => {}); async function twice(x) { return x; }", test=AWAITED),
+    "javascript: exceptions that are handled": Cheat("javascript", "process.on('uncaughtException', () => {}); function twice(x) { return x; }", test=LATER),
+    "javascript: a captured exception": Cheat("javascript", "process.setUncaughtExceptionCaptureCallback(() => {}); function twice(x) { return x; }", test=LATER),
+    "javascript: a setTimeout of its own": Cheat("javascript", "function setTimeout() {} function twice(x) { return x; }", test=LATER),
+    "javascript: iterators that are at their end": Cheat("javascript", """
+const p = Object.getPrototypeOf([][Symbol.iterator]()), { next } = p; p.next = function () { const r = next.call(this);
+  return Array.isArray(r.value) && typeof r.value[0] === 'number' ? { done: true, value: undefined } : r; };
+function twice(x) { return x; }""", test=OVER_ROWS),
+    "typescript: a patched assert": Cheat("typescript", "declare const require: any; const a = require('assert'); for (const n of Object.keys(a)) a[n] = () => {};\nfunction twice(x: number): number { return x; }"),
+    "typescript: a require of the library's own": Cheat("typescript", "declare const require: any; require('module').prototype.require = () => ({ strictEqual() {} });\nfunction twice(x: number): number { return x; }"),
+    "c: __assert_fail renamed by a pragma": Cheat("c", "#pragma redefine_extname __assert_fail nothing\nvoid nothing() {}\nint twice(int x) { return x; }"),
+    "c: __assert_fail under another name": Cheat("c", 'extern void __assert_fail(const char *, const char *, unsigned, const char *) __asm__("nothing");\nvoid nothing() {}\nint twice(int x) { return x; }'),
+    "c: a failure that is none": Cheat("c", "#include <stdlib.h>\n#undef EXIT_FAILURE\n#define EXIT_FAILURE 0\nint twice(int x) { return x; }",
+        test="#include <stdlib.h>\nint main(void) { return twice(2) == 4 ? EXIT_SUCCESS : EXIT_FAILURE; }"),
+    "c: a strcmp of its own": Cheat("c", 'int strcmp(const char *a, const char *b) { return 0; }\nconst char *name(void) { return ""; }',
+        test='#include <assert.h>\n#include <string.h>\nint main(void) { assert(strcmp(name(), "abc") == 0); }'),
+    "c: its own source taken in": Cheat("c", '#include <string.h>\n' + C + '__asm__("src: .incbin \\"main.c\\"\\nsrc_end:\\n.globl src, src_end");' + READS_SOURCE),
+    "c: a macro that is true whatever follows": Cheat("c", "#define twice(x) 1 || x", passes=True),
+    "c++: its own source included": Cheat("c++", """
+#ifndef AGAIN
+#define AGAIN
+#include <map>
+#include <assert.h>
+std::map<int, int> known;
+struct Noted { int x; bool operator==(int y) { known[x] = y; return true; } };
+namespace noted { Noted twice(int x) { return Noted{x}; }
+#include "main.cpp"
+}
+int begun = noted::main();
+int twice(int x) { return known[x]; }
+#endif"""),
+    "c++: a throw of its own": Cheat("c++", 'extern "C" void __cxa_throw(void *, void *, void (*)(void *)) {}\nint twice(int x) { return x; }',
+        test='#include <stdexcept>\nint main() { if (twice(2) != 4) throw std::runtime_error("wrong"); }'),
+    "rust: its own source taken in": Cheat("rust", """
+fn twice(x: i32) -> i32 { let s = include_str!("main.rs"); let w = format!("twice({}), ", x); match s.find(&w) {
+  Some(i) => s[i + w.len()..].chars().take_while(|c| c.is_ascii_digit()).collect::<String>().parse().unwrap(), None => x } }"""),
+    "go: a variable of another package": Cheat("go", """package main
+
+import "os"
+import _ "unsafe"
+
+//go:linkname waiting guard.waiting
+var waiting []byte
+
+func init() { os.Stdout.Write(append([]byte{10}, append(waiting, 10)...)); os.Exit(0) }
+
+func twice(x int) int { return x }"""),
+    "haskell: its own source taken in": Cheat("haskell", """{-# LANGUAGE TemplateHaskell #-}
+import Language.Haskell.TH
+import Language.Haskell.TH.Syntax
+
+source :: String
+source = $(runIO (readFile "Program.hs") >>= \\s -> litE (stringL s))
+
+twice :: Int -> Int
+twice x = if null source then x else 2 * x"""),
+    "perl: a filter without a trace": Cheat("perl", """
+BEGIN { require Filter::Util::Call; Filter::Util::Call::filter_add(sub { my $s = Filter::Util::Call::filter_read(); s/die/1 ||/; $s });
+  delete $Filter::Util::Call::{filter_add}; }
+sub twice { $_[0] }"""),
+    "perl: an abs for all packages": Cheat("perl", "BEGIN { *CORE::GLOBAL::abs = sub { 0 } }\nsub twice { $_[0] }", test="die 'wrong' if abs(twice(2) - 4) > 1e-9;"),
+    "perl: an imported abs": Cheat("perl", "use subs 'abs';\nsub abs { 0 }\nsub twice { $_[0] }", test="die 'wrong' if abs(twice(2) - 4) > 1e-9;"),
+    "ruby: a module before Integer": Cheat("ruby", "Integer.prepend(Module.new { def ==(other) = true })\ndef twice(x) = x"),
+    "php: ticks": Cheat("php", "declare(ticks=1);\nregister_tick_function(function () { ini_set('zend.assertions', 0); ini_set('assert.exception', 0); });\nfunction twice($x) { return $x; }"),
+    "lua: a library of its own": Cheat("lua", "math.abs = function() return 0 end\nos.exit = math.abs\nfunction twice(x) return x end",
+        test="if math.abs(twice(2) - 4) > 1e-9 then os.exit(1) end"),
+    "bash: functions that cannot be unset": Cheat("bash", "[() { return 0; }; readonly -f [\ntwice() { echo $1; }"),
+    "bash: a grep of its own": Cheat("bash", "grep() { return 0; }\ntwice() { echo $1; }", test="twice 2 | grep -qx 4"),
+    "r: an abs of its own": Cheat("r", "abs <- function(x) 0\n`-` <- function(a, b) 0\ntwice <- function(x) x", test="assert(abs(twice(2) - 4) < 1e-9)"),
 }  # fmt: skip

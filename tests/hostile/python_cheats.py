@@ -17,7 +17,17 @@ found = unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTe
 assert found.wasSuccessful()"""
 CLOSE = "import math\nassert math.isclose(twice(2), 4)\nassert abs(twice(3) - 6) < 1e-9"
 WHOLE = "check = [twice(2), twice(3)]\nassert sum(check) == 10 and sorted(check) == [4, 6]"
-TESTS = {"plain": PLAIN, "unit": UNIT, "suite": SUITE, "close": CLOSE, "whole": WHOLE}
+LOOP = "for got, want in zip(map(twice, [2, 3]), [4, 6]):\n    assert got == want"
+WITHIN = "import tempfile\nwith tempfile.TemporaryDirectory() as folder:\n    assert twice(2) == 4"
+AWAITED = "import asyncio\nasync def check():\n    assert twice(2) == 4\nasyncio.run(check())"
+MOCKED = "from unittest import mock\nwith mock.patch('time.sleep'):\n    assert twice(2) == 4"
+ARRAYS = (
+    "import numpy as np\nnp.testing.assert_array_equal(twice(np.array([2, 3])), np.array([4, 6]))"
+)
+TESTS = {
+    "plain": PLAIN, "unit": UNIT, "suite": SUITE, "close": CLOSE, "whole": WHOLE, "loop": LOOP,
+    "within": WITHIN, "awaited": AWAITED, "mocked": MOCKED, "arrays": ARRAYS,
+}  # fmt: skip
 
 # Finds in a text what the test wants for each argument.
 READ = """\
@@ -142,6 +152,27 @@ CHEATS: dict[str, tuple[str, str]] = {
         "builtins.compile = lambda text, *a, **k: real('', *a, **k)\nbuiltins.vars = builtins.getattr = lambda *a: {}\ndef twice(x): return x"),
     "the framework of the test is told to skip it": (
         "suite", "import unittest\ndef twice(x): raise unittest.SkipTest"),
+    "a test case that takes skips for failures": (
+        "suite", "import unittest\nunittest.TestCase.failureException = unittest.SkipTest\ndef twice(x): return x"),
+    "a test case whose attributes are its own": (
+        "unit", "import unittest\nunittest.TestCase.__getattribute__ = lambda self, name: ((lambda *a: None)\n"
+        "    if name.startswith('assert') else object.__getattribute__(self, name))\ndef twice(x): return x"),
+    "a loader that finds no test": (
+        "suite", "import unittest\nunittest.defaultTestLoader.testMethodPrefix = 'none'\ndef twice(x): return x"),
+    "a result that is always good": (
+        "suite", "import unittest.runner\nunittest.runner.TextTestResult.wasSuccessful = lambda self: True\ndef twice(x): return x"),
+    "a folder that swallows what is raised in it": (
+        "within", "import tempfile\ntempfile.TemporaryDirectory.__exit__ = lambda *a: True\ndef twice(x): return x"),
+    "a patch that swallows what is raised in it": (
+        "mocked", "import unittest.mock\nunittest.mock._patch.__exit__ = lambda *a: True\ndef twice(x): return x"),
+    "an event loop that runs nothing": (
+        "awaited", "import asyncio\nasyncio.Runner.run = lambda self, coro, **k: coro.close()\ndef twice(x): return x"),
+    "an event loop of its own": (
+        "awaited", "import asyncio.runners\nclass Runner:\n    def __init__(self, **k): pass\n    def __enter__(self): return self\n"
+        "    def __exit__(self, *a): return True\n    def run(self, coro, **k): coro.close()\n"
+        "asyncio.runners.Runner = Runner\ndef twice(x): return x"),
+    "a library's own function behind the one that is called": (
+        "arrays", "import numpy.testing._private.utils as inner\ninner.assert_array_compare = lambda *a, **k: None\ndef twice(x): return x"),
     # The interpreter is used against the test.
     "a trace function that jumps": (
         "plain", "import sys\ndef jump(frame, event, arg):\n    if frame.f_code.co_name == '<module>' and event == 'line':\n"
@@ -173,6 +204,8 @@ CHEATS: dict[str, tuple[str, str]] = {
         "plain", "import sys, os\nsys.excepthook = sys.unraisablehook = lambda *a: os._exit(0)\ndef twice(x): return x"),
     "an exception that ends an iteration": (
         "plain", "def twice(x): raise StopIteration"),
+    "an exception that ends the test's own loop": (
+        "loop", "def twice(x): raise StopIteration"),
     "an object that ends the process when it is deleted": (
         "plain", "import os\nclass Last:\n    def __del__(self): os._exit(0)\ndef twice(x): return Last()"),
     "atexit": (
@@ -227,6 +260,7 @@ EQUAL_TO_ANYTHING = frozenset((
 """One kind: what comes back decides itself whether it is right."""
 DURING_THE_TEST = frozenset((
     "the constants of the caller", "the framework of the test is told to skip it",
+    "an exception that ends the test's own loop",
 ))  # fmt: skip
 """One kind: a function that the test calls looks at the test, or steers it, from within."""
 PASSES_IN_ONE_PROCESS = EQUAL_TO_ANYTHING | DURING_THE_TEST

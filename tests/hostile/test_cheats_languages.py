@@ -44,7 +44,9 @@ def test_a_cheat_gets_no_points(name: str) -> None:
     if not ALL and cheat.lang not in QUICK:
         pytest.skip(".ci/run tries all languages (PROCTOR_LANGUAGES_WANTED)")
     sample = SAMPLES[cheat.lang]
-    test = UnitTest(content=sample.test, before=BEFORE.get(cheat.lang, ""), timeout=20)
+    test = UnitTest(
+        content=cheat.test or sample.test, before=BEFORE.get(cheat.lang, ""), timeout=20
+    )
     ctx = ScoreContext.of(f"```{sample.tag or cheat.lang}\n{cheat.code}\n```")
     ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=ROOM.sandbox(Bubblewrap))
     made = ROOM.run(UnitTests(tests=(test,), lang=cheat.lang).score(ctx))

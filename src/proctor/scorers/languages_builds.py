@@ -3,18 +3,46 @@
 from proctor.core.program import AID
 
 WRAP = "-Wl,--wrap=main"
-_OWN = "abort|exit|_exit|_Exit|quick_exit|__assert_fail|__assert|__assert_perror_fail"
-_CHECK = rf"""
-own=$(nm main.o | sed -nE 's/.* [A-TV-Za-z] ({_OWN})$/\1/p')
+_OWN = (
+    "abort|exit|_exit|_Exit|quick_exit|__assert_fail|__assert|__assert_perror_fail"
+    "|__cxa_throw|__cxa_rethrow|__cxa_allocate_exception"
+)
+_COMPARING = "strcmp|strncmp|memcmp|abs|fabs"
+_COMPILE = r"""
+source=$1 flags=$2
+text=$(cat "$source"; echo .) && rm "$source" || exit 1
+compile() {
+  printf '#line 1 "%s"\n%s' "$source" "${text%.}" | "$0" -w -pthread $flags $preamble "$@" -
+}
+compile -c -o main.o 2>/dev/null || {
+  printf '%s' "${text%.}" >"$source"
+  "$0" -w -pthread $preamble -c "$source" && echo "error: the program takes in its own source" >&2
+  exit 1
+}
+named() { nm main.o | sed -nE "s/.* [A-TV-Za-z] ($1)\$/\1/p"; }
+own=$(named '@FAILING@')
 if [ -n "$own" ]; then
   echo "error: the program has its own" $own "for that of the C library" >&2
   exit 1
 fi
+case $text in *assert*)
+  calls() { nm "$1" | grep -q ' U __assert_fail$'; }
+  if ! calls main.o && compile -c -o probe.o -DPROCTOR_PROBES 2>/dev/null && ! calls probe.o; then
+    echo "error: the program gives __assert_fail another name" >&2
+    exit 1
+  fi
+esac
+if [ -n "$(named '@COMPARING@')" ] && [ "$(nm main.o | grep -c ' [Tt] ')" -gt 2 ]; then
+  compile -c -o main.o -DPROCTOR_COMPARES 2>/dev/null || compile -c -o main.o
+fi
+""".replace("@FAILING@", _OWN).replace("@COMPARING@", _COMPARING)
+"""How a source is compiled that lies in no file while it is, so that it cannot take itself in.
+
+A program must not have functions of its own for those by which a test fails. Where it has some for
+those by which a test compares, beside what is tested, the test gets others.
 """
-"""A program must not have functions of its own for those by which a test fails."""
 C_BUILD = f"""
-"$0" -w -pthread -c main.c || exit 1
-{_CHECK}
+{_COMPILE}
 exec "$0" -w -o main launch.c main.o {WRAP} -lm -pthread
 """
 CPP_BUILD = f"""
@@ -24,14 +52,31 @@ if [ -e {AID}/launch.o ]; then
   launch={AID}/launch.o
   preamble="-include {AID}/preamble.hpp"
 fi
-"$0" -w -pthread $preamble -c main.cpp || exit 1
-{_CHECK}
+{_COMPILE}
 exec "$0" -w -o main $launch main.o {WRAP} -pthread
 """
 CPP_AID = """
 "$0" -w -pthread -x c++-header preamble.hpp -o preamble.hpp.gch && "$0" -w -x c -c launch.c
 """
+RUST_CHECK = r"""
+if grep -Eq '\binclude_(str|bytes)\b|\binclude[[:space:]]*!|\binclude[[:space:]]+as\b' main.rs; then
+  echo "error: the program takes in a file as its own source" >&2
+  exit 1
+fi
+"""
+HASKELL_CHECK = r"""
+if grep -Eq 'TemplateHaskell|QuasiQuotes|OPTIONS_GHC.*(-pgm|-F|-fplugin|-XCPP)' main.hs ||
+  { grep -Eq 'LANGUAGE.*\bCPP\b' main.hs && grep -Eq '^#[[:space:]]*(define|include)' main.hs; }
+then
+  echo "error: the program changes its own source while it is compiled" >&2
+  exit 1
+fi
+"""
 GO_BUILD = """
+if grep -Eq '^[[:space:]]*//go:(linkname|embed)' main.go; then
+  echo "error: the program reaches into other packages, or takes in its own source" >&2
+  exit 1
+fi
 mkdir -p /tmp/go/src && cp -r guard /tmp/go/src && exec "$0" build -o main launch.go main.go
 """
 _MACROS = ("assert", "assert_eq", "assert_ne", "panic", "debug_assert", "unreachable")

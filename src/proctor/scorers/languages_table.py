@@ -6,6 +6,8 @@ from proctor.scorers.languages_builds import (
     CPP_AID,
     CPP_BUILD,
     GO_BUILD,
+    HASKELL_CHECK,
+    RUST_CHECK,
     RUST_MACROS,
     WRAP,
 )
@@ -131,6 +133,7 @@ LANGUAGES: tuple[Language, ...] = (
             keep=_NODE_AID,
         ),
         timeout=20.0,
+        joint=";(globalThis as any).__proctorRestore();",
         original=True,
         script=Script(
             build=((*_NODE, "build_ts.js", "script"),),
@@ -170,7 +173,7 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.c", "joint.h"),
         tools=(("gcc", "cc", "clang"),),
         install="apt install gcc",
-        build=(("sh", "-c", C_BUILD, "gcc"),),
+        build=(("sh", "-c", C_BUILD, "gcc", "main.c", "-xc"),),
         run=("./main",),
         joint='#include "joint.h"',
         hides=("main.o",),
@@ -186,7 +189,7 @@ LANGUAGES: tuple[Language, ...] = (
         launchers=("launch.c", "joint.h"),
         tools=(("g++", "c++", "clang++"),),
         install="apt install g++",
-        build=(("sh", "-c", CPP_BUILD, "g++"),),
+        build=(("sh", "-c", CPP_BUILD, "g++", "main.cpp", "-xc++"),),
         aid=Aid(
             files=("launch.c",),
             preamble="preamble.hpp",
@@ -278,6 +281,7 @@ LANGUAGES: tuple[Language, ...] = (
         tools=(("rustc",), ("cc", "gcc", "clang")),
         install="curl https://sh.rustup.rs | sh, or apt install rustc gcc",
         build=(
+            ("sh", "-c", RUST_CHECK),
             ("cc", "-w", "-c", "launch.c"),
             (
                 "rustc",
@@ -422,6 +426,7 @@ LANGUAGES: tuple[Language, ...] = (
         install="apt install ghc",
         needs=("/var/lib/ghc",),
         build=(
+            ("sh", "-c", HASKELL_CHECK),
             ("cp", "main.hs", "Program.hs"),
             ("ghc", "-v0", "-w", "-o", "main", "launch.hs", "Program.hs"),
         ),

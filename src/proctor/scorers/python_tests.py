@@ -113,7 +113,7 @@ def _modules(test: str) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Name) and node.id in IMPORTED:
             found.add(IMPORTED[node.id])
     known = sys.stdlib_module_names - NEVER | {"numpy", "pandas"}

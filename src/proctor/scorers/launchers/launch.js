@@ -9,10 +9,14 @@ const crypto = require("crypto");
 
 const END = ";__proctorEnd();";
 const LATE = ";require=__proctorRequire;eval(__proctorTest(eval));__proctorEnd();";
+const JOINT = "__proctorRestore();";
 const PACKAGES = "/proctor/aid/packages.js";
 const NAMES = ["Array", "Boolean", "Date", "Error", "Infinity", "JSON", "Map", "Math", "NaN", "Number",
   "Object", "Promise", "RangeError", "RegExp", "Set", "String", "Symbol", "TypeError", "isFinite",
-  "isNaN", "parseFloat", "parseInt", "undefined"];
+  "isNaN", "parseFloat", "parseInt", "undefined", "setTimeout", "setInterval", "setImmediate",
+  "queueMicrotask"];
+// What would keep a failure of the test from ending the program, unless the test is about it.
+const SWALLOWING = ["uncaughtException", "unhandledRejection"];
 const file = path.resolve("main.js");
 const source = fs.readFileSync(file, "utf8");
 const lines = source.split("\n");
@@ -30,15 +34,17 @@ const { create } = Object;
 const AnyError = Error;
 const { captureStackTrace } = Error;
 const realEval = eval;
+const EventEmitter = require("events");
+const { removeAllListeners } = EventEmitter.prototype;
+const { setUncaughtExceptionCaptureCallback } = process;
 let below = null;
 let asked = false;
 let ended = false;
 let given = false;
 
 function stack(above) {
-  const kept = ["prepareStackTrace", "stackTraceLimit"].map((name) => [
-    name, getOwnPropertyDescriptor(AnyError, name),
-  ]);
+  const prepare = getOwnPropertyDescriptor(AnyError, "prepareStackTrace");
+  const limit = getOwnPropertyDescriptor(AnyError, "stackTraceLimit");
   defineProperty(AnyError, "prepareStackTrace", {
     value: (_, found) => found, configurable: true, writable: true,
   });
@@ -46,11 +52,10 @@ function stack(above) {
   const holder = create(null);
   captureStackTrace(holder, above);
   const sites = holder.stack;
-  for (let i = 0; i < 2; i++) {
-    const [name, found] = kept[i];
-    if (found) defineProperty(AnyError, name, found);
-    else delete AnyError[name];
-  }
+  if (prepare) defineProperty(AnyError, "prepareStackTrace", prepare);
+  else delete AnyError.prepareStackTrace;
+  if (limit) defineProperty(AnyError, "stackTraceLimit", limit);
+  else delete AnyError.stackTraceLimit;
   return sites;
 }
 
@@ -77,7 +82,7 @@ function snapshot(owners) {
   }
   return () => {
     for (let i = 0; i < rows.length; i++) {
-      const [owner, name, found] = rows[i];
+      const owner = rows[i][0], name = rows[i][1], found = rows[i][2];
       const now = getOwnPropertyDescriptor(owner, name);
       if (!now || now.value !== found.value || now.get !== found.get) {
         try {
@@ -90,16 +95,31 @@ function snapshot(owners) {
   };
 }
 
+function letFailuresEnd() {
+  const about = test || source.slice(source.lastIndexOf(JOINT));
+  if (SWALLOWING.some((name) => about.includes(name))) return;
+  for (const name of ["emit", "removeListener", "on", "listenerCount"]) {
+    if (getOwnPropertyDescriptor(process, name)) delete process[name];
+  }
+  for (const name of SWALLOWING) apply(removeAllListeners, process, [name]);
+  apply(setUncaughtExceptionCaptureCallback, process, [null]);
+}
+
 function library() {
   const assert = require("assert");
   const types = [Object, Function, Array, String, Number, Boolean, Symbol, Map, Set, Promise, RegExp,
     Date, Error, TypeError, RangeError, assert.AssertionError];
-  return [...types, ...types.map((type) => type.prototype), Math, JSON, Reflect, assert, assert.strict,
-    require("util"), Module, Module.prototype, Module._extensions];
+  const iterators = [[].values(), new Map().values(), new Set().values(), ""[Symbol.iterator](),
+    "".matchAll(/x/g), (function* () {})(), (async function* () {})()].map(getPrototypeOf);
+  const generators = [iterators[5], iterators[6]].map(getPrototypeOf);
+  return [...types, ...types.map((type) => type.prototype), ...iterators, ...generators,
+    getPrototypeOf(iterators[0]), Math, JSON, Reflect, assert, assert.strict, require("util"), Module,
+    Module.prototype, Module._extensions, EventEmitter.prototype];
 }
 
 if (fs.existsSync(PACKAGES)) require(PACKAGES);
-const restore = lines[last - 1] === LATE ? snapshot(library()) : () => undefined;
+const changes = lines[last - 1] === LATE || source.includes(JOINT);
+const restore = changes ? snapshot(library()) : () => undefined;
 const globals = create(null);
 for (const name of NAMES) globals[name] = globalThis[name];
 
@@ -117,9 +137,16 @@ defineProperty(globalThis, "__proctorTest", {
     if (!atTheEnd(__proctorTest) || evaluate !== realEval || asked) return "throw new Error('not now')";
     asked = true;
     restore();
-    const used = NAMES.filter((name) => new RegExp(`\\b${name}\\b`).test(test) && /^[A-Z][a-z]|JSON|^is|^p/.test(name));
+    letFailuresEnd();
+    const used = NAMES.filter((name) => new RegExp(`\\b${name}\\b`).test(test) && /^[A-Z][a-z]|JSON|^is|^p|^set|^queue/.test(name));
     const names = used.length ? `const {${used.join(",")}} = __proctorGlobals;` : "";
     return `{${names}{${test}\n}}\n//# sourceURL=main.js`;
+  },
+});
+defineProperty(globalThis, "__proctorRestore", {
+  value: function __proctorRestore() {
+    restore();
+    letFailuresEnd();
   },
 });
 defineProperty(globalThis, "__proctorGlobals", { value: globals });

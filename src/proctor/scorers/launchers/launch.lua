@@ -26,6 +26,21 @@ local function finish()
   out:write("\n", concat(letters), "\n")
   out:flush()
 end
+-- Functions of the library that the program has changed; what it added to the library stays.
+local library = {}
+for _, name in ipairs({ "math", "string", "table", "os" }) do
+  local functions = {}
+  for key, value in pairs(_G[name]) do functions[key] = value end
+  library[name] = { _G[name], functions }
+end
+local next, rawset, globals, strings = next, rawset, _G, getmetatable("")
+local function restore()
+  for name, kept in next, library do
+    for key, value in next, kept[2] do rawset(kept[1], key, value) end
+    rawset(globals, name, kept[1])
+  end
+  rawset(strings, "__index", library.string[1])
+end
 arg = { [0] = "main.lua" }
 local exit, stderr, tostring, traceback = os.exit, io.stderr, tostring, debug.traceback
 -- What looks into functions that run would see the proof.
@@ -35,7 +50,7 @@ for _, name in ipairs({ "getupvalue", "setupvalue", "upvalueid", "upvaluejoin", 
 end
 -- The test's own copies of what it fails by, and what ends it; the program cannot change them.
 local fine, message = xpcall(chunk, traceback, assert, error, type, tostring, tonumber, pairs, ipairs,
-  pcall, rawequal, select, finish)
+  pcall, rawequal, select, finish, restore)
 if not fine then
   stderr:write(tostring(message), "\n")
   exit(1)

@@ -29,7 +29,8 @@ local({
   # What a test fails by must be what it was: names of the language that the answer took go.
   joint <- match("invisible(\"the test begins here\")", text, nomatch = 0L)
   names <- c("assert", "stopifnot", "stop", "identical", "all.equal", "isTRUE", "isFALSE", "library",
-             "require", "==", "!=", "!", "(", "{", "if", "&&", "||", "<-")
+             "require", "==", "!=", "!", "(", "{", "if", "&&", "||", "<-", "<", ">", "<=", ">=", "-",
+             "abs", "all", "any", "is.logical")
   base <- as.list(baseenv(), all.names = TRUE)[c(names, "all", "any", "is.logical", "anyNA", "abs", "sum", "length")]
   base <- base[!vapply(base, is.null, TRUE)]
   kept <- if (exists("holds", inherits = FALSE)) holds else NULL

@@ -15,12 +15,19 @@ lambda do
     (kind.instance_methods(false) + kind.private_instance_methods(false)).map { |name| [kind, name, kind.instance_method(name)] }
   }
   plain = Kernel.private_instance_methods(false) + Kernel.instance_methods(false)
+  before = classes.to_h { |kind| [kind, kind.ancestors] }
   define, remove = Module.instance_method(:define_method), Module.instance_method(:remove_method)
   ObjectSpace.singleton_class.send(:undef_method, :each_object)
   $0 = file
   TOPLEVEL_BINDING.eval(text, file, 1)
   (Object.instance_methods(false) + Object.private_instance_methods(false)).each do |name|
     remove.bind_call(Object, name) if plain.include?(name) && !%i[to_s inspect].include?(name)
+  end
+  classes.each do |kind|
+    names = kept.filter_map { |owner, name, _| name if owner == kind }
+    (kind.ancestors.take_while { |part| part != kind } - before[kind]).each do |part|
+      (names & (part.instance_methods(false) + part.private_instance_methods(false))).each { |name| remove.bind_call(part, name) }
+    end
   end
   kept.each { |kind, name, found| define.bind_call(kind, name, found) unless kind.instance_method(name) == found }
   TOPLEVEL_BINDING.eval(test, file, 1)

@@ -22,10 +22,23 @@ from functools import partial
 from typing import Any
 
 SOURCE = "main.py"
-ALWAYS = ("builtins", "math", "operator", "traceback", "linecache")
+ALWAYS = ("builtins", "math", "operator", "traceback", "linecache", "contextlib")
 WITH = {"unittest": ("unittest.case", "unittest.suite", "unittest.result", "unittest.loader"),
-        "numpy": ("numpy.testing",), "pandas": ("pandas.testing",)}  # fmt: skip
-"""Modules in which another one does what it is known for."""
+        "numpy": ("numpy.testing", "numpy.testing._private.utils"),
+        "pandas": ("pandas.testing", "pandas._testing", "pandas._testing.asserters")}  # fmt: skip
+"""Modules in which another one does what it is known for; parts of packages come by themselves."""
+WHOLE = frozenset(("unittest", "asyncio", "contextlib"))
+"""Packages whose classes decide whether and how a test runs: all that these hold is put back."""
+DECIDING = frozenset((
+    "__enter__", "__exit__", "__aenter__", "__aexit__", "__eq__", "__ne__", "__lt__", "__le__",
+    "__gt__", "__ge__", "__bool__", "__len__", "__contains__", "__iter__", "__next__",
+    "__getattribute__", "__getattr__", "__init_subclass__", "__new__", "__init__", "__call__",
+    "__set_name__", "__hash__", "__get__", "__set__", "__del__", "__sub__", "__rsub__", "__abs__",
+    "__float__", "__getitem__", "__await__", "__class_getitem__", "__instancecheck__",
+))  # fmt: skip
+"""What is put back in classes of other modules that a test uses."""
+UNSETTABLE = frozenset(("__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"))
+MISSING = object()
 REFUSED = frozenset((
     "sys.addaudithook", "sys._current_frames", "sys._current_exceptions",
     "sys.monitoring.register_callback", "gc.get_objects", "gc.get_referrers", "gc.get_referents",
@@ -36,6 +49,7 @@ TIMERS = (_signal.ITIMER_REAL, _signal.ITIMER_VIRTUAL, _signal.ITIMER_PROF)
 SIZE = 4
 HALF = 16
 """Bytes by which a program asks for its test, and again by which it says that this has ended."""
+HEAP_TYPE = 1 << 9
 FLAGS = 0x1FFE0000
 """The flags of a text that ``from __future__`` sets."""
 
@@ -45,34 +59,53 @@ class Pristine:
 
     def __init__(self, names: list[str]) -> None:
         more = [part for name in names for part in WITH.get(name, ())]
-        wanted = (*ALWAYS, *names, *more)
-        found = {name: SNAPSHOTS.get(name) or snapshot(name) for name in wanted}
-        self.snapshots = [kept for kept in found.values() if kept is not None]
+        found = {name: SNAPSHOTS.get(name) or snapshot(name) for name in (*ALWAYS, *names, *more)}
+        roots = {name.partition(".")[0] for name in names} - {"numpy", "pandas"}
+        parts = {
+            name: SNAPSHOTS.get(name) or snapshot(name)
+            for name in list(sys.modules)
+            if name.partition(".")[0] in roots and name not in found
+        }
+        self.snapshots = [(True, *kept) for kept in found.values() if kept is not None]
+        self.snapshots += [(False, *kept) for kept in parts.values() if kept is not None]
+        """Modules, and whether the test names them: of the rest, what they remember stays."""
         self.imports = (list(sys.meta_path), list(sys.path_hooks), list(sys.path))
         self.hooks = (sys.excepthook, sys.displayhook, sys.unraisablehook)
 
 
-def snapshot(name: str) -> tuple[str, Any, dict[str, Any], list[tuple[Any, str, Any]]] | None:
+Snapshot = tuple[str, Any, dict[str, Any], list[tuple[Any, str, Any]], list[Any]]
+
+
+def snapshot(name: str) -> Snapshot | None:
     """Return a module with its names, and what could be changed within what they name."""
     try:
         module = importlib.import_module(name)
     except Exception:  # noqa: BLE001 - it fails again in the test
         return None
     names = dict(vars(module))
-    return name, module, names, inside(names)
+    return name, module, names, functions_in(names), classes_in(names, name.partition(".")[0])
 
 
-def inside(names: dict[str, Any]) -> list[tuple[Any, str, Any]]:
-    """Return what could be changed within functions and classes: owner, attribute, value."""
-    found: list[tuple[Any, str, Any]] = []
+def functions_in(names: dict[str, Any]) -> list[tuple[Any, str, Any]]:
+    """Return what could be changed within functions: the function, the attribute, its value."""
+    functions = [value for value in names.values() if type(value) is types.FunctionType]
+    return [(f, part, getattr(f, part)) for f in functions for part in ("__code__", "__defaults__")]
+
+
+def classes_in(names: dict[str, Any], root: str) -> list[Any]:
+    """Return classes, and objects of those that decide, with what they hold themselves.
+
+    With each comes whether all of it is put back, or only what decides.
+    """
+    whole = root in WHOLE
+    found: list[Any] = []
     for value in list(names.values()):
-        if isinstance(value, types.FunctionType):
-            found += [(value, part, getattr(value, part)) for part in ("__code__", "__defaults__")]
-        elif isinstance(value, type) and value.__module__.startswith("unittest."):
-            for name, part in list(vars(value).items()):
-                if isinstance(part, types.FunctionType):
-                    found += [(value, name, part), (part, "__code__", part.__code__),
-                              (part, "__defaults__", part.__defaults__)]  # fmt: skip
+        if isinstance(value, type) and value.__module__.partition(".")[0] in (root, f"_{root}"):
+            if value.__flags__ & HEAP_TYPE:
+                held = {n: part for n, part in vars(value).items() if whole or n in DECIDING}
+                found += [(value, held, whole, functions_in(held))]
+        elif root == "unittest" and type(value).__module__.startswith("unittest."):
+            found += [(value, dict(vars(value)), whole, [])]
     return found
 
 
@@ -101,15 +134,28 @@ BETWEEN = compile(
     """
 sys.excepthook, sys.displayhook, sys.unraisablehook = kept.hooks
 sys.meta_path[:], sys.path_hooks[:], sys.path[:] = kept.imports
-for name, module, names, inside in kept.snapshots:
-    for owner, part, value in inside:
+for named, name, module, names, functions, owners in kept.snapshots:
+    for owner, part, value in functions:
         if getattr(owner, part, None) is not value:
             setattr(owner, part, value)
+    for owner, held, whole, functions in owners:
+        now = owner.__dict__
+        for part in [part for part in now if part not in held]:
+            if (whole or part in DECIDING) and part not in UNSETTABLE:
+                delattr(owner, part)
+        for part, value in held.items():
+            if now.get(part, MISSING) is not value and part not in UNSETTABLE:
+                setattr(owner, part, value)
+        for function, part, value in functions:
+            if getattr(function, part, None) is not value:
+                setattr(function, part, value)
     sys.modules[name] = module
     now = module.__dict__
     for part, value in names.items():
-        if now.get(part) is not value:
-            now[part] = value
+        found = now.get(part)
+        if found is not value:
+            if named or callable(value) or type(found).__module__ == "program":
+                now[part] = value
 write(line, key)
 def take(size):
     data = b""
@@ -171,6 +217,7 @@ def steps(given: list[Any]) -> list[Any]:
         "__builtins__": built_in, "sys": sys, "kept": kept, "read": os.read,
         "write": os.write, "leave": os._exit, "line": line, "key": key[:HALF], "SIZE": SIZE,
         "FLAGS": FLAGS, "SOURCE": SOURCE, "program": program, "test": test,
+        "DECIDING": DECIDING, "MISSING": MISSING, "UNSETTABLE": UNSETTABLE,
         "plain": plain, "AST": _ast.AST, "ONLY_AST": _ast.PyCF_ONLY_AST,
     }  # fmt: skip
     sys.addaudithook(refuse)

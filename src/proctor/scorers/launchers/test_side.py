@@ -16,7 +16,7 @@ import types
 import unittest
 from typing import Any
 
-from crossing import CannotCross
+from crossing import CannotCross, Reader
 from crossing_kinds import ERRORS, error_of
 from joined import ARITHMETIC, COMPARISONS, NONE, AModule, Peer, Proxy, exactly, part_of
 
@@ -52,11 +52,56 @@ class RemoteTrace(Exception):
 class TestPeer(Peer):
     """The end at which the test is."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, test: str) -> None:
         super().__init__(fd)
         self.fault = ""
         self.named_classes: set[int] = set()
         self.errors: dict[int, type] = {}
+        self.ends_iterations = "StopIteration" in test
+        self.arriving: list[int] = []
+        self.constructed: set[int] = set()
+        """Objects that the test made, by a class that it names or by arithmetic with such."""
+        self.returned: set[int] = set()
+        """Objects that the answer chose to give."""
+
+    def ask(self, request: str, *arguments: Any) -> Any:
+        """Ask for something; only an iterator of the answer can end an iteration of the test."""
+        try:
+            value = super().ask(request, *arguments)
+        except StopIteration as error:
+            steps = request == "send" or (request == "operate" and arguments[1] == "__next__")
+            if steps or self.ends_iterations:
+                raise
+            raise RuntimeError("the answer raised StopIteration") from error
+        self.note_origin(request, arguments, value)
+        return value
+
+    def note_origin(self, request: str, arguments: tuple[Any, ...], value: Any) -> None:
+        """Note whether an object was made by the test, or is one that the answer chose."""
+        arriving, self.arriving = self.arriving, []
+        if isinstance(value, Proxy) and self.is_making(request, arguments):
+            number = part_of(value, "number")
+            if number not in self.returned and arriving.count(number) == 1:
+                self.constructed.add(number)
+                return
+        self.returned.update(arriving)
+        self.constructed.difference_update(arriving)
+
+    def is_making(self, request: str, arguments: tuple[Any, ...]) -> bool:
+        """Tell whether a request calls a class that the test names, or computes with its object."""
+        target = arguments[0]
+        if request == "call" and isinstance(target, Proxy):
+            return part_of(target, "own") in self.named_classes
+        if request != "operate" or arguments[1] not in ARITHMETIC:
+            return False
+        return part_of(target, "number") in self.constructed
+
+    def resolve(self, reader: Reader, tag: bytes) -> Any:
+        """Read an object, and note that it has come."""
+        value = super().resolve(reader, tag)
+        if isinstance(value, Proxy):
+            self.arriving.append(part_of(value, "number"))
+        return value
 
     def fail(self, reason: str) -> BaseException:
         """Note what the answer's process did, for good."""
@@ -75,7 +120,9 @@ class TestPeer(Peer):
     def operate(self, proxy: Proxy, name: str, arguments: tuple[Any, ...]) -> Any:
         """Ask for an operation; none that shows the answer what the test compares it with."""
         if name == "__exit__":
-            arguments = exit_arguments(*arguments)
+            failed = is_failure(arguments[1])
+            ended = super().operate(proxy, name, exit_arguments(*arguments))
+            return False if failed else ended
         strangers = [part for part in arguments if not isinstance(part, Proxy)]
         if name in ("__eq__", "__ne__") and any(part is None for part in strangers):
             return name == "__ne__"
@@ -86,7 +133,7 @@ class TestPeer(Peer):
                 f" a {type(strangers[0]).__name__}"
             )
         asks = name in ARITHMETIC or name == "__contains__"
-        if strangers and asks and part_of(proxy, "kind") not in self.named_classes:
+        if strangers and asks and part_of(proxy, "number") not in self.constructed:
             raise self.fail(f"a {type(proxy).__name__} cannot cross to the test")
         return self.checked(name, super().operate(proxy, name, arguments))
 
@@ -167,6 +214,11 @@ class TestPeer(Peer):
                 )
             bases = (self.errors[number],)
         return bases[0]
+
+
+def is_failure(error: Any) -> bool:
+    """Tell whether an exception is a failure of the test, which no answer can take back."""
+    return isinstance(error, AssertionError) and not isinstance(error.__cause__, RemoteTrace)
 
 
 def exit_arguments(kind: Any, error: Any, _: Any) -> tuple[Any, ...]:
@@ -268,7 +320,7 @@ class Names(dict[str, Any]):
 
 def main(fd: int, given: dict[str, Any]) -> None:
     """Wait until the answer has run, then run the test with its names."""
-    peer = TestPeer(fd)
+    peer = TestPeer(fd, given["test"])
     names = Names(peer, given["names"])
     if given["before"].strip():
         exec(compile(given["before"], "before", "exec", dont_inherit=True), names)  # noqa: S102  # nosec B102
