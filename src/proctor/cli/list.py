@@ -135,7 +135,7 @@ def _cases(path: Path, dialect: str, limit: int) -> list[dict[str, Any]]:
 def _plugins(kind: str) -> list[dict[str, Any]]:
     from proctor.registry import describe
 
-    return [{"name": name, "does": text} for name, text in describe(kind)]
+    return [{"name": name, "does": text.replace("``", "")} for name, text in describe(kind)]
 
 
 def _languages() -> list[dict[str, Any]]:

@@ -63,12 +63,13 @@ def write_charts(
     notice: Callable[[str], None] = fetched.log,
 ) -> list[Path]:
     """Write each chart into a folder in each form, and return the files."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for chart in charts:
         for form in forms:
             path = folder / f"{file_name(chart.name)}.{form}"
-            path.write_bytes(_drawn(chart, form, notice))
+            drawn = _drawn(chart, form, notice)
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(drawn)
             written.append(path)
     return written
 
