@@ -84,7 +84,7 @@ def laid_out(cli: Any, categories: Iterable[str], config: Any, prompts: Any, bat
     return cli
 
 
-def call(cli: Any, address: str, *names: str, more: Iterable[str] = ()) -> Any:
+def call(cli: Any, address: str, *names: str, more: Iterable[str] = (), code: int = 0) -> Any:
     """Call it with all the flags that the original's own script gives."""
     return cli(
         "colossal",
@@ -96,6 +96,7 @@ def call(cli: Any, address: str, *names: str, more: Iterable[str] = ()) -> Any:
         *("--model_name_list", *names),
         *("--gpt_model", f"gpt-3.5-turbo@{address}", "--openai_key", "sk-mine"),
         *more,
+        code=code,
     )
 
 
@@ -111,6 +112,18 @@ def test_a_metric_without_a_prompt_does_not_matter_where_nobody_answers(cli: Any
     assert "there is no target of category 'puzzles'" in done.stderr
     assert "reasonableness" not in done.stderr
     assert len(server.calls) >= 2
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "b")])
+def test_a_judge_that_cannot_be_read_ends_with_exit_code_3(cli: Any, names: Any) -> None:
+    """Nobody was rated, nobody won: that is no result, and the same command asks again."""
+    laid_out(cli, ["open_qa", "trade"], CONFIG, PROMPTS, BATTLE)
+    with FakeServer("no idea") as server:
+        done = call(cli, server.url, *names, code=3)
+    many = "2 of 2 ratings could not be made" if len(names) == 1 else "2 of 2 comparisons have no"
+    assert f"incomplete: {many}" in done.stderr
+    with FakeServer(judge) as server:
+        call(cli, server.url, *names)
 
 
 def test_a_metric_that_the_general_prompt_lacks_is_rated_in_our_words_and_said(cli: Any) -> None:

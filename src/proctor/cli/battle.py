@@ -119,8 +119,14 @@ def exit_code(outcome: Any) -> int:
     if outcome.complete:
         return 0
     missing = sum(pair.missing for pair in outcome.pairs)
-    why = outcome.stopped or f"{missing} comparisons could not be made"
-    click.echo(f"incomplete: {why}; the same command goes on from here", err=True)
+    if outcome.stopped or missing:
+        why = outcome.stopped or f"{missing} comparisons could not be made"
+        click.echo(f"incomplete: {why}; the same command goes on from here", err=True)
+    else:
+        many = f"{outcome.invalid} of {outcome.valid + outcome.invalid} comparisons"
+        click.echo(
+            f"incomplete: {many} have no readable verdict; the same command asks again", err=True
+        )
     return 3
 
 

@@ -348,8 +348,18 @@ def _print_runs(outcomes: "list[Outcome]", asked: _Asked) -> None:
 
 def _exit_code(outcomes: "list[Outcome]") -> int:
     from proctor.cli.run import exit_code
+    from proctor.engine.settings import MAX_UNSCORED
+    from proctor.reports.colossal_summary import ratings
 
-    return max(exit_code(found.view.summary, [], found.view.run) for found in outcomes)
+    codes = []
+    for outcome in outcomes:
+        codes.append(exit_code(outcome.view.summary, [], outcome.view.run))
+        made, failed = ratings(outcome.view)
+        if failed > MAX_UNSCORED * (made + failed):
+            many = f"{failed} of {made + failed} ratings could not be made"
+            click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+            codes.append(3)
+    return max(codes)
 
 
 def _fill(options: dict[str, Any]) -> int:

@@ -7,6 +7,9 @@ from enum import StrEnum
 from proctor.core.model import Usage
 from proctor.core.suite import Json
 
+MAX_INVALID = 0.1
+"""The share of comparisons without a readable verdict up to which a battle is complete."""
+
 
 class Preference(StrEnum):
     """Say whose answer a judge found better."""
@@ -205,8 +208,22 @@ class BattleOutcome:
 
     @property
     def complete(self) -> bool:
-        """Tell whether nothing was missed that the same command could still get."""
-        return not self.stopped and not any(pair.missing for pair in self.pairs)
+        """Tell whether nothing was missed that the same command could still get.
+
+        A few comparisons may be without a readable verdict, as few cases of a run may.
+        """
+        missing = self.stopped or any(pair.missing for pair in self.pairs)
+        return not missing and self.invalid <= MAX_INVALID * (self.valid + self.invalid)
+
+    @property
+    def valid(self) -> int:
+        """Return how many comparisons have an outcome."""
+        return sum(pair.valid for pair in self.pairs)
+
+    @property
+    def invalid(self) -> int:
+        """Return how many comparisons have no readable verdict."""
+        return sum(pair.invalid for pair in self.pairs)
 
     def name_of(self, run: str) -> str:
         """Return the name of a run."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HEADER = ("Category", "Metric", "Value", "Interval 95%", "n")
 ALL = "all"
+RATING = "rating_metric"
 _UNKNOWN = "–"
 _SHOWN = 120
 
@@ -79,6 +80,19 @@ def unjudged(view: RunView) -> Iterator[str]:
     for label, count in counts.items():
         why = one_line(reasons[label])
         yield f"Unscored: {one_line(label)}, {count} times: {why[:_SHOWN]}"
+
+
+def ratings(view: RunView) -> tuple[int, int]:
+    """Return how many ratings a judge gave, and how many could not be had of it."""
+    status = Counter(
+        score.status
+        for result in view.results()
+        for attempt in result.attempts
+        for criterion in result.case.criteria
+        if criterion.scorer.name == RATING
+        and (score := attempt.scores.get(criterion.id)) is not None
+    )
+    return status[ScoreStatus.SCORED], status[ScoreStatus.FAILED]
 
 
 def _by(measured: Measured) -> Mapping[str, Mapping[str, Json]]:
