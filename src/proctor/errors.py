@@ -41,6 +41,8 @@ class Problem:
     severity: Literal["error", "warning", "note"] = "error"
     about: str = ""
     """What the message is about, such as a case, where many may have the same problem."""
+    unlisted: int = 0
+    """How many more of the same there are that no list holds."""
 
     @property
     def text(self) -> str:
@@ -78,13 +80,14 @@ def grouped(problems: Iterable[Problem]) -> list[str]:
 
 def _worded(group: list[Problem]) -> str:
     first, *others = group
-    if not others:
+    count = len(others) + sum(problem.unlisted for problem in group)
+    if not count:
         return str(first)
     places = [_short_place(problem) for problem in others[:MOST_PLACES]]
     named = [place for place in places if place]
-    more = "" if len(others) <= MOST_PLACES else ", …"
+    more = "" if count <= MOST_PLACES else ", …"
     where = f": {', '.join(named)}{more}" if named else ""
-    return f"{first}\n  and {len(others):,} more like it{where}"
+    return f"{first}\n  and {count:,} more like it{where}"
 
 
 def _short_place(problem: Problem) -> str:

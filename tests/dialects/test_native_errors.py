@@ -252,7 +252,7 @@ def test_all_problems_of_all_files_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_a_flood_of_problems_is_cut(tmp_path: Path) -> None:
-    rows = "\n".join(['{"ask": "q", "x": 1}'] * 2000)
+    rows = "\n".join(f'{{"ask": "q", "x{number}": 1}}' for number in range(2000))
     found = problems(tmp_path, {"s.jsonl": rows}, "s.jsonl")
     assert len(found) == 501
     assert "1,500 more" in found[-1].message

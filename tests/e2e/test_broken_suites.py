@@ -237,10 +237,26 @@ def test_files_that_include_each_other_many_times_come_to_an_end(
 def test_a_flood_of_errors_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "suite.jsonl").write_text('{"aks": 1}\n' * 2_000)
+    rows = "".join(f'{{"{"x" * (1 + number)}": 1}}\n' for number in range(2_000))
+    (tmp_path / "suite.jsonl").write_text(rows)
     monkeypatch.chdir(tmp_path)
     found = json.loads(proctor(capsys, "check", "suite.jsonl", "--json")[0])["problems"]
     assert (len(found), found[-1]["message"]) == (501, "… and 1,500 more problems")
+
+
+def test_every_equal_error_is_counted_and_leaves_room_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = '{"aks": 1}\n' * 1_319 + '{"ask": "a", "criteria": {"contians": "b"}}\n'
+    (tmp_path / "suite.jsonl").write_text(rows)
+    monkeypatch.chdir(tmp_path)
+    out, err = proctor(capsys, "check", "suite.jsonl")
+    assert "and 1,318 more like it: suite.jsonl:2:1" in err
+    assert "there is no scorer 'contians'" in err
+    assert "1320 errors" in out
+    found = json.loads(proctor(capsys, "check", "suite.jsonl", "--json")[0])
+    assert found["counts"]["error"] == 1_320
+    assert sum(1 + problem.get("unlisted", 0) for problem in found["problems"]) == 1_320
 
 
 def red(**keys: object) -> str:

@@ -118,6 +118,6 @@ def _checked(
 
 def _counts(problems: "list[Problem]") -> dict[str, int]:
     return {
-        kind: sum(problem.severity == kind for problem in problems)
+        kind: sum(1 + problem.unlisted for problem in problems if problem.severity == kind)
         for kind in ("error", "warning", "note")
     }

@@ -53,6 +53,7 @@ def problem_json(problem: Problem) -> dict[str, Json]:
         "column": problem.column,
         "field": problem.field,
         "hint": problem.hint,
+        **({"unlisted": problem.unlisted} if problem.unlisted else {}),
     }
 
 

@@ -142,7 +142,7 @@ class _Loader:
     def file(self, path: Path, defaults: Defaults, *, top: bool = False) -> None:
         """Read one file of cases; the first one may describe the suite too."""
         self.open.append(path.resolve())
-        before = len(self.cases), len(self.findings.errors)
+        before = len(self.cases), self.findings.total
         try:
             if path.suffix.lower() in ROW_ENDINGS:
                 document = self._rows(path, defaults, top)
@@ -150,7 +150,7 @@ class _Loader:
                 document = read_yaml(path)
                 self.findings.warnings += document.warnings
                 self._yaml(self._spot(document), defaults, top)
-            if before == (len(self.cases), len(self.findings.errors)):
+            if before == (len(self.cases), self.findings.total):
                 at: Loc = ("cases",) if isinstance(document.data, dict) else ()
                 problem = document.problem(at, "there are no cases here")
                 self.findings.add(problem)

@@ -129,7 +129,7 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
 
 def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     """Read one case, or note all that is wrong with it."""
-    before = len(spot.findings.errors)
+    before = spot.findings.total
     strange = spot.unknown_keys(CaseKeys.model_fields)
     known = {key: value for key, value in spot.value.items() if key not in strange}
     keys = spot.validated(CaseKeys, normal(replace(spot, value=known)))
@@ -146,7 +146,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     files, setup = read_files(spot, keys.files), read_setup(spot, keys.setup)
     if not references:
         _warn_of_nothing_to_compare(spot, criteria)
-    if len(spot.findings.errors) > before:
+    if spot.findings.total > before:
         return None
     return Case(
         id=keys.id or default_id,

@@ -55,9 +55,9 @@ def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
             unknown = [name for name in new if not _is_known(name)]
             strange = strange or bool(unknown)
             findings.add(*(_unknown_column(path, name) for name in unknown))
-        before = len(findings.errors)
+        before = findings.total
         document.data = _case_of(findings, document)
-        if not strange and len(findings.errors) == before:
+        if not strange and findings.total == before:
             yield document
 
 

@@ -1,8 +1,9 @@
 """A value of a native file with its place, and the problems found on the way."""
 
 import base64
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -16,6 +17,8 @@ from proctor.suite_modules import SuiteModules
 from proctor.validation import describe, problems_of, suggest
 
 MAX_SHOWN = 500
+MAX_ALIKE = 100
+"""How many errors of the same words are kept with their places."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -58,24 +61,49 @@ class Findings:
     warnings: list[Problem] = field(default_factory=list)
 
     more: int = 0
-    """Errors beyond those that are kept."""
+    """Errors beyond those that are kept, of words that none of these has."""
+
+    _kept: Counter[str] = field(default_factory=Counter)
+    _unlisted: Counter[str] = field(default_factory=Counter)
 
     @property
     def full(self) -> bool:
         """Tell whether further errors are only counted."""
         return len(self.errors) >= MAX_SHOWN
 
+    @property
+    def total(self) -> int:
+        """Return how many errors there are, those that are only counted among them."""
+        return len(self.errors) + self.more + self._unlisted.total()
+
+    def counts_only(self, message: str) -> bool:
+        """Tell whether an error of these words is only counted."""
+        return self.full or self._kept[message] >= MAX_ALIKE
+
+    def count(self, message: str) -> None:
+        """Count an error whose place is not kept, beside those of the same words."""
+        if message in self._kept:
+            self._unlisted[message] += 1
+        else:
+            self.more += 1
+
     def add(self, *problems: Problem) -> None:
         """Note errors; where there are too many already, count them."""
-        kept = problems[: max(0, MAX_SHOWN - len(self.errors))]
-        self.errors += kept
-        self.more += len(problems) - len(kept)
+        for problem in problems:
+            if self.counts_only(problem.message):
+                self.count(problem.message)
+            else:
+                self._kept[problem.message] += 1
+                self.errors.append(problem)
 
     def check(self) -> None:
         """Raise all errors there are."""
         if not self.errors:
             return
-        shown = list(self.errors)
+        shown = []
+        unlisted = Counter(self._unlisted)
+        for problem in self.errors:
+            shown.append(replace(problem, unlisted=unlisted.pop(problem.message, 0)))
         if self.more:
             message = f"… and {self.more:,} more problems"
             shown.append(Problem(message=message, file=shown[-1].file))
@@ -110,8 +138,8 @@ class Spot:
 
     def error(self, message: str, *, hint: str = "", key: str = "") -> None:
         """Note something that makes the suite unreadable."""
-        if self.findings.full:
-            self.findings.more += 1
+        if self.findings.counts_only(message):
+            self.findings.count(message)
             return
         loc = (*self.loc, key) if key else self.loc
         self.findings.add(self.document.problem(loc, message, hint=hint))
@@ -162,12 +190,13 @@ class Spot:
         known = set(known)
         strange = [key for key in self.value if key not in known]
         for key in strange:
-            if self.findings.full:
-                self.error("")
+            message = f"unknown key {key!r}"
+            if self.findings.counts_only(message):
+                self.findings.count(message)
                 continue
             meant = meant_by(key, known)
             hint = f"did you mean {meant!r}?" if meant else suggest(key, known)
-            self.error(f"unknown key {key!r}", hint=hint, key=key)
+            self.error(message, hint=hint, key=key)
         return strange
 
     def path(self) -> Path | None:
