@@ -110,8 +110,8 @@ def run_options(command: Command) -> Command:
                 "--again",
                 default="",
                 metavar="LABEL",
-                help="Ask anew, under this label; the same label goes on. Verdicts on the same words"
-                " are kept.",
+                help="Ask anew, under this label; the same label goes on. Verdicts on the same"
+                " words are kept.",
             ),
             click.option("--name", default="", help="The run's name [default: SUITE-CANDIDATE]."),
             *judge_options,
