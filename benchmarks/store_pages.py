@@ -96,8 +96,9 @@ def fill(path: Path, attempts: int) -> str:
         key = suite_key(header, keys)
         base = sqlite3.connect(path)
         base.execute("PRAGMA synchronous=OFF")
-        row = (key, "many", "", "native", count, time.time(), encode(header))
-        base.execute("INSERT INTO suites VALUES (?,?,?,?,?,?,?)", row)
+        store.put_suite(header, key, [])
+        base.execute("UPDATE suites SET cases = ? WHERE key = ?", (count, key))
+        base.commit()
         for start in range(0, count, BATCH):
             some = [(n, make_case(n)) for n in range(start, min(count, start + BATCH))]
             with base:

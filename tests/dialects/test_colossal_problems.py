@@ -62,6 +62,7 @@ def test_nothing_wrong(tmp_path: Path) -> None:
     [
         (changed(language="zh"), "there is no language 'zh'|did you mean 'cn'?"),
         (changed(language="fr"), "there is no language 'fr'|known are: cn, en"),
+        (changed(language=["en"]), "there is no language ['en']|known are: cn, en"),
         ({"category": CONFIG["category"]}, "does not say its language"),
         (changed(langauge="en"), "unknown key 'langauge'|did you mean 'language'?"),
         (category(GTP=["relevance"]), "config.json:5:4|unknown key 'GTP'|did you mean 'GPT'?"),

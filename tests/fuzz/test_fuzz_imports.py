@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -228,13 +229,13 @@ def changed(value: Any, changes: Sequence[tuple[int, int, int, str]]) -> Any:
         for part in at[:-1]:
             holder = holder[part]
         if kind == 0 or kind == 4:
-            holder[at[-1]] = ODD[odd]
+            holder[at[-1]] = deepcopy(ODD[odd])
         elif kind == 1:
             del holder[at[-1]]
         elif kind == 2 and isinstance(holder, dict):
-            holder[key] = ODD[odd]
+            holder[key] = deepcopy(ODD[odd])
         elif isinstance(holder, list):
-            holder.append(holder[at[-1]])
+            holder.append(deepcopy(holder[at[-1]]))
     return made
 
 

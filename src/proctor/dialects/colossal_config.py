@@ -145,7 +145,7 @@ class _Reader:
             hint = 'write "language": "en", or "cn"'
             self._wrong((), "the config does not say its language", hint)
             return "en"
-        if found in LANGUAGES:
+        if isinstance(found, str) and found in LANGUAGES:
             return LANGUAGES[found]
         meant = "did you mean 'cn'?" if str(found).lower()[:2] in ("zh", "ch") else ""
         hint = meant or "known are: cn, en"
