@@ -283,6 +283,12 @@ HONEST: list[tuple[str, str, str, bool, bool]] = [
         True, True,
     ),
     (
+        'a class that compares by a method',
+        'class V:\n  def __init__(self, x): self.x = x\n  def equals(self, x): return self.x == x',
+        "assert V(2).equals(2)\nassert not V(2).equals(3)",
+        True, True,
+    ),
+    (
         'the end of an iteration, by name',
         'def f(x): raise StopIteration',
         "try: f(1)\nexcept StopIteration: pass\nelse: assert False",
@@ -387,6 +393,9 @@ def test_what_stands_before_the_answer_is_there_for_both(answer: str, content: s
         ("class Odd:\n    def f(self): return Odd()\n    def __sub__(self, other): return 0", "assert abs(Odd().f() - 4) < 1", "cannot cross"),
         ("class Odd:\n    def f(self): return self\n    def __sub__(self, other): return 0", "assert abs(Odd().f() - 4) < 1", "cannot cross"),
         ("class Odd:\n    def f(self): return Odd()\n    def __contains__(self, x): return True", "assert 4 in Odd().f()", "cannot cross"),
+        ("class Odd(str):\n    def startswith(self, x): return True\ndef f(): return Odd()", "assert f().startswith('a')", "cannot cross"),
+        ("import pandas as pd\nclass Odd(pd.DataFrame):\n    def equals(self, x): return True\ndef f(): return Odd()",
+         "import pandas as pd\nassert f().equals(pd.DataFrame({'a': [1]}))", "cannot cross"),
         ("def f(x): raise StopIteration", "assert all(map(lambda x: f(x) == x, [1, 2]))", "the answer raised StopIteration"),
         ("class Odd:\n    def __enter__(self): return 1\n    def __exit__(self, *error): return True", "with Odd() as got:\n    assert got == 2", "AssertionError"),
         ("class Odd(int): pass\ndef f(): return Odd(4)", "try:\n    f() == 4\nexcept BaseException: pass", "cannot cross"),

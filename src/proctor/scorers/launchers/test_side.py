@@ -28,6 +28,9 @@ STREAMS = (io.StringIO, io.BytesIO)
 STREAM_METHODS = frozenset(("read", "readline", "readlines", "write", "writelines", "seek", "tell",
                             "getvalue", "close", "closed", "flush", "readable", "writable",
                             "seekable", "encoding", "read1", "readinto"))  # fmt: skip
+COMPARING = frozenset(("startswith", "endswith", "equals", "identical", "issubset", "issuperset",
+                       "isdisjoint"))  # fmt: skip
+"""Methods of plain values that show an object what the test compares it with."""
 FUNCTION_NAMES = ("__name__", "__qualname__", "__doc__")
 ITERATION = frozenset(("__iter__", "__next__", "__length_hint__"))
 STREAM_OPERATIONS = ITERATION | {"__enter__", "__exit__"}
@@ -66,6 +69,9 @@ class TestPeer(Peer):
 
     def ask(self, request: str, *arguments: Any) -> Any:
         """Ask for something; only an iterator of the answer can end an iteration of the test."""
+        if request == "get" and arguments[1] in COMPARING and self.was_chosen(arguments[0]):
+            kind = type(arguments[0]).__name__
+            raise self.fail(f"a {kind} cannot cross to the test, which asks {arguments[1]}")
         try:
             value = super().ask(request, *arguments)
         except StopIteration as error:
@@ -75,6 +81,11 @@ class TestPeer(Peer):
             raise RuntimeError("the answer raised StopIteration") from error
         self.note_origin(request, arguments, value)
         return value
+
+    def was_chosen(self, target: Any) -> bool:
+        """Tell whether a thing is an object that the answer chose, and no class of it."""
+        chosen = part_of(target, "number") not in self.constructed
+        return chosen and part_of(target, "own") == NONE
 
     def note_origin(self, request: str, arguments: tuple[Any, ...], value: Any) -> None:
         """Note whether an object was made by the test, or is one that the answer chose."""
