@@ -54,6 +54,17 @@ def test_a_cheat_gets_no_points(name: str) -> None:
     assert made.points == float(cheat.passes), made
 
 
+@pytest.mark.parametrize("compat", ["", "original"])
+def test_a_test_that_never_calls_assert_can_be_passed(compat: str) -> None:
+    if SANDBOX or (named("c++") and toolchain(named("c++")).missing):
+        pytest.skip("no sandbox or no C++ here")
+    test = UnitTest(content="#include <cassert>\nint main() { return twice(2) - 4; }", timeout=20)
+    ctx = ScoreContext.of("```cpp\nint twice(int x) { return 2 * x; }\n```")
+    ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=ROOM.sandbox(Bubblewrap))
+    made = ROOM.run(UnitTests(tests=(test,), lang="c++", compat=compat).score(ctx))
+    assert made.points == 1.0, made
+
+
 def test_few_pass_and_the_page_names_them() -> None:
     assert len(CHEATS) >= 31
     passing = {name for name, cheat in CHEATS.items() if cheat.passes}

@@ -27,7 +27,8 @@ if [ -n "$own" ]; then
 fi
 case $text in *assert*)
   calls() { nm "$1" | grep -q ' U __assert_fail$'; }
-  if ! calls main.o && compile -c -o probe.o -DPROCTOR_PROBES 2>/dev/null && ! calls probe.o; then
+  if ! calls main.o && compile -c -o probe.o -DPROCTOR_PROBES 2>/dev/null &&
+    nm probe.o | grep -q proctor_probe && ! calls probe.o; then
     echo "error: the program gives __assert_fail another name" >&2
     exit 1
   fi
