@@ -23,10 +23,15 @@ LOOKS_UP = {"models/addresses.py": "the proxy that the environment prescribes"}
 
 @cache
 def modules() -> list[tuple[str, ast.Module]]:
-    return [
-        (path.relative_to(SRC).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+    words = (*LIBRARIES, "ClientSession")
+    texts = {
+        path.relative_to(SRC).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(SRC.rglob("*.py"))
         if "launchers" not in path.parts
+    }
+    return [
+        (name, ast.parse(text if any(word in text for word in words) else ""))
+        for name, text in texts.items()
     ]
 
 

@@ -7,6 +7,7 @@ those that are listed passes on a name, a path or an environment of a suite.
 import ast
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,7 @@ def imported(tree: ast.AST) -> dict[str, str]:
     return found
 
 
+@cache
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 

@@ -128,7 +128,7 @@ FULL = bool(os.environ.get("PROCTOR_FULL"))
 
 
 @pytest.mark.parametrize(("make", "words"), BOMBS, ids=[make.__name__ for make, _ in BOMBS])
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_a_small_file_that_holds_too_much_is_refused(
     tmp_path: Path, make: Callable[[Path], Path], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

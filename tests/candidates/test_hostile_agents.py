@@ -74,6 +74,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(out)
 
 
+@pytest.mark.long
 def test_a_batch_of_hostile_agents_is_complete(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -356,7 +356,7 @@ def run(proctor: str, folder: Path, suite: str, answers: dict[str, str]) -> dict
 
 
 @pytest.mark.skipif(bool(NO_SANDBOX), reason=NO_SANDBOX)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_suite_with_functions_runs_in_the_sandbox(tmp_path: Path, proctor: str) -> None:
     suite = """\
 cases:

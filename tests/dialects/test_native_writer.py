@@ -127,6 +127,7 @@ def keys(suite: Suite) -> list[str]:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(suite=suites)
+@pytest.mark.long
 def test_what_is_written_reads_back_as_the_same_suite(tmp_path: Path, suite: Suite) -> None:
     again = Native().read(write_native(suite, tmp_path)).suite
     assert keys(again) == keys(suite)

@@ -302,7 +302,7 @@ def test_the_detailed_file_agrees_with_the_original(cli: Any) -> None:
         ("in3_interaction", "vague_ask_rate", 0.8, 0.8, 0),
     ],
 )
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_where_the_default_differs(
     cli: Any, name: str, measure: str, value: float, original: float, code: int
 ) -> None:
@@ -383,6 +383,7 @@ def test_several_tasks_and_nothing_twice(cli: Any) -> None:
     ] * 10
 
 
+@pytest.mark.long
 def test_an_item_that_counts_as_not_met_is_not_bought_again(cli: Any) -> None:
     """The original's rule makes a mark of an unreadable item, and so it is done with."""
     scenario = SCENARIOS["healthbench"]

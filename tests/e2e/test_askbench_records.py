@@ -10,6 +10,7 @@ from tests.e2e.test_askbench_golden import SCENARIOS, ending, run
 
 
 @pytest.mark.parametrize("name", ["math500", "gpqa", "healthbench"])
+@pytest.mark.sampled(3)
 def test_every_case_is_written_as_the_original_does(cli: Any, name: str) -> None:
     run(cli, name, "--compat", "original", "--out", "written", code=ending(name))
     path = Path(name, name, "attempt_1", "api_responses.json")

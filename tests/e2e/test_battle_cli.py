@@ -106,7 +106,7 @@ def test_a_battle_that_is_killed_goes_on_where_it_was(ready: Any) -> None:
         (["alpha", "beta", "--judge", "local:x", "--compat", "original"], 2, "prompt file"),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_what_cannot_work_is_said(ready: Any, args: list[str], code: int, words: str) -> None:
     done = ready("battle", *args, "--timeout", "2", code=code)
     assert words in done.stderr

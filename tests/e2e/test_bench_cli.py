@@ -76,6 +76,7 @@ def test_without_a_folder_the_store_is_served(tmp_path: Path) -> None:
             assert json.load(answer)["total_count"] == 0
 
 
+@pytest.mark.long
 def test_nothing_is_ever_pushed(tmp_path: Path) -> None:
     for flag in ("--enable_push_usage_data", "--disable_push_usage_data"):
         command = [sys.executable, "-m", "proctor.cli.main", "bench", flag]

@@ -122,7 +122,7 @@ def test_a_weak_criterion_is_found_out(
 
 
 @pytest.mark.parametrize("cases", [row[1] for row in SOUND], ids=[row[0] for row in SOUND])
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_a_sound_criterion_is_left_in_peace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], cases: str
 ) -> None:

@@ -21,6 +21,7 @@ grading:
 """
 
 
+@pytest.mark.long
 def test_report_in_every_format(small: Any, run_small: Callable[..., Any]) -> None:
     made = run_small("--cases")
     assert small.json("report", "@last", "--cases") == made
@@ -37,6 +38,7 @@ def test_report_in_every_format(small: Any, run_small: Callable[..., Any]) -> No
     assert (small.folder / "there" / "report.md").read_text().strip()
 
 
+@pytest.mark.long
 def test_references_to_runs(small: Any, run_small: Callable[..., Any]) -> None:
     run_small("--name", "first")
     run_small("--name", "second")
@@ -143,6 +145,7 @@ def test_export_and_import_keep_every_number(small: Any, run_small: Callable[...
     assert "damaged.jsonl:2:1: error: the key 'id' is missing (at case)" in said
 
 
+@pytest.mark.long
 def test_a_run_with_a_scorer_nobody_has_can_be_imported(small: Any) -> None:
     small.write("own.py", "from dataclasses import dataclass\nfrom proctor import Scorer\n\n"
                 "@dataclass(frozen=True)\nclass Yes(Scorer):\n    def score(self, ctx):\n"
@@ -248,6 +251,7 @@ def test_doctor_says_what_the_sandbox_lacks(cli: Any, monkeypatch: pytest.Monkey
     assert row["found"].startswith("no groups here: memory and processes are counted 50 times")
 
 
+@pytest.mark.long
 def test_the_origins_own_command(cli: Any) -> None:
     cli.write("suite_x.yaml", "cases:\n  - {path: case.yaml, weight: 1.0}\n")
     cli.write("case.yaml", INFIBENCH_CASE)
@@ -281,6 +285,7 @@ def test_help_and_version(cli: Any) -> None:
     assert "Did you mean 'report'" in cli("reprot", code=2).stderr
 
 
+@pytest.mark.long
 def test_a_table_in_a_pipe_is_never_cut_and_columns_limits_it(cli: Any) -> None:
     name = "a-case-with-a-rather-long-name-" + "x" * 60
     cli.write(
@@ -323,6 +328,7 @@ def test_equal_problems_are_told_once_with_their_places(cli: Any) -> None:
     assert told.count("unknown key 'answr'") == 1
 
 
+@pytest.mark.long
 def test_a_deep_check_tells_equal_notes_once(cli: Any) -> None:
     cases = "".join(f"  - {{id: c{n}, ask: Say blue{n}., criteria: blue{n}}}\n" for n in range(20))
     cli.write("suite.yaml", f"name: blue\ncases:\n{cases}")

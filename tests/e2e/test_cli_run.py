@@ -75,7 +75,7 @@ def test_a_misspelt_gate_is_wrong_input(run_small: Run, gate: str) -> None:
         (["--where", "level == 'easy'", "--limit", "1"], 1, 2),
     ],
 )
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_choices(run_small: Run, options: list[str], cases: int, attempts: int) -> None:
     totals = run_small(*options)["totals"]
     assert (totals["cases"], totals["attempts"]) == (cases, attempts)
@@ -127,6 +127,7 @@ def test_a_broken_suite_is_said_with_its_place(small: Any) -> None:
     assert "did you mean 'weight'" in done.stderr
 
 
+@pytest.mark.long
 def test_a_rerun_grades_nothing(small: Any, run_small: Run) -> None:
     args = ["suite.yaml", "--answers", "answers.jsonl"]
     before = small.json("plan", *args)
@@ -181,6 +182,7 @@ def test_the_layout_of_the_origin(small: Any) -> None:
     assert names == {".yaml", ".txt"}
 
 
+@pytest.mark.long
 def test_the_answers_may_be_csv_or_parquet(small: Any, run_small: Run) -> None:
     import pyarrow
     import pyarrow.parquet

@@ -138,6 +138,7 @@ def test_models_are_asked_the_questions_of_a_config(files: Any) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_the_original(files: Any) -> None:
     with FakeServer(judge) as server:
         args = ("colossal", "--config_file", "config.json", *ONE, "--compat", "original")
@@ -192,6 +193,7 @@ def test_metrics_alone_need_neither_judge_nor_key_nor_prompts(files: Any) -> Non
     assert made["usage"]["calls"] == 0
 
 
+@pytest.mark.long
 def test_the_key_is_sent_and_never_kept(files: Any) -> None:
     with FakeServer(judge, key=KEY) as server:
         files.env["OPENAI_BASE_URL"] = server.url

@@ -115,6 +115,7 @@ def test_a_metric_without_a_prompt_does_not_matter_where_nobody_answers(cli: Any
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b")])
+@pytest.mark.sampled(2)
 def test_a_judge_that_cannot_be_read_ends_with_exit_code_3(cli: Any, names: Any) -> None:
     """Nobody was rated, nobody won: that is no result, and the same command asks again."""
     laid_out(cli, ["open_qa", "trade"], CONFIG, PROMPTS, BATTLE)
@@ -213,7 +214,7 @@ def test_bert_score_of_chinese_by_an_english_encoder_is_warned_of(
 @pytest.mark.skipif(not SHIPPED.is_dir(), reason="the files that the original ships are not here")
 @pytest.mark.parametrize("language", ["en", "cn"])
 @pytest.mark.parametrize("names", [["a"], ["a", "b"]])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_the_files_that_the_original_ships_start_and_finish(
     cli: Any, language: str, names: list[str]
 ) -> None:

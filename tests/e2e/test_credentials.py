@@ -69,6 +69,7 @@ def askbench(cli: Any, base: str, task: str) -> None:
     [f"sk_token = {KEY}", f'headers = {{"authorization": "{HEADER}", "x-team": "{HEADER}"}}'],
 )
 @pytest.mark.parametrize("section", ["model", "evaluatorconfig"])
+@pytest.mark.sampled(4)
 def test_a_base_ini_s_credentials_stay_out_of_a_task_ini_s_address(
     cli: Any, strangers: Listener, mine: Listener, held: str, section: str
 ) -> None:
@@ -106,6 +107,7 @@ def test_no_key_at_all_reaches_a_loopback_address_that_only_a_file_names(
     assert "canary" not in sent_to(strangers)
 
 
+@pytest.mark.long
 def test_the_environment_s_key_stays_out_of_the_folder_s_address(
     cli: Any, strangers: Listener, mine: Listener
 ) -> None:

@@ -114,7 +114,7 @@ OWN_SUITE = "name: u\ncases:\n" + "".join(
         (("--max-unscored", "0"), 3, "incomplete"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_more_unscored_cases_than_allowed_make_a_run_incomplete(
     cli: Any, options: tuple[str, ...], code: int, status: str
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_password_is_not_repeated(cli: Any, capsys: pytest.CaptureFixture[str]
     assert "proctor run s.yaml --answers 'a b' --store postgresql://me:***@host/db" in said
 
 
+@pytest.mark.long
 def test_a_store_that_others_hold(small: Any, run_small: Any) -> None:
     wanted = run_small("--store", "calm.db")["totals"]
     run_small("--store", "held.db", "--limit", "1")
@@ -168,6 +169,7 @@ def test_a_store_that_may_only_be_read(small: Any, run_small: Any) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_clock_that_goes_backwards(small: Any, run_small: Any) -> None:
     wanted = run_small("--store", "calm.db")["totals"]
     now = [time.time()]

@@ -84,7 +84,7 @@ def test_the_files_are_where_the_original_writes_them(graded: Any) -> None:
         (["S", "--select", "one", "R", "--result_summary", "x.txt"], 1),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_select_takes_all_cases_that_follow_it(
     graded: Any, words: list[str], expected: int
 ) -> None:
@@ -130,7 +130,7 @@ def test_rows_by_metric_are_those_of_the_answer_with_most_points_before_the_limi
 
 @pytest.mark.parametrize("compat", [["--compat", "original"], []])
 @pytest.mark.parametrize("attempts", [30, 100])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_the_originals_own_statistics_find_no_difference_in_the_file(
     graded: Any, attempts: int, compat: list[str]
 ) -> None:

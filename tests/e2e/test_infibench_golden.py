@@ -53,6 +53,7 @@ def test_every_published_attempt(published: Any, model: str) -> None:
     assert compared == 30 * 19
 
 
+@pytest.mark.long
 def test_every_synthetic_answer(cli: Any, tmp_path: Path) -> None:
     records = [
         record
@@ -83,6 +84,7 @@ def test_every_synthetic_answer(cli: Any, tmp_path: Path) -> None:
         ("gpt-3.5-turbo", {"0-1-137": 0.2222, "2-10-497": 0.5, "3-12-534": 1.0, "3-12-556": 0.4}),
     ],
 )
+@pytest.mark.sampled(2)
 def test_the_default_differs_where_the_original_is_broken(
     published: Any, model: str, expected: dict[str, float]
 ) -> None:

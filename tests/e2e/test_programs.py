@@ -66,6 +66,7 @@ def test_what_was_run_is_shown(programs: Any) -> None:
     assert "assert f(2) == 4" in shown
 
 
+@pytest.mark.long
 def test_the_same_program_is_not_run_again(programs: Any) -> None:
     same = f"Here it is:\n```\n{PROGRAMS['good']}\n```\nDone."
     programs.answers([{"case": "good", "output": same}], "others.jsonl")

@@ -131,6 +131,7 @@ def test_a_secret_of_one_s_own_stays_the_same(cli: Any) -> None:
     assert "at least 16" in done.stderr
 
 
+@pytest.mark.long
 def test_an_agents_calls_share_the_money_of_the_run(cli: Any) -> None:
     suite = "name: one\ncases:\n" + "".join(
         f"  - {{id: eggs{n}, ask: 'How many eggs, number {n}?', criteria: ['102']}}\n"

@@ -75,6 +75,7 @@ def broken_answers(cli: Any) -> str:
     ],
     ids=["no key", "dead server", "no answers", "broken answers", "no agent"],
 )
+@pytest.mark.sampled(5)
 def test_a_run_that_was_refused_before_its_first_work_is_no_run(
     cli: Any, suite: str, who: tuple[str, ...]
 ) -> None:
@@ -158,6 +159,7 @@ def attempts(cli: Any) -> int:
         connection.close()
 
 
+@pytest.mark.long
 def test_a_killed_run_is_interrupted_and_runs_again(
     cli: Any, started: Callable[[], subprocess.Popen[str]]
 ) -> None:
@@ -181,6 +183,7 @@ def test_a_killed_run_is_interrupted_and_runs_again(
     assert listed(cli) == {json.loads(out)["run"]["name"]: "complete"}
 
 
+@pytest.mark.long
 def test_a_run_that_a_person_stops_is_interrupted_at_once(
     cli: Any, started: Callable[[], subprocess.Popen[str]]
 ) -> None:

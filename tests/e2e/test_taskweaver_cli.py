@@ -78,7 +78,7 @@ def heard(cli: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("row", GOLDEN["threshold"], ids=lambda row: str(row["threshold"]))
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 def test_the_threshold_ends_a_case_strictly_below(
     weaver: Callable[..., Any], cli: Any, row: Any
 ) -> None:
@@ -96,6 +96,7 @@ def test_the_threshold_ends_a_case_strictly_below(
     assert len(heard(cli)) == len(row["score_list"])
 
 
+@pytest.mark.long
 def test_a_batch_passes_over_what_is_done_and_flush_replaces_it(
     weaver: Callable[..., Any], cli: Any
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_batch_passes_over_what_is_done_and_flush_replaces_it(
     assert len(heard(cli)) == 8, "the agent was asked again"
 
 
+@pytest.mark.long
 def test_the_flags_of_newer_versions(weaver: Callable[..., Any], cli: Any) -> None:
     (cli.folder / "cases" / "more.yaml").write_text(CASE.replace("first", "another"))
     started = time.monotonic()

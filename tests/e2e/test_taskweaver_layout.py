@@ -146,6 +146,7 @@ def rows(cli: Any, name: str = "sample_case_results.csv") -> list[dict[str, str]
         return list(csv.DictReader(file))
 
 
+@pytest.mark.long
 def test_cases_of_both_generations_name_the_project_from_where_the_evaluator_is_started(
     weaver: Callable[..., Any], cli: Any, server: FakeServer
 ) -> None:
@@ -223,6 +224,7 @@ def test_an_agent_that_cannot_start_is_an_error_and_no_zero(
 
 @pytest.mark.skipif(not SHIPPED.is_dir(), reason="the original's files are not here")
 @pytest.mark.parametrize("generation", ["first", "second"])
+@pytest.mark.sampled(2)
 def test_the_files_as_they_are_shipped_start_and_finish(
     weaver: Callable[..., Any], cli: Any, server: FakeServer, generation: str
 ) -> None:

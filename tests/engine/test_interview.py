@@ -135,6 +135,7 @@ def test_a_second_run_asks_nothing(interview: Interview, attempts: int) -> None:
         ({"afresh": True}, 0),
     ],
 )
+@pytest.mark.sampled(11)
 def test_only_what_changed_is_asked(
     interview: Interview, change: dict[str, Any], asked: int
 ) -> None:

@@ -80,7 +80,7 @@ def test_an_answer_that_makes_a_pattern_slow_is_a_miss_and_stays_in_the_rate(
         (r"(?:\w+\s?)+\x01", "fine", "an ordinary text"),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_pattern_that_is_slow_without_the_answer_is_the_suites_doing(
     pattern: str, reference: str, what: str, tmp_path: Path, store: Store
 ) -> None:
@@ -98,6 +98,7 @@ def test_a_pattern_that_is_slow_without_the_answer_is_the_suites_doing(
     assert f"{what} fares no better: the suite's own doing" in score.reason
 
 
+@pytest.mark.long
 def test_a_penalty_is_not_escaped_by_making_it_slow(tmp_path: Path, store: Store) -> None:
     suite = r"""
         name: letters
@@ -113,6 +114,7 @@ def test_a_penalty_is_not_escaped_by_making_it_slow(tmp_path: Path, store: Store
     assert view.summary.totals.score == 0.0
 
 
+@pytest.mark.long
 def test_a_handler_of_the_suite_is_not_given_what_was_never_looked_for() -> None:
     params = {
         "rules": [{"text": SLOW, "regex": True}],
@@ -191,11 +193,13 @@ def test_an_answer_that_kills_its_grading_process_is_a_miss(
     assert "an ordinary text fares no better" in failed.reason
 
 
+@pytest.mark.long
 def test_a_number_that_is_only_shown_is_no_miss() -> None:
     (score,) = graded(Spec(name="matches", params={"pattern": SLOW}), [ENDLESS], out_of=None)
     assert score.status == "failed"
 
 
+@pytest.mark.long
 def test_a_machine_that_is_too_busy_is_nobodys_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local._Worker, "_used", lambda self, before: 0.01)
     monkeypatch.setattr(local, "PATIENCE", 1.0)

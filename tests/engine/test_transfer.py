@@ -147,6 +147,7 @@ def test_a_file_of_the_first_version_is_read(store: Store, tmp_path: Path) -> No
         (["whole", {"stranger": 1}], "damaged"),
     ],
 )
+@pytest.mark.sampled(6)
 def test_what_is_no_export_is_refused(
     store: Store, tmp_path: Path, lines: list[Any], words: str
 ) -> None:

@@ -72,6 +72,7 @@ def grade(tasks: list[GradeTask], workers: int = 1) -> dict[str, Score]:
 
 
 @pytest.mark.usefixtures("children")
+@pytest.mark.long
 def test_a_catastrophic_pattern_costs_its_criterion_alone() -> None:
     bad = "a" * 40 + "b"
     tasks = [
@@ -111,6 +112,7 @@ STRANGE_DEEDS: dict[str, tuple[float | None, str]] = {
 
 
 @pytest.mark.usefixtures("children")
+@pytest.mark.long
 def test_a_strange_scorer_costs_its_attempt_alone(capfd: pytest.CaptureFixture[str]) -> None:
     outputs = [said for deed in STRANGE_DEEDS for said in ("good", deed, "bad", "good")]
     scores = grade([task_of(STRANGE, outputs)])
@@ -229,6 +231,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.long
 def test_a_killed_parent_leaves_no_worker() -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT.format(tests=str(HERE))], stdout=subprocess.PIPE, text=True

@@ -247,6 +247,7 @@ def test_what_is_mutated_is_right_before(room: Room) -> None:
 
 @tries(0.3)
 @given(changes=CHANGES)
+@pytest.mark.long
 def test_exports_with_other_bytes(room: Room, changes: list[tuple[int, int, int, int]]) -> None:
     path = room.folder / "run.jsonl"
     path.write_bytes(mutated(room.seed, changes))
@@ -302,6 +303,7 @@ def folder_of(room: Room, suite: bytes, run: bytes) -> Path:
 
 @tries(0.15)
 @given(changes=CHANGES, of_run=st.booleans())
+@pytest.mark.long
 def test_folders_with_other_bytes(
     room: Room, changes: list[tuple[int, int, int, int]], of_run: bool
 ) -> None:
@@ -313,6 +315,7 @@ def test_folders_with_other_bytes(
 
 @tries(0.15)
 @given(changes=STRUCTURED)
+@pytest.mark.long
 def test_folders_with_other_values(room: Room, changes: list[tuple[int, int, int, str]]) -> None:
     suite, run = (*changed([SUITE, RUN], changes), SUITE, RUN)[:2]
     root = folder_of(room, json.dumps(suite).encode(), json.dumps(run).encode())

@@ -44,6 +44,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return shelf
 
 
+@pytest.mark.long
 def test_a_named_model_is_fetched_once_and_checked(small: Path, tmp_path: Path) -> None:
     told: list[str] = []
     path = weights.find("tiny", told.append)

@@ -149,6 +149,7 @@ def test_a_histogram_of_many_values_has_ranges(names: tuple[str, ...]) -> None:
     ],
     ids=["bars", "radar", "wins", "histogram"],
 )
+@pytest.mark.sampled(4)
 def test_a_label_is_never_more_than_a_label(chart: Chart) -> None:
     drawn = drawing.svg(chart)
     tags = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(drawn).iter()}

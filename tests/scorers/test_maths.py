@@ -66,6 +66,7 @@ def test_golden_pairs_are_judged_as_a_person_judges_them() -> None:
         (r"\sum_{k=1}^{10} k", "55"), (r"\int_0^1 x^2 dx", "1/3"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(11)
 def test_equal(answer: str, reference: str) -> None:
     assert score_of(answer, [reference]).points == 1
 
@@ -81,6 +82,7 @@ def test_equal(answer: str, reference: str) -> None:
         ("Evelyn", "Briana"), ("I do not know", "5"), ("", "5"), ("a+b", "b"), ("101_2", "5"), (r"2\pm\sqrt{3}", r"2\pm\sqrt{5}"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(12)
 def test_not_equal(answer: str, reference: str) -> None:
     assert score_of(answer, [reference]).points == 0
 

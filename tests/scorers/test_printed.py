@@ -47,7 +47,7 @@ def score(lang: str, code: str, *tests: UnitTest) -> Score:
 
 
 @pytest.mark.parametrize("lang", sorted(TWICE))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 def test_a_program_of_every_language(lang: str) -> None:
     language = named(lang)
     assert language is not None

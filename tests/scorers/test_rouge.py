@@ -61,6 +61,7 @@ def texts(count: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("compat", ["", "original"])
+@pytest.mark.sampled(2)
 def test_equal_to_the_package(compat: str) -> None:
     package = RougeScorer(METRICS, use_stemmer=False)
     above_zero = 0

@@ -46,6 +46,7 @@ def values(answer: str, *references: str, **params: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", METRICS)
+@pytest.mark.long
 def test_the_originals_values(name: str, language: str) -> None:
     rows = GOLDEN[name][language]
     asked = {"metrics": METRICS[name], "language": LANGUAGES[language], "compat": "original"}

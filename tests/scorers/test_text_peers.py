@@ -85,7 +85,7 @@ def test_rouge_of_plain_english_is_rouge_scores() -> None:
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_the_originals_libraries(language: str) -> None:
     """BLEU, chrF and English ROUGE as the original calls nltk and rouge-score."""
     rouge = RougeScorer(["rouge1", "rouge2", "rougeL"])

@@ -50,7 +50,7 @@ def test_it_shows_the_same_numbers(version: str, store: str, command: Any) -> No
 WITHOUT_VERDICTS = {"unreadable"}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_no_call_is_to_be_bought_again(
     version: str, store: str, command: Any, written: Any
 ) -> None:
@@ -64,6 +64,7 @@ def test_no_call_is_to_be_bought_again(
         assert plan["attempts_stored"] == plan["attempts"] - plan["unanswered"], name
 
 
+@pytest.mark.long
 def test_its_runs_end_again_without_any_server(
     version: str, sqlite_store: str, command: Any, written: Any
 ) -> None:
@@ -152,6 +153,7 @@ def test_its_pages_show_the_same_numbers(version: str, sqlite_store: str, comman
                 assert shown.status_code == 200, (name, case["id"])
 
 
+@pytest.mark.long
 def test_its_runs_are_compared_exported_and_imported(
     version: str, sqlite_store: str, command: Any, tmp_path: Path
 ) -> None:

@@ -186,7 +186,7 @@ TRIED = CHANGES if os.environ.get("PROCTOR_FULL") else CHANGES[:: len(CHANGES) /
 
 
 @pytest.mark.parametrize(("table", "column", "value"), TRIED)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_pages_and_commands(place: Path, table: str, column: str, value: Any) -> None:
     changed(place, table, column, value)
     check(place)

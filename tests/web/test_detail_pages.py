@@ -65,6 +65,7 @@ def links(page: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["c3", *ODD_IDS])
+@pytest.mark.sampled(11)
 def test_every_id_has_a_page_and_a_twin(client: TestClient, name: str) -> None:
     link = case_link("old", name)
     answer = client.get(link)
