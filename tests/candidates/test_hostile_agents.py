@@ -238,7 +238,8 @@ def test_limits_of_the_sandbox(act: str, why: str, here: Path, talk: Talk, desk:
     (here / "act.sh").write_text(act)
     (desk.folder / "data").write_text("x")
     (made,) = talk("exec", "hi", command="sh act.sh", sandboxed=True, timeout=4, output=65536)
-    assert why in made.error
+    # A shell that may fork no more may end by itself before anybody looks.
+    assert why in made.error or ("bomb" in act and "Cannot fork" in made.error)
     assert bool(why) is (made.state is RoundState.FAILED)
     if "ln -s" in act:
         assert [path.name for path in desk.folder.iterdir()] == []
