@@ -1,7 +1,7 @@
 """Programs of a run: each is run once, what was lost is tried again, and keys stay what they were."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -38,8 +38,9 @@ class Scripted(Sandbox):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(str(tmp_path / "store.db"))
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store.db")) as opened:
+        yield opened
 
 
 def run(inner: Scripted, store: Store | None = None, *, times: int = 1, warm: bool = False) -> Ran:
