@@ -112,7 +112,8 @@ def not_utf8(path: Path) -> Path:
 BOMBS = [
     (text_many_times, "decodes to more than 1,073,741,824 bytes.*PROCTOR_MAX_DECODED"),
     (plain_many_times, "decodes to more than 1,073,741,824 bytes.*PROCTOR_MAX_DECODED"),
-    (lists_of_texts, "decodes to more than 1,073,741,824 bytes.*PROCTOR_MAX_DECODED"),
+    (lists_of_texts, "decodes to more than 1,073,741,824 bytes.*PROCTOR_MAX_DECODED|"
+                     "takes more than 1,024 MiB to be decoded.*PROCTOR_MAX_MEMORY"),
     (one_cell, "takes more than 1,024 MiB to be decoded.*PROCTOR_MAX_MEMORY|a row of more"),
     (one_list, "takes more than 1,024 MiB to be decoded.*PROCTOR_MAX_MEMORY|a row of more"),
     (many_rows, "has 30,000,000 rows or more; no more than 2,000,000 are read.*PROCTOR_MAX_ROWS"),
@@ -120,7 +121,7 @@ BOMBS = [
     (deep_type, "nested more than 30 deep"),
     (far_away, r":1:1: error: not readable as Parquet: .*out of range"),
     (not_utf8, r":2:1: error: not readable as Parquet: .*utf-8"),
-]
+]  # fmt: skip
 SMALL = (many_columns, deep_type, far_away, not_utf8)
 """Those that take no memory to make, and none to refuse."""
 ALWAYS = (text_many_times, many_rows)
