@@ -96,6 +96,19 @@ class Machine:
         raise AssertionError(f"too little was judged: {process.communicate()[1]}")
 
 
+def stored_scores(address: str) -> int:
+    with Store.open(address, create=False) as store:
+        (run,) = store.runs()
+        return sum(len(s) for row in store.linked(run.id) for _, s in row.attempts)
+
+
+def wait_for_scores(address: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not stored_scores(address):
+        assert time.monotonic() < deadline, "nothing was stored"
+        time.sleep(0.05)
+
+
 @pytest.fixture
 def machines(tmp_path: Path, address: str) -> list[Machine]:
     return [Machine(tmp_path / name, tmp_path / "log", address) for name in ("one", "two")]
@@ -118,16 +131,13 @@ def test_killed_on_one_machine_and_finished_on_another(
     one.waits.touch()
     with one.start() as process:
         one.wait(process)
+        # What is done is stored soon, though what follows goes on for ever.
+        wait_for_scores(address)
         process.send_signal(signal.SIGKILL)
     one.waits.unlink()
     with Store.open(address, create=False) as store:
         (run,) = store.runs()
-        kept = CASES * ATTEMPTS - sum(
-            1
-            for row in store.linked(run.id)
-            for _, scores in row.attempts
-            if len(scores) < len(row.case.criteria)
-        )
+    kept = stored_scores(address)
     two.log.unlink()
     made = two.run()
     again = two.judged()

@@ -24,6 +24,7 @@ from proctor.engine.call_scope import scored_on_replies
 from proctor.engine.failure_notices import FailureNotices
 from proctor.engine.scoring import Scorers, spec_key
 from proctor.engine.stored_only import scored_from_store
+from proctor.engine.stored_soon import StoredSoon
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
@@ -115,19 +116,26 @@ class Grader:
         buffer: list[tuple[str, str, Score]] = []
         notices = FailureNotices(self.notice, "not scored")
         flushed = time.monotonic()
+
+        def store() -> None:
+            self._flush(buffer)
+            self.progress(counted)
+
+        soon = StoredSoon(store, FLUSH_SECONDS)
         try:
             async with aclosing(self._scores(counted, names)) as scores:
                 async for key, score in scores:
+                    soon.wish()
                     buffer.append((key, names.pop(key), score))
                     counted.judged += 1
                     if score.status is ScoreStatus.FAILED:
                         counted.failed += 1
                         notices.add(score.reason, buffer[-1][1])
                     if len(buffer) >= FLUSH_ROWS or time.monotonic() - flushed > FLUSH_SECONDS:
-                        self._flush(buffer)
+                        store()
                         flushed = time.monotonic()
-                        self.progress(counted)
         finally:
+            soon.stop()
             self._flush(buffer)
             notices.close()
         self.progress(counted)

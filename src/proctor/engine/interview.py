@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
@@ -23,6 +23,7 @@ from proctor.engine.collect import BATCH, batched
 from proctor.engine.failure_notices import FailureNotices
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers, spec_key
+from proctor.engine.stored_soon import StoredSoon
 from proctor.engine.turns import TurnGrader
 from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreError
 from proctor.redaction import redact
@@ -166,32 +167,25 @@ class Interviewer:
         counted = Interviewed(total=len(self.roster))
         buffer: list[tuple[Planned, Attempt]] = []
         notices = FailureNotices(self.notice, "failed")
-        loop = asyncio.get_running_loop()
-        # What is done is stored soon, however long the next attempt takes.
-        timer: asyncio.TimerHandle | None = None
 
-        def store_soon() -> None:
-            # A store that cannot be written now is told at the next attempt, or at the end.
-            with suppress(StoreError):
-                self._flush(buffer)
-                progress(counted)
+        def store() -> None:
+            self._flush(buffer)
+            progress(counted)
 
+        soon = StoredSoon(store, FLUSH_SECONDS)
         try:
             async with aclosing(self._made(counted)) as made:
                 async for planned, attempt in made:
-                    if not buffer:
-                        timer = loop.call_later(FLUSH_SECONDS, store_soon)
+                    soon.wish()
                     buffer.append((planned, attempt))
                     counted.made += 1
                     if attempt.status is AttemptStatus.ERROR:
                         counted.failed += 1
                         notices.add(attempt.error, f"case {planned.case.id}")
                     if len(buffer) >= BATCH:
-                        self._flush(buffer)
-                        progress(counted)
+                        store()
         finally:
-            if timer is not None:
-                timer.cancel()
+            soon.stop()
             self._flush(buffer)
             notices.close()
         progress(counted)
