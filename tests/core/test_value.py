@@ -111,10 +111,24 @@ def test_an_unscored_case_has_bounds(
     assert (value.low, value.high) == (pytest.approx(low), pytest.approx(high))
 
 
-@pytest.mark.parametrize("scores", [[got(1), got(0)], [got(1), failed()], [NA, None]])
-def test_a_case_where_nothing_counts_is_only_shown(scores: list[Score | None]) -> None:
+@pytest.mark.parametrize(
+    ("scores", "status"),
+    [
+        ([got(1), got(0)], "shown"),
+        ([NA, got(0)], "shown"),
+        ([got(1), failed()], "unscored"),
+        ([NA, None], "shown"),
+    ],
+)
+def test_a_case_where_nothing_counts_is_only_shown_unless_a_score_failed(
+    scores: list[Score | None], status: str
+) -> None:
     value = worth(case_of(0, 0), *scores)
-    assert (value.status, value.value, value.low, value.high) == ("shown", None, 0.0, 0.0)
+    assert (value.status, value.value, value.low, value.high) == (status, None, 0.0, 0.0)
+
+
+def test_no_answer_where_nothing_counts_is_only_shown() -> None:
+    assert null_value(case_of(0, 0)).status == "shown"
 
 
 def test_no_answer_is_worth_the_null_score() -> None:

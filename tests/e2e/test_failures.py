@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from proctor.testing import FakeServer
+
 SUITE = "name: s\ncases:\n" + "".join(
     f"  - id: c{n}\n    ask: question {n}\n    criteria: {{contains: fine}}\n" for n in range(12)
 )
@@ -137,3 +139,26 @@ def test_a_share_is_checked(cli: Any, agents: Path) -> None:
         args = ("--answers", "none.jsonl", "--max-unscored", text)
         assert "is no share" in cli("run", "suite.yaml", *args, code=2).stderr
     assert "--max-unscored" in cli("plan", "--help").stdout
+
+
+@pytest.mark.parametrize(("judge", "code"), [("silent", 3), ("ruling", 0)])
+def test_a_suite_that_only_shows_numbers_says_so_where_they_could_not_be_made(
+    cli: Any, judge: str, code: int
+) -> None:
+    """Beside what counts, a number that lacks is shown as lacking; where nothing else is, it counts."""
+    criteria = "[{judged: It is polite., weight: 0}, {contains: please, weight: 0}]"
+    rows = "".join(f"  - {{id: c{n}, ask: Say {n}., criteria: {criteria}}}\n" for n in range(4))
+    cli.write("shown.yaml", f"name: shown\ncases:\n{rows}")
+    answers = cli.answers({"case": f"c{n}", "output": f"Please, {n}."} for n in range(4))
+    ruling = '{"reason": "", "result": "yes"}'
+    with FakeServer("", roles={"silent": "Hm.", "ruling": ruling}) as server:
+        name = f"openai:{judge}@{server.url_of(judge)}"
+        args = ("run", "shown.yaml", "--answers", answers, "--judge", name)
+        found = json.loads(cli(*args, "--json", code=code).stdout)
+        first = cli(*args, code=code).stdout.splitlines()[0]
+    totals = found["totals"]
+    assert (totals["rate"], totals["bounds"], totals["errors"]) == (None, None, 0)
+    assert found["run"]["status"] == ("incomplete" if code else "complete")
+    assert totals["cases_unscored"] == (4 if code else 0)
+    if code:
+        assert first.startswith("incomplete: 4 of 4 cases could not be scored: ")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +188,19 @@ def test_what_was_asked_is_not_asked_again(
     assert [reply.text for reply in replies] == ["a \ud800 reply"] * 2
     assert replies[0].usage == replies[1].usage
     assert replies[0].usage.calls == 1
+
+
+def test_a_stored_reply_says_what_the_server_had_not_taken(store: Store, ask: Ask) -> None:
+    """So that whoever rests on it can say so, too, though nothing is refused any more."""
+
+    class Refusing(ScriptedModel):
+        async def reply(self, request: Request) -> Reply:
+            return replace(await super().reply(request), refused={"temperature": ""})
+
+    for inner in (Refusing("warm"), ScriptedModel("cold")):
+        model = StoredModel(inner, CallLog(store))
+        assert asyncio.run(model.reply(ask())).refused == {"temperature": ""}
+    assert model.refused == {"temperature": ""}
 
 
 def test_models_are_told_apart(store: Store, ask: Ask) -> None:

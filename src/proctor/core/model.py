@@ -116,6 +116,8 @@ class Reply:
     """What an agent did for this reply, post by post; none for a model."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The files in an agent's working folder after this reply: the key of each content by name."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """The fields that the server did not take, each with what was sent instead, if anything."""
 
     @property
     def truncated(self) -> bool:

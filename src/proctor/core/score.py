@@ -76,10 +76,23 @@ def only_shown(case: Case) -> bool:
     return bool(case.criteria) and all(criterion.weight == 0 for criterion in case.criteria)
 
 
+def shown_value(case: Case, scores: Mapping[str, Score]) -> Value:
+    """Return the value of an answered attempt where nothing counts: unscored if a score failed.
+
+    A number that was not asked for, such as a rating without a judge, is not missing.
+    """
+    failed = any(
+        score is not None and score.status is ScoreStatus.FAILED
+        for score in (scores.get(criterion.id) for criterion in case.criteria)
+    )
+    status = ValueStatus.UNSCORED if failed else ValueStatus.SHOWN
+    return Value(status=status, value=None, low=0.0, high=0.0)
+
+
 def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
     """Apply the one formula to the scores of one answered attempt."""
     if only_shown(case):
-        return Value(status=ValueStatus.SHOWN, value=None, low=0.0, high=0.0)
+        return shown_value(case, scores)
     low = high = total = full = 0.0
     failed = unknown = False
     for criterion in case.criteria:
@@ -153,6 +166,8 @@ def denominator_of(case: Case, full: float) -> float:
 
 def null_value(case: Case) -> Value:
     """Return what a case is worth when the candidate gave no answer."""
+    if only_shown(case):
+        return Value(status=ValueStatus.SHOWN, value=None, low=0.0, high=0.0)
     null = case.null_score
     return Value(status=ValueStatus.UNANSWERED, value=null, low=null, high=null)
 

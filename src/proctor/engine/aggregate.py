@@ -49,7 +49,7 @@ def case_result(
 def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> Value:
     """Return what one attempt is worth."""
     if attempt.status is AttemptStatus.UNANSWERED:
-        return value_of(case, scores) if only_shown(case) else null_value(case)
+        return null_value(case)
     if attempt.status is AttemptStatus.ERROR:
         return error_value(case)
     if attempt.status is AttemptStatus.STOPPED:
@@ -212,7 +212,8 @@ class _Failures:
 def _first_failure(case: Case, item: AttemptResult) -> str:
     for criterion in case.criteria:
         score = item.scores.get(criterion.id)
-        if criterion.weight and score is not None and score.status is ScoreStatus.FAILED:
+        matters = criterion.weight or only_shown(case)
+        if matters and score is not None and score.status is ScoreStatus.FAILED:
             return score.reason
     return ""
 
@@ -245,7 +246,7 @@ class Summer:
         self._usage.add(result.attempts)
         self._references.add(result)
         self._failures.add(result)
-        if folded.status not in (ValueStatus.ERROR, ValueStatus.SHOWN):
+        if folded.status is not ValueStatus.ERROR and not only_shown(case):
             full = case.full_score * case.weight
             for place, end in enumerate(
                 (folded.low * case.weight, folded.high * case.weight, full)

@@ -152,6 +152,8 @@ class StoredModel(Wrapped):
     """Writes all traffic to a cassette, where one was asked for."""
     role: str = "candidate"
     """Who is asked by this: ``candidate``, ``judge`` or ``simulator``."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """What the server had not taken when the replies that came from the store were bought."""
     bought: int = 0
     """How many calls were really made."""
     _flying: dict[str, asyncio.Future["_Kept | None"]] = field(default_factory=dict)
@@ -223,6 +225,7 @@ class StoredModel(Wrapped):
                 kept = await self._buy(key, request, asked, priced)
             else:
                 kept = _Kept(redact_reply(reply_from(row.response)), row.created)
+                self.refused |= kept.reply.refused
                 count = partial(self.budget.stored, priced, kept.reply)
                 count() if looking is None else looking.used.append(count)
             if self.recorder is not None:

@@ -28,7 +28,12 @@ from proctor.engine.interview import Interviewed
 from proctor.engine.offline import offline
 from proctor.engine.prepare import Ready, open_sandbox, prepare
 from proctor.engine.programs import SharedSandbox
-from proctor.engine.refused_settings import refused_before, refused_in, with_refused
+from proctor.engine.refused_settings import (
+    refused_before,
+    refused_for_others,
+    refused_in,
+    with_refused,
+)
 from proctor.engine.result_rows import result_rows
 from proctor.engine.roles import Models
 from proctor.engine.run_names import named_run, namesake_notice
@@ -235,7 +240,8 @@ async def _carry_out(
         await executor.close()
         if sandbox is not None:
             await sandbox.close()
-    done = with_refused(run, earlier, ready.models.refused)
+    others = refused_for_others(store, run, ready.models.labels)
+    done = with_refused(run, others, earlier, ready.models.refused)
     if budget.overdrawn and not budget.refused:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))

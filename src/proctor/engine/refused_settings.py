@@ -1,6 +1,6 @@
 """Settings that servers did not take, kept with the run: they may move its numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -29,13 +29,27 @@ def refused_in(run: Run) -> Refused:
     return found
 
 
-def with_refused(run: Run, earlier: Refused, now: Refused) -> Run:
-    """Note with a run what could not be sent, in this process or in an earlier one."""
-    labels = sorted({*earlier, *now})
-    found = {label: {**earlier.get(label, {}), **now.get(label, {})} for label in labels}
-    if not any(found.values()):
-        return run
-    return replace(run, settings={**run.settings, KEPT_AS: found})
+def refused_for_others(store: Store, run: Run, labels: Collection[str]) -> Refused:
+    """Return what models did not take in the runs that made what this one took from the store."""
+    if not labels:
+        return {}
+    refused = _joined(refused_in(other) for other in store.runs_sharing(run.id, KEPT_AS))
+    return {label: fields for label, fields in refused.items() if label in labels}
+
+
+def with_refused(run: Run, *parts: Refused) -> Run:
+    """Note with a run what could not be sent, in this process, an earlier one or another run."""
+    refused = _joined(parts)
+    return replace(run, settings={**run.settings, KEPT_AS: refused}) if refused else run
+
+
+def _joined(parts: Iterable[Refused]) -> Refused:
+    joined: dict[str, dict[str, str]] = {}
+    for part in parts:
+        for label, fields in part.items():
+            if fields:
+                joined.setdefault(label, {}).update(fields)
+    return dict(sorted(joined.items()))
 
 
 def refused_words(refused: Refused) -> str:

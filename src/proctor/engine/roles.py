@@ -93,12 +93,20 @@ class Models:
                 self._checked.add(key)
 
     @property
+    def labels(self) -> set[str]:
+        """Return the names of all models that are asked."""
+        return {client.label for client in self._clients.values()}
+
+    @property
     def refused(self) -> Refused:
         """Return what servers did not take, by model: each field with what was sent instead."""
         found: dict[str, dict[str, str]] = {}
         for client in self._clients.values():
             if fields := getattr(client, "refused", None):
                 found.setdefault(client.label, {}).update(fields)
+        for model in self._open.values():
+            if model.refused:
+                found.setdefault(model.label, {}).update(model.refused)
         return found
 
     def leave_out(self, refused: Refused) -> None:

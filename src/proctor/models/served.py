@@ -215,7 +215,8 @@ class Served(Model):
         answer, body = await self._put(endpoint, request, limit)
         reply = self._understood(endpoint.base, answer, _rung(request, body))
         if endpoint.lessons.learned:
-            self._note_refused(request, body, endpoint.lessons)
+            refused = self._note_refused(request, body, endpoint.lessons)
+            reply = replace(reply, refused=refused)
         self._retrying.took(answer.seconds)
         return reply
 
@@ -248,7 +249,9 @@ class Served(Model):
         learn_field(refusal, body, learned, self.needed)
         return adjusted(self._body(request, learned), learned)
 
-    def _note_refused(self, request: Request, sent: Mapping[str, Json], lessons: Lessons) -> None:
+    def _note_refused(
+        self, request: Request, sent: Mapping[str, Json], lessons: Lessons
+    ) -> dict[str, str]:
         wanted = self._body(request, {})
         found = changes(wanted, sent, request.sampling.extra)
         news = {name: instead for name, instead in found.items() if name not in self.refused}
@@ -258,6 +261,7 @@ class Served(Model):
             self.tell_refused(name, wanted[name], news[name])
         if news:
             self.note_refused()
+        return found
 
     def leave_out(self, names: Iterable[str]) -> None:
         """Send no more what an earlier part of the same run could not send."""

@@ -110,6 +110,27 @@ class Runs(Database):
             query = query.where(table.suite_key == suite_key)
         return {row.name for row in self._all(query)}
 
+    def runs_sharing(self, run_id: str, setting: str) -> list[Run]:
+        """Return the other runs with a setting that made an attempt or a score of a run."""
+        others = select(run_table.c.id).where(
+            run_table.c.id != run_id,
+            run_table.c.imported == 0,
+            run_table.c.settings.contains(encode(setting), autoescape=True),
+        )
+        found = [row.id for row in self._all(others) if self._shares(run_id, row.id)]
+        runs = [self.find_run(other) for other in found]
+        return [run for run in runs if run is not None and setting in run.settings]
+
+    def _shares(self, first: str, second: str) -> bool:
+        for table, key in ((run_scores, "score_key"), (run_attempts, "attempt_key")):
+            mine, theirs = table.alias(), table.alias()
+            both = mine.join(theirs, mine.c[key] == theirs.c[key])
+            query = select(mine.c[key]).select_from(both)
+            query = query.where(mine.c.run_id == first, theirs.c.run_id == second)
+            if self._first(query.limit(1)) is not None:
+                return True
+        return False
+
     def delete_run(self, run_id: str) -> None:
         """Remove a run, and whatever no other run uses."""
         with self._write() as connection:

@@ -131,3 +131,20 @@ def test_a_refusal_that_names_nothing_stays_an_error(cities: Any, serve: Serve, 
         done = cities.here("run", "suite.yaml", "--model", server.at(), "--temperature", "0")
     assert done.returncode == 3
     assert len(server.calls) == 4
+
+
+def test_what_was_refused_is_on_the_record_of_every_run_that_rests_on_it(
+    manners: Any, serve: Serve
+) -> None:
+    text = (manners.folder / "suite.yaml").read_text()
+    manners.write("other.yaml", text.replace("manners", "others"))
+    with serve("Sir.", roles={"judge": flagship(YES, "temperature"), "own": YES}) as server:
+        models = ["--model", server.at(), "--judge", server.at("judge")]
+        first = manners.json("run", "suite.yaml", *models)
+        bought = len(server.asked()), len(server.asked("judge"))
+        other = manners.json("run", "other.yaml", *models)
+        assert (len(server.asked()), len(server.asked("judge"))) == bought
+        own = manners.json("run", "other.yaml", "--model", server.at(), "--judge", server.at("own"))
+    assert other["run"]["id"] != first["run"]["id"]
+    assert "|refused:openai:judge temperature|" in other["run"]["signature"]
+    assert "refused" not in own["run"]["signature"]

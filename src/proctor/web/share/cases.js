@@ -83,7 +83,7 @@ function neighbours(cases, id, view) {
 function casePage(run, one, state) {
   const came = partOf(`came-${run.place}`, one.at);
   const value = one.value === null
-    ? [make("span", { class: "bad" }, t(`case.status.${one.status}`)), one.status === "shown" ? null : make("small", {}, ` ${t("case.between")} ${number(one.low)} – ${number(one.high)}`)]
+    ? [make("span", { class: "bad" }, t(`case.status.${one.status}`)), one.high > one.low ? make("small", {}, ` ${t("case.between")} ${number(one.low)} – ${number(one.high)}`) : null]
     : `${number(one.value)} / ${number(one.full)}`;
   const buckets = came.buckets ? make("p", {}, `${t("case.folded")}: ${came.buckets.map((one) => number(one)).join(", ")} → ${number(one.value)}`) : null;
   return [

@@ -88,7 +88,7 @@ function paged(cases, state) {
 }
 
 const worth = (one) =>
-  one.value === null && one.status !== "shown"
+  one.value === null && one.high > one.low
     ? make("span", { class: "faint" }, `${number(one.low)}…${number(one.high)}`)
     : number(one.value);
 
