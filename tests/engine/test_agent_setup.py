@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from proctor import registry
 from proctor.core.suite import Case, Spec
@@ -35,20 +36,24 @@ def prepared(folder: Path, **setup: Any) -> None:
         ("1.2.3", "==1.2.*", True), ("1.3", "==1.2.*", False), ("1.2.3", "!=1.2.*", False),
         ("1.2.3", "==99.0", False), ("2.0", ">=1,<2", False), ("1.9", ">=1,<2", True),
         ("1.4.5", "~=1.4.2", True), ("1.5.0", "~=1.4.2", False), ("1.9", "~=1.4", True),
-        ("2.0", "~=1.4", False), ("2.0rc1", ">=2.0", False), ("2.0.post1", ">2.0", True),
-        ("2.0.dev1", "<2.0", True), ("2.0a1", "<2.0b1", True), ("2.0+cpu", "==2.0", True),
+        ("2.0", "~=1.4", False), ("2.0rc1", ">=2.0", False), ("2.0.post1", ">2.0", False),
+        ("2.0.dev1", "<2.0", False), ("2.0a1", "<2.0b1", True), ("2.0+cpu", "==2.0", True),
         ("1.0", "<=1.0.0", True), ("1.0", "===1.0", True), ("1.0", "===1.0.0", False),
+        ("1!1.0", ">=2.0", True), ("2.0.post1", ">2.0.post0", True), ("2.0.dev2", ">2.0.dev1", True),
+        ("1.2", "", True), ("", "", True), ("", ">=1", False), ("built here", "", True),
+        ("built here", ">=1", False), ("unknown", "===unknown", True),
     ],
 )  # fmt: skip
 def test_versions(version: str, bounds: str, wanted: bool) -> None:
-    assert fits(version, bounds) is wanted
+    assert fits(version, SpecifierSet(bounds)) is wanted
 
 
 def test_packages_are_looked_for() -> None:
     assert missing(["aiohttp", "aiohttp>=3", "aiohttp >= 3.0, < 99", "json", "click[x]"]) == []
+    assert missing(["no-such-package; python_version < '3'", "aiohttp; extra == 'more'"]) == []
     found = missing(["no-such-package", "aiohttp>=99", "aiohttp==0.1"])
     assert [wanted for wanted, _ in found] == ["no-such-package", "aiohttp>=99", "aiohttp==0.1"]
-    with pytest.raises(ModelError, match="is no version"):
+    with pytest.raises(ModelError, match="is no package"):
         missing(["aiohttp>=new"])
     with pytest.raises(ModelError, match="is no package"):
         missing(["!"])

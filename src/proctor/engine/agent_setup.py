@@ -1,11 +1,11 @@
 """What a case wants done before an agent begins: packages looked for, commands run."""
 
 import asyncio
-import re
 import sys
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctor import search_paths
 from proctor.core.program import Limits, Program, Ran, Sandbox, Step
@@ -13,9 +13,10 @@ from proctor.core.suite import Case, Json
 from proctor.errors import ModelError
 from proctor.packed import ARCHIVE, MOST_BYTES, TooMuch, contents, packing, unpack
 
-_WANTED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(\[[^\]]*\])?\s*(.*?)\s*(;.*)?$")
-_BOUND = re.compile(r"\s*(===|==|!=|~=|>=|<=|>|<)\s*([0-9][A-Za-z0-9.+!-]*?)(\.\*)?\s*$")
-_RELEASE = re.compile(r"v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)$")
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+    from packaging.specifiers import SpecifierSet
+
 WALL = 120.0
 _WITH_PYTHON = """\
 PATH="$2:$PATH"
@@ -96,18 +97,29 @@ def _how(ran: Ran) -> str:
 
 def missing(wanted: Sequence[str]) -> list[tuple[str, str]]:
     """Return which packages are not there in the version wanted, each with why."""
-    found = []
+    lacking = []
     for text in wanted:
-        parsed = _WANTED.match(text)
-        if parsed is None:
-            raise ModelError(f"{text!r} is no package (fix: write a name, or name>=1.2)")
-        name, bounds = parsed[1], parsed[3]
+        requirement = _requirement(text)
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        name = requirement.name
         version = _installed(name)
         if version is None:
-            found.append((text, f"the package {name}, which is not installed"))
-        elif bounds and not fits(version, bounds):
-            found.append((text, f"{text}, and {name} {version or '?'} is installed"))
-    return found
+            lacking.append((text, f"the package {name}, which is not installed"))
+        elif not fits(version, requirement.specifier):
+            lacking.append((text, f"{text}, and {name} {version or '?'} is installed"))
+    return lacking
+
+
+def _requirement(text: str) -> "Requirement":
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        raise ModelError(
+            f"{text!r} is no package (fix: write name, name>=1.2, or name==1.2.*)"
+        ) from None
 
 
 def _installed(name: str) -> str | None:
@@ -121,55 +133,11 @@ def _installed(name: str) -> str | None:
     return "" if search_paths.find_installed(name.replace("-", "_")) is not None else None
 
 
-def fits(version: str, bounds: str) -> bool:
-    """Tell whether a version is within bounds such as ``>=1.2,<2``."""
-    for bound in bounds.strip("()").split(","):
-        parsed = _BOUND.match(bound)
-        if parsed is None:
-            raise ModelError(f"{bound!r} is no version (fix: write >=1.2, or ==1.2.*)")
-        if not _within(version, parsed[1], parsed[2], starred=bool(parsed[3])):
-            return False
-    return True
+def fits(version: str, bounds: "SpecifierSet") -> bool:
+    """Tell whether an installed version, which may be a pre-release, is within bounds."""
+    from packaging.version import InvalidVersion, Version
 
-
-def _within(version: str, sign: str, wanted: str, *, starred: bool) -> bool:
-    have, want = order(version), order(wanted)
-    length = len(_numbers(wanted))
-    same = _numbers(version, length)[:length] == _numbers(wanted)
-    if starred or sign == "~=":
-        same = same if starred else _numbers(version, length)[: length - 1] == _numbers(wanted)[:-1]
-        return {"==": same, "!=": not same, "~=": same and have >= want}.get(sign, False)
-    return {
-        "===": version == wanted,
-        "==": have == want,
-        "!=": have != want,
-        ">=": have >= want,
-        "<=": have <= want,
-        ">": have > want,
-        "<": have < want,
-    }[sign]
-
-
-def order(version: str) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
-    """Return what versions are sorted by: releases come after what was tried before them."""
-    found = _RELEASE.match(version.strip().lower())
-    if found is None:
-        return ((), -5, ())
-    numbers = [int(part) for part in found[1].split(".")]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    rest = found[2].partition("+")[0]
-    stage = 0
-    for place, words in enumerate((("dev",), ("a",), ("b",), ("rc", "c"))):
-        if any(rest.lstrip("._-").startswith(word) for word in words):
-            stage = place - 4
-            break
-    if rest.lstrip("._-").startswith(("post", "r")) and not stage:
-        stage = 1
-    return tuple(numbers), stage, tuple(int(part) for part in re.findall(r"\d+", rest))
-
-
-def _numbers(version: str, length: int = 0) -> list[int]:
-    found = _RELEASE.match(version.strip().lower())
-    numbers = [int(part) for part in found[1].split(".")] if found else []
-    return numbers + [0] * (length - len(numbers))
+    try:
+        return not bounds or bounds.contains(Version(version), prereleases=True)
+    except InvalidVersion:
+        return all(bound.operator == "===" and bound.version == version for bound in bounds)
