@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.errors import SuiteError
-from proctor.validation import Strict, describe, suggest, validate
+from proctor.validation import Strict, describe, validate
 from proctor.yaml_source import read_yaml
 
 
@@ -76,9 +76,3 @@ def test_right_data(tmp_path: Path) -> None:
 )
 def test_describe(value: object, expected: str) -> None:
     assert describe(value) == expected
-
-
-def test_suggest() -> None:
-    assert suggest("weigth", ["weight", "width"]) == "did you mean 'weight'?"
-    assert suggest("zzz", ["b", "a"]) == "known are: a, b"
-    assert suggest("zzz", []) == ""

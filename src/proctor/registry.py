@@ -3,7 +3,6 @@
 import importlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint
 from math import isfinite
@@ -12,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 from proctor.core.suite import Json, Spec
 from proctor.errors import PluginError
 from proctor.search_paths import installed_entry_points
+from proctor.suggestions import LOOSELY, suggest
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
@@ -159,8 +159,7 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
             )
         return _load(kind, name)
     known = names(kind)
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
+    meant = suggest(name, known, listed=known, cutoff=LOOSELY)
     raise PluginError(f"there is no {kind} {name!r} ({meant})")
 
 
@@ -295,6 +294,5 @@ def _endless(value: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, known, n=1, cutoff=0.5)
-    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(sorted(known))}"
+    meant = suggest(name, known, listed=sorted(known), cutoff=LOOSELY)
     return f"unknown parameter {name!r} ({meant})"

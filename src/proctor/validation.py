@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from proctor.errors import Problem, SuiteError
 from proctor.source import Document, Loc
+from proctor.suggestions import suggest
 
 MOST = 1000
 MOST_CUTS = 8
@@ -86,15 +86,6 @@ def problems_of(
         message, hint = _words(item, known)
         problems.append(document.problem((*at, *loc), message, hint=hint))
     return problems
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'x'?`` where something similar is known, else the first choices."""
-    known = sorted(known)
-    if close := get_close_matches(str(name), known, n=1, cutoff=0.6):
-        return f"did you mean {close[0]!r}?"
-    shown = ", ".join(known[:20])
-    return f"known are: {shown}{', …' if len(known) > 20 else ''}" if known else ""
 
 
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")

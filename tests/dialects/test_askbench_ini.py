@@ -95,7 +95,7 @@ def test_all_broken_lines_are_said_at_once(tmp_path: Path) -> None:
             "unknown section [evalutorconfig]",
             "did you mean 'evaluatorconfig'?",
         ),
-        ("[MODEL]\n", "unknown section [MODEL]", "known are: "),
+        ("[MODEL]\n", "unknown section [MODEL]", "did you mean 'model'?"),
     ],
 )
 def test_unknown_keys_and_sections(tmp_path: Path, text: str, message: str, hint: str) -> None:

@@ -11,7 +11,13 @@ from proctor.core.run import Run, RunStatus, Summary, Totals
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.comparable import signature_parts
-from proctor.engine.compare import CompareSettings, case_pairs, compare, gate_names, missed_gates
+from proctor.engine.compare import (
+    CompareSettings,
+    case_pairs,
+    compare,
+    contrast_gate_names,
+    missed_gates,
+)
 from proctor.engine.compare_json import compared_object
 from proctor.engine.compare_words import about, points, sentence
 from proctor.engine.summary_json import summary_json
@@ -319,7 +325,7 @@ def test_gates(store: Store, put: Callable[..., Run]) -> None:
     gates = ("difference.low > 0", "half.low >= 0", "to_wrong == 0 and cases >= 20", "p < 0.05")
     two = compare(store, ["a", "b"], CompareSettings(gates=gates))
     assert missed_gates(gates, two) == []
-    assert gate_names(two.contrasts[0])["half"]["high"]["value"] == 1.0
+    assert contrast_gate_names(two.contrasts[0])["half"]["high"]["value"] == 1.0
     # The worse of b and c is no matter of the first run.
     three = compare(store, ["a", "b", "c"], CompareSettings(gates=gates))
     assert missed_gates(gates, three) == ["difference.low > 0", "p < 0.05"]

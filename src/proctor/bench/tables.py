@@ -1,7 +1,6 @@
 """Data as notebooks hold it: CSV files, data frames of any make, and lists, as texts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from math import isnan
 from os import PathLike
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from proctor.bench.errors import MissingFileError, UserTypeError, UserValueError
 from proctor.dialects.bench_rows import read_table
 from proctor.errors import SuiteError
+from proctor.suggestions import LOOSELY, closest, did_you_mean
 
 Texts = list[str | None]
 _MISSING = frozenset({"NAType", "NaTType"})
@@ -60,9 +60,9 @@ class Columns:
     def texts(self, name: str) -> Texts:
         """Return a column as texts; what is missing is none."""
         if name not in self._columns:
-            close = get_close_matches(name, self._columns, n=1, cutoff=0.5)
             there = ", ".join(map(repr, self._columns)) or "none"
-            meant = f"did you mean {close[0]!r}?" if close else f"its columns are: {there}"
+            close = closest(name, self._columns, cutoff=LOOSELY)
+            meant = did_you_mean(close) or f"its columns are: {there}"
             raise UserValueError(f"{self._what} has no column {name!r} ({meant})")
         return texts_of(self._columns[name])
 

@@ -12,13 +12,14 @@ from proctor.candidates.held import Broken, NoAnswer
 from proctor.candidates.paths import find, first, parse
 from proctor.candidates.sessions import TimedSession, named, resolved, unset
 from proctor.candidates.steps import round_of, text_of
-from proctor.candidates.streams import EVENTS, LINES, parts
+from proctor.candidates.streams import LINES, parts
 from proctor.candidates.template import DEFAULT, NAMES, filled, places
 from proctor.core.access import Destination
 from proctor.core.agent import Agent, Desk, Round, Session
 from proctor.core.suite import Json
 from proctor.core.user_info import holds_user_info
 from proctor.errors import ModelError
+from proctor.event_stream import MEDIA_TYPE
 from proctor.redaction import SECRETS, redact_body
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Endpoint(Agent):
     @property
     def destination(self) -> Destination:
         """Return the address with the headers that are sent there, and nowhere else."""
-        kinds = f"application/json, {EVENTS}, {LINES[0]}"
+        kinds = f"application/json, {MEDIA_TYPE}, {LINES[0]}"
         usual = {"Content-Type": "application/json", "Accept": kinds}
         return Destination(base=self.address, headers={**usual, **_headers(self.headers)})
 
@@ -225,7 +226,7 @@ class EndpointSession(TimedSession):
         if response.status < 200 or response.status >= 300:
             _refuse(self.agent, response.status, await _some(response))
         reader = _Reader(self.agent)
-        if kind == EVENTS or kind in LINES:
+        if kind == MEDIA_TYPE or kind in LINES:
             async for part in parts(response.content.iter_any(), kind, reader.count):
                 reader.take(part)
         else:

@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from proctor import wire
 from proctor.candidates.held import Broken
 from proctor.core.suite import Json
+from proctor.event_stream import MEDIA_TYPE, event_data, events
 
-EVENTS, LINES = (
-    "text/event-stream",
-    ("application/x-ndjson", "application/jsonl", "application/jsonlines", "application/json-seq"),
+LINES = (
+    "application/x-ndjson",
+    "application/jsonl",
+    "application/jsonlines",
+    "application/json-seq",
 )
 
 
@@ -16,33 +19,31 @@ async def parts(
     chunks: AsyncIterator[bytes], kind: str, count: Callable[[int], None]
 ) -> AsyncIterator[Json]:
     """Yield what a stream holds, thing by thing; ``count`` is told of every byte."""
-    buffer = b""
-    event: list[bytes] = []
+    counted = _counted(chunks, count)
+    if kind == MEDIA_TYPE:
+        found = (event_data(event) async for event in events(counted))
+    else:
+        found = (line.strip(b"\x1e \t\r") async for line in _lines(counted))
+    async for data in found:
+        if data:
+            yield _json(data)
+
+
+async def _counted(
+    chunks: AsyncIterator[bytes], count: Callable[[int], None]
+) -> AsyncIterator[bytes]:
     async for chunk in chunks:
         count(len(chunk))
-        *lines, buffer = (buffer + chunk).replace(b"\r\n", b"\n").split(b"\n")
+        yield chunk
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    buffer = b""
+    async for chunk in chunks:
+        *lines, buffer = (buffer + chunk).split(b"\n")
         for line in lines:
-            for part in _of_line(line, kind, event):
-                yield part
-    for line in (buffer, b""):
-        for part in _of_line(line, kind, event):
-            yield part
-
-
-def _of_line(line: bytes, kind: str, event: list[bytes]) -> list[Json]:
-    """Return what is whole after this line; lines of one event gather until an empty one."""
-    if kind != EVENTS:
-        line = line.strip(b"\x1e \t\r")
-        return [_json(line)] if line else []
-    if line.strip():
-        if line.startswith(b"data:"):
-            event.append(line[5:].removeprefix(b" "))
-        return []
-    whole = b"\n".join(event)
-    event.clear()
-    if not whole or whole.strip() == b"[DONE]":
-        return []
-    return [_json(whole)]
+            yield line
+    yield buffer
 
 
 def _json(data: bytes) -> Json:

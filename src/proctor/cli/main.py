@@ -65,10 +65,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Say which command was probably meant where there is none of that name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
+            from proctor.suggestions import LOOSELY, closest
 
-            close = get_close_matches(args[0], list(COMMANDS), n=1, cutoff=0.5)
-            meant = f" Did you mean {close[0]!r}?" if close else ""
+            close = closest(args[0], COMMANDS, cutoff=LOOSELY)
+            meant = f" Did you mean {close!r}?" if close else ""
             raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx)
         return super().resolve_command(ctx, args)
 

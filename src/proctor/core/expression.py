@@ -3,10 +3,10 @@
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from proctor.errors import UsageError
+from proctor.suggestions import LOOSELY, suggest
 
 MAX_LENGTH = 2000
 
@@ -110,8 +110,7 @@ def _value(node: ast.AST, names: Mapping[str, Any], text: str) -> Any:
 def _look_up(name: str, names: Mapping[str, Any], text: str) -> Any:
     if name in names:
         return names[name]
-    close = get_close_matches(name, list(names), n=1, cutoff=0.5)
-    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(sorted(names))}"
+    meant = suggest(name, names, listed=sorted(names), cutoff=LOOSELY)
     raise UsageError(f"unknown name {name!r} in the expression {text!r} ({meant})")
 
 

@@ -17,7 +17,7 @@ from proctor.dialects.askbench_rows import RowReader, examples_of
 from proctor.dialects.askbench_sources import FAMILIES, Finder, Source
 from proctor.dialects.askbench_tasks import ONE_QUESTION, TASKS, Shape, Task, measures_of, task_of
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
-from proctor.validation import suggest
+from proctor.suggestions import suggest
 
 _SAMPLING = ("max_tokens", "temperature", "top_p", "top_k", "max_concurrent", "shot", "n_attempts")
 

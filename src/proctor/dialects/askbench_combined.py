@@ -7,7 +7,7 @@ from random import Random
 from proctor.core.suite import Json
 from proctor.errors import DialectError, Problem, UsageError
 from proctor.source import read_jsonl
-from proctor.validation import suggest
+from proctor.suggestions import suggest
 
 SEED = 20250301
 ROWS_EACH = 100

@@ -10,7 +10,7 @@ from typing import TypeVar
 from proctor.core.access import Source
 from proctor.errors import Problem, SuiteError
 from proctor.source import read_text
-from proctor.validation import suggest
+from proctor.suggestions import suggest
 
 MAX_INI = 1024 * 1024
 SECRET = frozenset({"sk_token", "headers"})

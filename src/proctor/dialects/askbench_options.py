@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from proctor.dialects.askbench_ini import Entry, Values, truth
 from proctor.dialects.askbench_tasks import GUIDANCE, Protocol, Task
 from proctor.errors import Problem, UsageError
-from proctor.validation import suggest
+from proctor.suggestions import suggest
 
 KNOWN = ("max_turns", "guidance", "strict", "tasks", "attempts")
 

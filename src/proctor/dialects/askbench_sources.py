@@ -10,7 +10,7 @@ from proctor.dialects.askbench_roles import connected, overruled
 from proctor.dialects.askbench_tasks import TASKS
 from proctor.errors import DialectError, Problem, SuiteError
 from proctor.source import inside
-from proctor.validation import suggest
+from proctor.suggestions import closest, did_you_mean
 
 DEFAULT_SAVE_DIR = "results"
 FAMILIES = ("EvalScope", "OpenCompass")
@@ -221,8 +221,8 @@ class Finder:
 
     def _unknown_task(self, base: Ini, name: str, looked: list[str]) -> None:
         message = f"there is no task {name!r}: no {name}.ini in the folder of tasks"
-        near = suggest(name, TASKS)
-        hint = near if "did you mean" in near else f"write one: looked for {', '.join(looked)}"
+        near = did_you_mean(closest(name, sorted(TASKS)))
+        hint = near or f"write one: looked for {', '.join(looked)}"
         entry = base.sections.get("tasks", {}).get("enabled")
         problem = (
             entry.problem(message, hint=hint) if entry else Problem(message=message, hint=hint)

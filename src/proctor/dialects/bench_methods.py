@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json, Spec
 from proctor.errors import UsageError
+from proctor.suggestions import LOOSELY, suggest
 
 ORIGINAL = "original"
 CUSTOM = "custom"
@@ -184,8 +184,7 @@ def method_named(name: str) -> Method:
     """Return a method, or say which one was probably meant."""
     if (found := METHODS.get(name)) is not None:
         return found
-    close = get_close_matches(name, METHODS, n=1, cutoff=0.5)
-    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(METHODS)}"
+    meant = suggest(name, METHODS, listed=METHODS, cutoff=LOOSELY)
     raise UsageError(f"unknown scoring method {name!r} ({meant})")
 
 

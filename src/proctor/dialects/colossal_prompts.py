@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from proctor.core.suite import Json
-from proctor.dialects.colossal_source import JsonDocument, near, read_document
+from proctor.dialects.colossal_source import JsonDocument, meant_by, near, read_document
 from proctor.errors import Problem, SuiteError
 from proctor.source import Loc
 from proctor.validation import describe
@@ -122,7 +122,7 @@ def battle_prompt(path: Path | None, language: str) -> dict[str, str]:
 def _hint(key: str, row: Mapping[str, Json]) -> str:
     """Name the key that was probably meant to be another."""
     strange = [name for name in row if name not in (*KEYS, *BATTLE_KEYS)]
-    close = [name for name in strange if near(name, [key]).startswith("did you mean")]
+    close = [name for name in strange if meant_by(name, [key])]
     return f"{close[0]!r} should be {key!r}" if close else ""
 
 

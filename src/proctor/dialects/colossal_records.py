@@ -6,7 +6,7 @@ from pathlib import Path
 
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Suite
-from proctor.dialects.colossal_source import JsonDocument, near, read_document
+from proctor.dialects.colossal_source import JsonDocument, meant_by, read_document
 from proctor.errors import DialectError, Problem, SuiteError
 from proctor.source import Loc
 from proctor.validation import describe
@@ -96,8 +96,8 @@ def _record(made: Records, place: int, row: Json, needed: Sequence[str]) -> Reco
     for name in needed:
         if name not in row:
             similar = [key for key in row if key not in FIELDS]
-            close = near(name, similar) if similar else ""
-            hint = f"is it {close[13:-1]}?" if close.startswith("did you mean") else ""
+            close = meant_by(name, similar)
+            hint = f"is it {close!r}?" if close else ""
             made.wrong((place,), f"the record has no {name!r}", hint)
     for name in FIELDS[:-1]:
         value = row.get(name)

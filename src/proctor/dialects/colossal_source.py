@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from json import loads
 from pathlib import Path
 
 from proctor.source import Document, Loc, Place, read_json
-from proctor.validation import suggest
+from proctor.suggestions import closest, did_you_mean, suggest
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
@@ -82,7 +81,11 @@ def _take(piece: str, place: Place, stack: list[_Open], places: dict[Loc, Place]
 def near(name: str, known: Iterable[str]) -> str:
     """Return which of the known names was probably meant, in whatever case it was written."""
     names = list(known)
-    folded = {name.casefold(): name for name in names}
-    begun = [known for known in folded if known.startswith(name.casefold())]
-    close = begun or get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f"did you mean {folded[close[0]]!r}?" if close else suggest(name, names)
+    return did_you_mean(meant_by(name, names)) or suggest(name, names)
+
+
+def meant_by(name: str, known: Iterable[str]) -> str:
+    """Return the known name that begins as this one does, or else the most similar; or none."""
+    names = list(known)
+    begun = [one for one in names if one.casefold().startswith(name.casefold())]
+    return begun[0] if begun else closest(name, names)

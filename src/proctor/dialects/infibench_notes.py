@@ -5,13 +5,13 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 from proctor.core.suite import Json
 from proctor.dialects.infibench_format import Answer, Node, keys_of
 from proctor.errors import Problem, SuiteError
 from proctor.source import Document, Loc, inside, normal_newlines, read_text, unusable_name
+from proctor.suggestions import closest, did_you_mean
 from proctor.suite_modules import SuiteModules, file_of, is_module_name
 
 ORIGINAL = "original"
@@ -212,5 +212,4 @@ def near(path: Path) -> str:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent.name!r} either"
     names = [entry.name for entry in path.parent.iterdir()]
-    close = get_close_matches(path.name, names, n=1, cutoff=0.6)
-    return f"did you mean {close[0]!r}?" if close else ""
+    return did_you_mean(closest(path.name, names))

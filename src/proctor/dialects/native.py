@@ -31,8 +31,9 @@ from proctor.errors import SuiteError, UsageError
 from proctor.row_source import TABLE_ENDINGS
 from proctor.source import Document, Loc, inside
 from proctor.spooled import Cases
+from proctor.suggestions import suggest
 from proctor.suite_modules import SuiteModules
-from proctor.validation import describe, suggest
+from proctor.validation import describe
 from proctor.yaml_source import read_yaml
 
 YAML_ENDINGS = (".yaml", ".yml")

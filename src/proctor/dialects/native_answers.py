@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, time
 from decimal import Decimal
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,8 @@ from proctor.errors import DialectError
 from proctor.row_source import TABLE_ENDINGS, read_rows
 from proctor.source import Document, parse_json
 from proctor.spooled import HELD, Finder, Places
-from proctor.validation import describe, suggest
+from proctor.suggestions import closest, suggest
+from proctor.validation import describe
 
 ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
 OWN = frozenset({"case", "output", "messages", "attempt"})
@@ -149,7 +149,7 @@ class _Rows:
 def _there(data: Mapping[str, Json]) -> str:
     """Say what is there in the place of a case, and how it should be called."""
     hint = suggest("case", data)
-    return hint if "did you mean" in hint else f"answers have 'case' and 'output'; {hint}"
+    return hint if closest("case", data) else f"answers have 'case' and 'output'; {hint}"
 
 
 def _reply(findings: Findings, row: _Row, cases: Finder) -> tuple[Message, ...]:
@@ -166,8 +166,8 @@ def _reply(findings: Findings, row: _Row, cases: Finder) -> tuple[Message, ...]:
     elif output is not None:
         message = f"'output' is a text, not {describe(output)}"
         findings.add(document.problem(("output",), message))
-    elif "output" not in data and (close := get_close_matches("output", data, n=1, cutoff=0.8)):
-        message = f"the row has no 'output', but {close[0]!r}"
+    elif "output" not in data and (close := closest("output", data, cutoff=0.8)):
+        message = f"the row has no 'output', but {close!r}"
         findings.add(document.problem((), message, hint="call it 'output'"))
     return ()
 

@@ -11,7 +11,8 @@ from proctor.core.suite import Case, Json, Message, Spec
 from proctor.dialects.native_criteria import Judged, read_criteria, read_plugin
 from proctor.dialects.native_files import FileKeys, read_files, read_setup
 from proctor.dialects.native_spot import Number, Share, Spot
-from proctor.validation import Strict, suggest
+from proctor.suggestions import suggest
+from proctor.validation import Strict
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 ASKING = ("ask", "ask_file", "messages")

@@ -12,7 +12,8 @@ from proctor.core.suite import Criterion, Json, Spec
 from proctor.dialects.native_modules import with_modules
 from proctor.dialects.native_spot import Number, Spot
 from proctor.errors import PluginError
-from proctor.validation import MOST_CUTS, Strict, describe, suggest, without_errors
+from proctor.suggestions import suggest
+from proctor.validation import MOST_CUTS, Strict, describe, without_errors
 
 OWN_KEYS = ("id", "weight", "metric", "turn")
 LONG_KEYS = ("scorer", "with")

@@ -11,7 +11,8 @@ from proctor.dialects.native_spot import Findings, meant_by
 from proctor.errors import Problem
 from proctor.row_source import TABLE_ENDINGS, read_rows
 from proctor.source import Document, parse_json
-from proctor.validation import describe, suggest
+from proctor.suggestions import closest, did_you_mean
+from proctor.validation import describe
 
 TAG_PREFIXES = ("tags.", "tag:")
 COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
@@ -79,10 +80,8 @@ def _no_known_column(path: Path, columns: Sequence[str]) -> Problem:
 
 
 def _unknown_column(path: Path, column: str) -> Problem:
-    if found := meant_by(column, COLUMNS):
-        hint = f"did you mean {found!r}?"
-    elif "did you mean" not in (hint := suggest(column, COLUMNS)):
-        hint = f"for a tag, call the column 'tags.{column}'"
+    meant = meant_by(column, COLUMNS) or closest(column, sorted(COLUMNS))
+    hint = did_you_mean(meant) or f"for a tag, call the column 'tags.{column}'"
     return _top(path).problem((), f"unknown column {column!r}", hint=hint)
 
 

@@ -13,8 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from proctor.core.suite import Json
 from proctor.errors import Problem, SuiteError
 from proctor.source import Document, Loc, inside, read_text, unusable_name
+from proctor.suggestions import did_you_mean, suggest
 from proctor.suite_modules import SuiteModules
-from proctor.validation import describe, problems_of, suggest
+from proctor.validation import describe, problems_of
 
 MAX_SHOWN = 500
 MAX_ALIKE = 100
@@ -195,7 +196,7 @@ class Spot:
                 self.findings.count(message)
                 continue
             meant = meant_by(key, known)
-            hint = f"did you mean {meant!r}?" if meant else suggest(key, known)
+            hint = did_you_mean(meant) if meant else suggest(key, known)
             self.error(message, hint=hint, key=key)
         return strange
 

@@ -17,7 +17,8 @@ from proctor.dialects.taskweaver_format import NEW, OLD, Point, ScriptedCase, Sh
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.recorded_rounds import read_rounds
 from proctor.source import Document, Loc, inside
-from proctor.validation import suggest, validate
+from proctor.suggestions import suggest
+from proctor.validation import validate
 from proctor.yaml_source import read_yaml
 
 OPTIONS = ("stop_below", "max_turns", "config", "broken")

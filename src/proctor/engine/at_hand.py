@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
 
+from proctor.batches import batched
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case
-from proctor.engine.collect import BATCH, batched
+from proctor.engine.collect import BATCH
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 

@@ -7,6 +7,7 @@ from itertools import chain, combinations
 from typing import TypeGuard
 
 from proctor import bounded
+from proctor.batches import batched
 from proctor.core.comparison import BattleOutcome, Comparison, Contender, Preference
 from proctor.core.fingerprint import digest, plain
 from proctor.core.model import Judge, Model, ModelChoice, Ruling, Sampling, Usage
@@ -16,6 +17,7 @@ from proctor.engine.battle_asking import Asking, Marks
 from proctor.engine.battle_entries import Entries, Job, chosen, entries_of, jobs_of, paired
 from proctor.engine.battle_tally import Tags, faced, leaderboard, pair_of
 from proctor.engine.call_scope import CallScope
+from proctor.engine.collect import BATCH
 from proctor.engine.evaluate import Progress
 from proctor.engine.offline import offline
 from proctor.engine.refused_settings import refused_words
@@ -24,7 +26,6 @@ from proctor.engine.settings import CallSettings, Panel, short_name
 from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
 from proctor.prompts import addressed_words
 from proctor.reports.view import candidate_label
-from proctor.store.database import chunks
 from proctor.store.store import Store
 from proctor.version import __version__
 
@@ -149,7 +150,7 @@ class _Arena:
 
     def _unknown(self, jobs: Iterable[Job]) -> Iterator[tuple[str, str, Job]]:
         """Yield the comparisons to be made with their place and the hash of what is compared."""
-        for chunk in chunks(jobs):
+        for chunk in batched(jobs, BATCH):
             keyed = [(self._place(job), self._content(job), job) for job in chunk]
             self._places += [key for key, _, _ in keyed]
             stored = self.store.comparisons(key for key, _, _ in keyed)

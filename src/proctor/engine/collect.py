@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from proctor.batches import batched
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import answer_key
 from proctor.core.suite import Case, Suite
@@ -99,10 +99,3 @@ def wanted(
             place = finder.place(attempt.case_id)
             if place is not None:
                 yield place, attempt
-
-
-def batched(things: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Cut a stream into lists of at most size."""
-    source = iter(things)
-    while batch := list(islice(source, size)):
-        yield batch

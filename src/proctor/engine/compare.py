@@ -136,12 +136,12 @@ def missed_gates(gates: Iterable[str], compared: Compared) -> list[str]:
     for contrast in compared.contrasts:
         if contrast.first is not compared.sides[0]:
             continue
-        names = gate_names(contrast)
+        names = contrast_gate_names(contrast)
         missed |= {gate: None for gate in gates if not Expression(gate).holds(names)}
     return list(missed)
 
 
-def gate_names(contrast: Contrast) -> Mapping[str, Any]:
+def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
     """Return what a gate may name: the difference, counts, and differences by tag and value."""
     found = contrast.paired
     names: dict[str, Any] = {

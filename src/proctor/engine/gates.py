@@ -52,7 +52,7 @@ def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
 
 def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
     """Return what came of each gate; a number that is not known misses its gate."""
-    names = gate_names(summary)
+    names = summary_gate_names(summary)
     made = []
     for gate in gates:
         expression = Expression(gate)
@@ -87,7 +87,7 @@ def _is_about_the_rate(tree: ast.expr) -> bool:
     return "rate" in named and named <= {"rate", *_COUNTS}
 
 
-def gate_names(summary: Summary) -> Mapping[str, Any]:
+def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
     """Return what a gate may name: the totals, the measures, and groups by tag and value.
 
     A measure called as one of the totals hides it; ``pass@1`` is written ``pass_at_1``.

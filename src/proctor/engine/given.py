@@ -7,6 +7,7 @@ from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
+from proctor.batches import batched
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Reading
 from proctor.core.fingerprint import answer_key, case_key, digest, suite_key
@@ -16,7 +17,7 @@ from proctor.core.run import Run
 from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine import quotations
 from proctor.engine.at_hand import AtHand, Held
-from proctor.engine.collect import BATCH, batched
+from proctor.engine.collect import BATCH
 from proctor.engine.evaluate import Outcome, Progress, Work, carry_out, finish, view_of
 from proctor.engine.prepare import prepare
 from proctor.engine.roles import Models

@@ -9,6 +9,7 @@ from itertools import takewhile
 from traceback import format_exception
 
 from proctor import bounded, registry
+from proctor.batches import batched
 from proctor.core.agent import judged_part
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
 from proctor.core.contracts import Dialogue, ScoreContext
@@ -19,7 +20,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.aggregate import usage_from
 from proctor.engine.call_scope import CallScope, UsedReply, rested_on_replies
-from proctor.engine.collect import BATCH, batched
+from proctor.engine.collect import BATCH
 from proctor.engine.failure_notices import FailureNotices
 from proctor.engine.roles import Cast
 from proctor.engine.scoring import Scorers, spec_key

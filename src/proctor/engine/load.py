@@ -3,7 +3,6 @@
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from proctor.core.suite import Case, Spec, Suite
 from proctor.engine.settings import SuiteSettings
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.spooled import Cases, Part
+from proctor.suggestions import LOOSELY, closest, did_you_mean
 
 FALLBACK = "native"
 
@@ -124,8 +124,8 @@ def _selected(cases: Sequence[Case], wanted: tuple[str, ...]) -> list[Case]:
     found = [case for case in cases if case.id in wanted or case.source in wanted]
     known = {case.id for case in cases} | {case.source for case in cases}
     if missing := [name for name in wanted if name not in known]:
-        close = get_close_matches(missing[0], sorted(known), n=1, cutoff=0.5)
-        meant = f" (did you mean {close[0]!r}?)" if close else ""
+        close = closest(missing[0], sorted(known), cutoff=LOOSELY)
+        meant = f" ({did_you_mean(close)})" if close else ""
         raise UsageError(f"the suite has no case {missing[0]!r}{meant}")
     return found
 
@@ -133,8 +133,8 @@ def _selected(cases: Sequence[Case], wanted: tuple[str, ...]) -> list[Case]:
 def _missing(path: Path) -> Problem:
     folder = path.parent if path.parent.is_dir() else Path()
     near = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    close = get_close_matches(path.name, near, n=1, cutoff=0.6)
-    hint = f"did you mean {folder / close[0]}?" if close else ""
+    close = closest(path.name, near)
+    hint = f"did you mean {folder / close}?" if close else ""
     return Problem(message="there is no such file or folder", file=str(path), hint=hint)
 
 

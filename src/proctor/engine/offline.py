@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
 
 from proctor.errors import ModelError
+from proctor.loopback import is_loopback_host
 
 _NO_INDEX = "PIP_NO_INDEX"
 """What keeps pip, which fetches the weights of local models, from asking anybody."""
@@ -18,7 +18,6 @@ _LOOKUPS = (
     "socket.gethostbyname",
     "socket.getnameinfo",
 )
-_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost")
 
 
 @dataclass
@@ -33,12 +32,12 @@ class _Guard:
             return
         if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
             address = args[1]
-            if isinstance(address, tuple) and address and not is_loopback(str(address[0])):
+            if isinstance(address, tuple) and address and not _is_here(str(address[0])):
                 raise ModelError(f"--offline: nothing may be sent to {address[0]}")
         elif event in _LOOKUPS:
             host = args[0][0] if isinstance(args[0], tuple) else args[0]
             name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
-            if name is not None and not is_loopback(str(name)):
+            if name is not None and not _is_here(str(name)):
                 raise ModelError(f"--offline: {name} may not be looked up")
 
 
@@ -67,12 +66,6 @@ def offline(wanted: bool = True) -> Iterator[None]:
             os.environ[_NO_INDEX] = before
 
 
-def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine."""
-    name = host.strip("[]").lower()
-    if name in _NAMES or name == "":
-        return True
-    try:
-        return ip_address(name.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
+def _is_here(host: str) -> bool:
+    """Tell whether a host is this machine; an empty one stands for all of its own addresses."""
+    return host in ("", "[]") or is_loopback_host(host)

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from proctor.batches import batched
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.contracts import Reading
 from proctor.core.suite import Case, Criterion, Json, Suite
 from proctor.engine import load
-from proctor.engine.collect import BATCH, batched, wanted
+from proctor.engine.collect import BATCH, wanted
 from proctor.engine.estimate import Estimate, mean_price
 from proctor.engine.prepare import Ready, prepare
 from proctor.engine.roles import Models

@@ -17,6 +17,7 @@ from proctor.engine.budget import Budget, PricedRequest, tokens
 from proctor.engine.proxy_calls import Heard, ProxyCall, heard_in, heard_in_stream, only_usage
 from proctor.engine.proxy_rules import passed_headers, path_for, refusal_of, refusal_to
 from proctor.errors import BudgetError, UsageError
+from proctor.event_stream import MEDIA_TYPE, events
 from proctor.redaction import SECRETS, redact, redact_body, redact_json
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class Proxy:
             allow_redirects=False,
         ) as answer:
             passed = {**passed_headers(answer.headers), **_HEADERS}
-            if "text/event-stream" not in answer.headers.get("content-type", ""):
+            if MEDIA_TYPE not in answer.headers.get("content-type", ""):
                 data = redact_body(await _whole(answer.content))
                 self._note(asked, answer.status, heard_in(data), time.monotonic() - started)
                 return web.Response(status=answer.status, body=data, headers=passed)
@@ -206,7 +207,7 @@ class Proxy:
             await response.prepare(request)
             whole = bytearray()
             try:
-                async for event in _events(answer.content):
+                async for event in events(answer.content.iter_any(), LARGEST):
                     whole += event
                     if len(whole) > LARGEST:
                         break
@@ -304,17 +305,3 @@ async def _whole(content: Any) -> bytes:
         if len(found) > LARGEST:
             raise _TooLong
     return bytes(found)
-
-
-async def _events(content: Any) -> AsyncIterator[bytes]:
-    """Cut a stream into its events, so that none is passed on in part."""
-    waiting = b""
-    async for part in content.iter_any():
-        waiting += part
-        *whole, waiting = waiting.split(b"\n\n")
-        for event in whole:
-            yield event + b"\n\n"
-        if len(waiting) > LARGEST:
-            return
-    if waiting:
-        yield waiting

@@ -8,6 +8,7 @@ from proctor import wire
 from proctor.core.agent import AGENT, Attachment, Post
 from proctor.core.model import Usage
 from proctor.core.suite import Json
+from proctor.event_stream import event_data, split_events
 
 MODEL = "Model"
 """The role of a model in the rounds of an agent that asks it."""
@@ -95,7 +96,7 @@ def heard_in_stream(body: bytes) -> Heard:
     words: list[str] = []
     tools: dict[int, dict[str, Json]] = {}
     usage: Json = None
-    for part in events(body):
+    for part in json_events(body):
         usage = part.get("usage") or usage
         delta = _first(part.get("choices")).get("delta")
         if not isinstance(delta, Mapping):
@@ -108,15 +109,12 @@ def heard_in_stream(body: bytes) -> Heard:
     return _heard({"content": "".join(words), "tool_calls": list(tools.values())}, usage)
 
 
-def events(body: bytes) -> list[Mapping[str, Json]]:
+def json_events(body: bytes) -> list[Mapping[str, Json]]:
     """Return the JSON objects of a stream of events."""
     found = []
-    for line in body.splitlines():
-        text = line.removeprefix(b"data:").strip()
-        if not line.startswith(b"data:") or text == b"[DONE]":
-            continue
+    for event in split_events(body):
         try:
-            data = wire.loads(text)
+            data = wire.loads(event_data(event))
         except ValueError:
             continue
         if isinstance(data, Mapping):
@@ -126,7 +124,7 @@ def events(body: bytes) -> list[Mapping[str, Json]]:
 
 def only_usage(event: bytes) -> bool:
     """Tell whether an event of a stream has nothing but the tokens that we asked for."""
-    found = events(event)
+    found = json_events(event)
     return bool(found) and all("choices" in part and not part["choices"] for part in found)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from proctor import wire
+from proctor.batches import batched
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Json
-from proctor.engine.collect import batched
 from proctor.errors import MissingResource
 from proctor.reports.view import RunView
 from proctor.store.store import Store

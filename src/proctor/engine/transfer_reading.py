@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from proctor.batches import batched
 from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison
 from proctor.core.encoding import (
@@ -21,7 +22,7 @@ from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Suite
 from proctor.engine import quotations
-from proctor.engine.collect import BATCH, batched
+from proctor.engine.collect import BATCH
 from proctor.engine.evaluate import finish
 from proctor.engine.transfer_rows import (
     KNOWN,

@@ -1,11 +1,11 @@
 """Where a model is asked: base URLs as people write them, brought into one form."""
 
 from collections.abc import Sequence
-from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from proctor.core.user_info import without_user_info
 from proctor.errors import UsageError
+from proctor.loopback import is_loopback_host
 from proctor.redaction import SECRETS
 
 
@@ -41,12 +41,7 @@ def base_of(url: str, endings: Sequence[str]) -> str:
 def is_loopback(url: str) -> bool:
     """Tell whether an address never leaves this machine."""
     host = (urlsplit(url).hostname or "").rstrip(".")
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host.endswith(".localhost") or is_loopback_host(host)
 
 
 def is_private(url: str) -> bool:

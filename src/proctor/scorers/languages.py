@@ -1,12 +1,12 @@
 """Languages by name, and what this machine has for each of them."""
 
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
 from proctor.scorers.languages_row import Language
 from proctor.scorers.languages_table import LANGUAGES
 from proctor.scorers.patterns import ORIGINAL
+from proctor.suggestions import suggest
 
 if TYPE_CHECKING:
     from proctor.scorers.languages_found import Listed
@@ -29,11 +29,8 @@ def named(name: str, compat: str = "") -> Language | None:
 
 def suggestion(name: str) -> str:
     """Say that there is no such language, and which one was probably meant."""
-    known = sorted(_by_name())
-    close = get_close_matches(name.strip().lower(), known, n=1, cutoff=0.6)
-    main = ", ".join(language.name for language in LANGUAGES)
-    meant = f"did you mean {close[0]!r}?" if close else f"known are: {main}"
-    return f"there is no language {name!r} ({meant})"
+    main = [language.name for language in LANGUAGES]
+    return f"there is no language {name!r} ({suggest(name.strip(), _by_name(), listed=main)})"
 
 
 @cache

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,6 +17,7 @@ from proctor.errors import MissingResource, ProctorError
 from proctor.scorers import checkpoints, sentences
 from proctor.scorers.patterns import ORIGINAL
 from proctor.scorers.yes_no import ON_GPU, answerer
+from proctor.suggestions import LOOSELY, suggest
 
 PLACES = ("output", "source", "reference", "context")
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -227,6 +227,5 @@ def _row(dimension: str) -> str:
 
 def _unknown(dimension: str, known: Iterable[str]) -> str:
     names = sorted(known)
-    close = get_close_matches(dimension, names, n=1, cutoff=0.5)
-    meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(names)}"
+    meant = suggest(dimension, names, listed=names, cutoff=LOOSELY)
     return f"dimensions: there is no {dimension!r} ({meant})"

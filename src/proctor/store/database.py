@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -18,6 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
+from proctor.batches import batched
 from proctor.errors import StoreError
 from proctor.store.store_file import file_of
 from proctor.store.transactions import Transaction, again, is_lost
@@ -190,10 +190,8 @@ def among(query: Select[Any], column: Column[Any]) -> Select[Any]:
 
 
 def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
-    """Cut a stream into lists of at most so many."""
-    stream = iter(items)
-    while chunk := list(islice(stream, size)):
-        yield chunk
+    """Cut a stream into lists short enough for one statement."""
+    return batched(items, size)
 
 
 @contextmanager

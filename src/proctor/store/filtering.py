@@ -3,7 +3,6 @@
 import ast
 import operator
 from collections.abc import Callable, Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, and_, false, func, literal, not_, or_, select, true
@@ -12,6 +11,7 @@ from proctor.core.expression import Expression
 from proctor.errors import UsageError
 from proctor.store.document import AnyText, is_number
 from proctor.store.schema import run_results, run_tags
+from proctor.suggestions import LOOSELY, suggest
 
 _DEEPEST = 40
 _NUMBERS = ("value", "full", "weight", "low", "high", "spread")
@@ -190,8 +190,7 @@ class Condition:
         if name in self._columns:
             return self._columns[name]
         known = [*self._columns, *self._tags]
-        close = get_close_matches(name, known, n=1, cutoff=0.5)
-        meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(known)}"
+        meant = suggest(name, known, listed=known, cutoff=LOOSELY)
         raise UsageError(f"unknown name {name!r} in the expression {self._text!r} ({meant})")
 
     def _constant(self, value: object) -> ColumnElement[Any] | None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from sqlalchemy import Column, Table, and_, delete, exists, func, select
@@ -34,6 +33,7 @@ from proctor.store.schema import (
 from proctor.store.schema import runs as run_table
 from proctor.store.searching import forget_texts
 from proctor.store.transactions import Transaction
+from proctor.suggestions import LOOSELY, did_you_mean, similar
 
 SHORTEST_PREFIX = 4
 _REMEMBERED = 1000
@@ -178,8 +178,9 @@ class Runs(Database):
         if not known:
             return StoreError(f"the store at {self.place} has no runs; run `proctor run` first")
         names = list(dict.fromkeys(row.name for row in known))
-        close = get_close_matches(ref, [*names, *(row.id for row in known)], n=3, cutoff=0.5)
-        hint = f"did you mean {', '.join(map(repr, close))}?" if close else _newest(names)
+        ids = (row.id for row in known)
+        hint = did_you_mean(*similar(ref, [*names, *ids], most=3, cutoff=LOOSELY))
+        hint = hint or _newest(names)
         return StoreError(f"there is no run {ref!r} in {self.place} ({hint})")
 
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from hashlib import blake2b
 from typing import Literal, get_args
 
 from proctor.errors import UsageError
+from proctor.suggestions import suggest
 
 Kind = Literal[
     "late",
@@ -51,8 +51,7 @@ class Fault:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            close = get_close_matches(str(self.kind), KINDS, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"known are: {', '.join(KINDS)}"
+            meant = suggest(str(self.kind), KINDS, listed=KINDS)
             raise UsageError(f"there is no fault {self.kind!r} ({meant})")
 
     @property
