@@ -13,9 +13,9 @@ from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.dialects.native_case import VIRTUAL_USER
 from proctor.dialects.native_criteria import LONG_KEYS, OWN_KEYS, free_id
 from proctor.dialects.native_files import copy_files, file_rows
-from proctor.dialects.native_yaml import dump
 from proctor.errors import PluginError, SuiteError
 from proctor.source import MAX_FILE, MAX_LINE
+from proctor.yaml_text import yaml_text
 
 MAX_INLINE = 2_000
 CASES_FILE = "cases.jsonl"
@@ -45,9 +45,9 @@ def write_native(suite: Suite, folder: Path) -> Path:
     header = _header(suite)
     written = [case_data(case, keep_source=suite.dialect != "native") for case in suite.cases]
     try:
-        text = None if len(written) > MAX_INLINE else dump({**header, "cases": written})
+        text = None if len(written) > MAX_INLINE else yaml_text({**header, "cases": written})
         if text is None or not _is_readable(text):
-            text = dump({**header, "cases": [CASES_FILE]})
+            text = yaml_text({**header, "cases": [CASES_FILE]})
         else:
             written = []
         rows = [json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in written]
