@@ -8,12 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from full import FULL
+from json_schema import fits
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.dialects.native import Native
+from proctor.dialects.native_schema import suite_schema
 from proctor.dialects.native_writer import MAX_INLINE, write_native
 from proctor.errors import SuiteError
 from proctor.registry import build
+from proctor.yaml_source import read_yaml
+
+SCHEMA = suite_schema()
 
 TRICKY = [
     "", " ", "  x  ", "yes", "no", "~", "null", "true", "1.0", "0x1F", "1e5", ".5e3", "-", "- a",
@@ -129,7 +134,9 @@ def keys(suite: Suite) -> list[str]:
 @given(suite=suites)
 @pytest.mark.long
 def test_what_is_written_reads_back_as_the_same_suite(tmp_path: Path, suite: Suite) -> None:
-    again = Native().read(write_native(suite, tmp_path)).suite
+    path = write_native(suite, tmp_path)
+    assert fits(read_yaml(path).data, SCHEMA)
+    again = Native().read(path).suite
     assert keys(again) == keys(suite)
     assert replace(again, cases=()) == replace(suite, cases=())
     if suite.dialect != "native":

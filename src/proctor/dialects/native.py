@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from proctor import registry
 from proctor.core.attempt import Attempt
 from proctor.core.contracts import Dialect, Reading
-from proctor.core.fold import parse_fold
+from proctor.core.fold import MODES, parse_fold
 from proctor.core.suite import Spec, Suite
 from proctor.dialects.native_answers import read_answers
 from proctor.dialects.native_case import (
@@ -27,10 +26,11 @@ from proctor.dialects.native_criteria import read_plugin
 from proctor.dialects.native_look import looks_native
 from proctor.dialects.native_rows import case_rows
 from proctor.dialects.native_spot import Findings, Spot, neighbours
+from proctor.dialects.native_written import Cases, Plugins, Text
 from proctor.errors import SuiteError, UsageError
 from proctor.row_source import TABLE_ENDINGS
 from proctor.source import Document, Loc, inside
-from proctor.spooled import Cases
+from proctor.spooled import Cases as SpooledCases
 from proctor.suggestions import suggest
 from proctor.suite_modules import SuiteModules
 from proctor.validation import describe
@@ -42,21 +42,37 @@ ENDINGS = YAML_ENDINGS + ROW_ENDINGS
 FOLDER_ENDINGS = tuple(ending for ending in ENDINGS if ending != ".tsv")
 """Of a folder without a suite file; a .tsv there is data of somebody's, as it always was."""
 MAX_INCLUDED = 5
+FOLD_PATTERN = r"^(avg|mean|max|min|median|avg_max_[1-9]\d{0,5})$"
 SUITE_FILES = ("suite.yaml", "suite.yml")
 
 
 class HeaderKeys(DefaultKeys):
-    """Hold the keys of a suite besides its cases."""
+    """A suite: cases, what all of them share, and how results are folded."""
 
-    name: str | None = Field(default=None, min_length=1)
-    version: str = ""
-    description: str = ""
-    language: str = Field(default="en", min_length=1)
-    reduce: str = "avg"
-    measures: Any = None
-    origin: str = "native"
-    compat: str = ""
-    cases: Any = None
+    model_config = ConfigDict(json_schema_extra={"required": ["cases"]})
+
+    name: Text | None = Field(
+        default=None,
+        min_length=1,
+        description="The suite's name; the file's name without its ending where it is left out.",
+    )
+    version: Text = Field(default="", description='The suite\'s version. Quote it: "1.10".')
+    description: Text = Field(default="", description="What the suite examines.")
+    language: Text = Field(
+        default="en", min_length=1, description="The language of the cases: en, zh, …"
+    )
+    reduce: str = Field(
+        default="avg",
+        description=f"How several attempts become one value: {', '.join(MODES)}.",
+        json_schema_extra={"pattern": FOLD_PATTERN},
+    )
+    measures: Plugins = Field(default=None, description="Numbers over all cases.")
+    origin: Text = Field(default="native", description="The format the suite was converted from.")
+    compat: Text = Field(
+        default="",
+        description="The mode of the original format that the suite was converted with.",
+    )
+    cases: Cases = Field(default=None, description="The cases, and files that hold some.")
 
 
 @dataclass(frozen=True)
@@ -111,7 +127,7 @@ class _Loader:
         self.findings = Findings()
         self.header = HeaderKeys()
         self.measures: tuple[Spec, ...] = ()
-        self.cases = Cases()
+        self.cases = SpooledCases()
         self.seen = Claims()
         self.open: list[Path] = []
         self.included: Counter[Path] = Counter()

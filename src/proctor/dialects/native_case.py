@@ -3,14 +3,25 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, WithJsonSchema
 
 from proctor.core.suite import Case, Json, Message, Spec
 from proctor.dialects.native_criteria import Judged, read_criteria, read_plugin
 from proctor.dialects.native_files import FileKeys, read_files, read_setup
-from proctor.dialects.native_spot import Number, Share, Spot
+from proctor.dialects.native_spot import Spot
+from proctor.dialects.native_written import (
+    SCALAR,
+    Criteria,
+    Number,
+    OneOrMany,
+    Plugin,
+    Share,
+    Shorthand,
+    Text,
+    Texts,
+)
 from proctor.suggestions import suggest
 from proctor.validation import Strict
 
@@ -20,51 +31,100 @@ VIRTUAL_USER = "virtual_user"
 
 
 class _Example(Strict):
-    ask: str
-    answer: str
+    ask: Text = Field(description="The question.")
+    answer: Text = Field(description="Its answer.")
 
 
 class DefaultKeys(Strict):
-    """Hold what a file may say once for all of its cases."""
+    """What a file may say once for all of its cases."""
 
-    full_score: Share | None = None
-    null_score: Number | None = None
-    weight: Share | None = None
-    system: str | None = None
-    examples: "list[_Example] | None" = None
-    dialogue: Any = None
-    tags: dict[str, list[str]] = Field(default_factory=dict)
-    criteria: Any = None
+    full_score: Share | None = Field(
+        default=None, description="What full marks are worth.", json_schema_extra={"default": 1}
+    )
+    null_score: Number | None = Field(
+        default=None, description="What no answer is worth.", json_schema_extra={"default": 0}
+    )
+    weight: Share | None = Field(
+        default=None, description="How much the case counts.", json_schema_extra={"default": 1}
+    )
+    system: Text | None = Field(default=None, description="A system message before the question.")
+    examples: "list[_Example] | None" = Field(
+        default=None, description="Questions with their answers, put before the question."
+    )
+    dialogue: Plugin = Field(
+        default=None,
+        description="How the case is put to the candidate.",
+        json_schema_extra={"default": "single_turn"},
+    )
+    tags: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="Names with one value or several, to group and filter by.",
+    )
+    criteria: Criteria = Field(default=None, description="How the answer is judged.")
+
+
+_Pictures = Annotated[
+    Annotated[list[str], OneOrMany()], Field(description="Pictures: files or https addresses.")
+]
 
 
 class _Message(Strict):
-    role: str
-    content: str
-    images: list[str] = Field(default_factory=list)
+    role: Annotated[str, WithJsonSchema({"enum": list(ROLES)})]
+    content: Text
+    images: _Pictures = Field(default_factory=list)
 
 
 class _Passage(Strict):
-    text: str | None = None
-    file: str | None = None
+    text: Text | None = None
+    file: Text | None = Field(default=None, description="A file that holds the text.")
+
+
+_Passages = Annotated[list[Annotated[_Passage, Shorthand({"type": SCALAR})]], OneOrMany()]
+_Files = Annotated[list[Annotated[FileKeys, Shorthand({"type": "string"})]], OneOrMany()]
+_ASKED: Json = [{"required": [key]} for key in ASKING]
 
 
 class CaseKeys(DefaultKeys):
-    """Hold the keys of one case."""
+    """A case: what is asked, and how the answer is judged."""
 
-    id: str | None = Field(default=None, min_length=1)
-    ask: str | None = None
-    ask_file: str | None = None
-    messages: list[_Message] | None = Field(default=None, min_length=1)
-    images: list[str] = Field(default_factory=list)
-    references: list[_Passage] = Field(default_factory=list)
-    context: list[_Passage] = Field(default_factory=list)
-    hidden: dict[str, Any] = Field(default_factory=dict)
-    min_points: Number | None = None
-    max_points: Number | None = None
-    out_of: Number | None = None
-    files: list[FileKeys] = Field(default_factory=list)
-    setup: dict[str, Any] = Field(default_factory=dict)
-    source: str | None = None
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [*_ASKED, {"required": ["hidden"], "not": {"anyOf": _ASKED}}]}
+    )
+
+    id: Text | None = Field(
+        default=None, min_length=1, description="The case's name, once in a suite."
+    )
+    ask: Text | None = Field(default=None, description="The question: one message of the user.")
+    ask_file: Text | None = Field(default=None, description="A file that holds the question.")
+    messages: list[_Message] | None = Field(
+        default=None,
+        min_length=1,
+        description="The conversation that the candidate is to go on with.",
+    )
+    images: _Pictures = Field(default_factory=list)
+    references: _Passages = Field(default_factory=list, description="Answers known to be right.")
+    context: _Passages = Field(
+        default_factory=list, description="Passages that came with the question."
+    )
+    hidden: dict[str, Any] = Field(default_factory=dict, description="Facts for judges only.")
+    min_points: Number | None = Field(default=None, description="The fewest points that count.")
+    max_points: Number | None = Field(
+        default=None,
+        description="The most points that count; also the most that full marks need.",
+    )
+    out_of: Number | None = Field(
+        default=None, description="The points of full marks, where the criteria do not tell."
+    )
+    files: _Files = Field(
+        default_factory=list,
+        description="Files and folders that an agent finds in its working folder.",
+    )
+    setup: dict[str, Any] = Field(
+        default_factory=dict, description="What an agent's working place needs."
+    )
+    source: Text | None = Field(
+        default=None, description="Where the case was written; only for people."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

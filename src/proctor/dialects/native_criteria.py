@@ -10,16 +10,16 @@ from pydantic import Field, ValidationError
 from proctor import registry
 from proctor.core.suite import Criterion, Json, Spec
 from proctor.dialects.native_modules import with_modules
-from proctor.dialects.native_spot import Number, Spot
+from proctor.dialects.native_spot import Spot
+from proctor.dialects.native_written import Number, Text
 from proctor.errors import PluginError
 from proctor.suggestions import suggest
 from proctor.validation import MOST_CUTS, Strict, describe, without_errors
 
-OWN_KEYS = ("id", "weight", "metric", "turn")
 LONG_KEYS = ("scorer", "with")
 
 # Where a scorer wants texts, a number keeps the spelling of its author.
-_TEXTS: Mapping[str, frozenset[str]] = {
+SPELT_TEXTS: Mapping[str, frozenset[str]] = {
     "contains": frozenset({"texts"}),
     "keywords": frozenset({"rules", "text", "any", "all"}),
     "blanks": frozenset({"targets", "template", "blank", "prefix", "text", "any"}),
@@ -43,11 +43,22 @@ class Judged:
 class Label(Strict):
     """Hold what a criterion says besides its scorer."""
 
-    id: str | None = Field(default=None, min_length=1)
-    weight: Number = 1.0
-    metric: str = ""
-    turn: Annotated[int, Field(ge=1, strict=True)] | None = None
-    """Counted from 1, as people do."""
+    id: Text | None = Field(
+        default=None,
+        min_length=1,
+        description="The criterion's name; the scorer's where it is left out.",
+    )
+    weight: Number = Field(
+        default=1.0, description="How much its points count; negative for a penalty."
+    )
+    metric: Text = Field(default="", description="Its row in the breakdown by metric.")
+    turn: Annotated[int, Field(ge=1, strict=True)] | None = Field(
+        default=None,
+        description="The turn that is judged, counted from 1; all of them where left out.",
+    )
+
+
+OWN_KEYS = tuple(Label.model_fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +239,7 @@ def _params(name: str, written: Spot) -> dict[str, Json]:
         raise PluginError(f"the parameters of {name!r} are written as a mapping")
     if name == "contains" and value == "references":
         return {"any": "references"}
-    texts = _TEXTS.get(name, frozenset())
+    texts = SPELT_TEXTS.get(name, frozenset())
     main = registry.main_parameter("scorer", name) or ""
     params = registry.params_from("scorer", name, _spelt(written, main, texts))
     if name == "keywords" and isinstance(params.get("rules"), str | dict):

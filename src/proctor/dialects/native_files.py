@@ -21,8 +21,10 @@ MOST = 1000
 class FileKeys(Strict):
     """Hold a file of a case: where it lies, and its name in the working folder."""
 
-    file: str = Field(min_length=1)
-    name: str | None = Field(default=None, min_length=1)
+    file: str = Field(min_length=1, description="Where it lies.")
+    name: str | None = Field(
+        default=None, min_length=1, description="Its name in the working folder."
+    )
 
 
 def read_files(spot: Spot, written: Sequence[FileKeys]) -> tuple[CaseFile, ...]:

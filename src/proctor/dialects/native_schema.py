@@ -1,47 +1,41 @@
-"""The JSON Schema of native suites, for editors that complete and check while people write."""
+"""The JSON Schema of native suites, for editors that complete and check while people write.
+
+It is derived from the models that suites are read with, and from the parameters of the scorers.
+"""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
 from proctor import registry
-from proctor.core.fold import MODES
 from proctor.core.suite import Json
-from proctor.dialects.native_case import ROLES
-from proctor.dialects.native_criteria import OWN_KEYS
+from proctor.dialects.native import HeaderKeys
+from proctor.dialects.native_case import CaseKeys
+from proctor.dialects.native_criteria import SPELT_TEXTS, Label
+from proctor.dialects.native_written import FORM, SCALAR
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-_PICTURE: Mapping[str, Json] = {"type": "string"}
-_SCALAR = ["string", "number", "boolean"]
-_TYPES: Mapping[str, str] = {
-    "str": "string",
-    "float": "number",
-    "int": "integer",
-    "bool": "boolean",
-}
 
 
 def suite_schema() -> dict[str, Json]:
     """Return the schema of a suite file, shorthands included."""
-    suite = _object({**_suite_keys(), **_default_keys(), "cases": _cases()})
-    return {
+    derived = TypeAdapter(HeaderKeys | CaseKeys).json_schema(schema_generator=_AsWritten)
+    definitions = derived.pop("$defs")
+    definitions |= {"plugin": _plugin(), "plugins": _one_or_many(_ref("plugin"))}
+    definitions |= {"cases": _cases(), "criteria": _one_or_many(_ref("criterion"))}
+    definitions |= _criterion()
+    whole: dict[str, Json] = {
         "$schema": DIALECT,
         "title": "Proctor suite",
         "description": "What to examine language models with: cases, and how to judge the answers.",
-        "anyOf": [
-            {**suite, "required": ["cases"]},
-            {"$ref": "#/$defs/case"},
-            _cases(),
-        ],
-        "$defs": {
-            "case": _case(),
-            "criterion": _criterion(),
-            "criteria": _one_or_many({"$ref": "#/$defs/criterion"}),
-            "passage": _passage(),
-            "plugin": _plugin(),
-        },
+        "anyOf": [_ref("HeaderKeys"), _ref("CaseKeys"), _ref("cases")],
+        "$defs": dict(sorted(definitions.items())),
     }
+    return dict(_with_forms(whole))
 
 
 def schema_text() -> str:
@@ -49,151 +43,82 @@ def schema_text() -> str:
     return json.dumps(suite_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _suite_keys() -> dict[str, Json]:
-    plugin = {"$ref": "#/$defs/plugin"}
-    return {
-        "name": _text("The suite's name; the file's name without its ending where it is left out."),
-        "version": _text('The suite\'s version. Quote it: "1.10".'),
-        "description": _text("What the suite examines."),
-        "language": _text("The language of the cases: en, zh, …", default="en"),
-        "reduce": {
-            "description": f"How several attempts become one value: {', '.join(MODES)}.",
-            "type": "string",
-            "pattern": r"^(avg|mean|max|min|median|avg_max_[1-9]\d{0,5})$",
-            "default": "avg",
-        },
-        "measures": {"description": "Numbers over all cases.", **_one_or_many(plugin)},
-        "origin": _text("The format the suite was converted from.", default="native"),
-        "compat": _text("The mode of the original format that the suite was converted with."),
+class _AsWritten(GenerateJsonSchema):
+    """Schemas of what people write: a key is left out rather than null, and titles say nothing."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        if schema.get("default") is None:
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+    def function_before_schema(
+        self, schema: core_schema.BeforeValidatorFunctionSchema
+    ) -> JsonSchemaValue:
+        """Allow whatever the function may make something of."""
+        return {}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+class _Spelt(_AsWritten):
+    """Schemas of scorers that take numbers for the texts they are spelt with."""
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        return {**super().str_schema(schema), "type": SCALAR}
+
+
+def _with_forms(schema: Json) -> Json:
+    """Point from every marked value to the description of its forms."""
+    if isinstance(schema, list):
+        return [_with_forms(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    whole = {key: _with_forms(part) for key, part in schema.items() if key != FORM}
+    return {**_ref(schema[FORM]), **whole} if FORM in schema else whole
+
+
+def _criterion() -> dict[str, Json]:
+    """Return the definitions of a criterion in all its forms, and of what scorers take."""
+    label = Label.model_json_schema(schema_generator=_AsWritten)["properties"]
+    text = {"description": "A text that the answer must contain.", "type": SCALAR}
+    long = _object({"scorer": {"type": "string"}, "with": {"type": "object"}, **label}, ["scorer"])
+    definitions: dict[str, Json] = {}
+    short = []
+    for name in sorted(registry.BUILT_IN["scorer"]):
+        scorer, inner = _scorer(name)
+        definitions |= inner
+        short.append(_object({name: scorer, **label}, [name]))
+    names = sorted({*registry.BUILT_IN["scorer"], "scorer"})
+    own = {
+        "type": "object",
+        "properties": {**dict.fromkeys(names, False), **label},
+        "minProperties": 1,
     }
+    return {**definitions, "criterion": {"anyOf": [text, *short, long, own]}}
 
 
-def _default_keys() -> dict[str, Json]:
-    """Return the keys that a case may have, and a suite as the default of all its cases."""
-    return {
-        "full_score": _number("What full marks are worth.", default=1, minimum=0),
-        "null_score": _number("What no answer is worth.", default=0),
-        "weight": _number("How much the case counts.", default=1, minimum=0),
-        "system": _text("A system message before the question."),
-        "examples": {
-            "description": "Questions with their answers, put before the question.",
-            "type": "array",
-            "items": _object(
-                {"ask": _text("The question."), "answer": _text("Its answer.")},
-                required=["ask", "answer"],
-            ),
-        },
-        "dialogue": {
-            "description": "How the case is put to the candidate.",
-            "$ref": "#/$defs/plugin",
-            "default": "single_turn",
-        },
-        "tags": {
-            "description": "Names with one value or several, to group and filter by.",
-            "type": "object",
-            "additionalProperties": _one_or_many({"type": _SCALAR}),
-        },
-        "criteria": {"description": "How the answer is judged.", "$ref": "#/$defs/criteria"},
-    }
+def _scorer(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return what may stand behind a scorer's name, and the definitions that it refers to.
 
-
-def _case() -> dict[str, Json]:
-    passages = _one_or_many({"$ref": "#/$defs/passage"})
-    images = {"description": "Pictures: files or https addresses.", **_one_or_many(_PICTURE)}
-    message = _object(
-        {"role": {"enum": list(ROLES)}, "content": {"type": _SCALAR}, "images": images},
-        required=["role", "content"],
-    )
-    file = _object(
-        {
-            "file": {"description": "Where it lies.", "type": "string"},
-            "name": {"description": "Its name in the working folder.", "type": "string"},
-        },
-        required=["file"],
-    )
-    keys = {
-        "id": _text("The case's name, once in a suite."),
-        "ask": _text("The question: one message of the user."),
-        "ask_file": _text("A file that holds the question."),
-        "messages": {
-            "description": "The conversation that the candidate is to go on with.",
-            "type": "array",
-            "items": message,
-            "minItems": 1,
-        },
-        "images": images,
-        "references": {"description": "Answers known to be right.", **passages},
-        "context": {"description": "Passages that came with the question.", **passages},
-        "hidden": {"description": "Facts for judges only.", "type": "object"},
-        **_default_keys(),
-        "min_points": _number("The fewest points that count."),
-        "max_points": _number("The most points that count; also the most that full marks need."),
-        "out_of": _number("The points of full marks, where the criteria do not tell."),
-        "files": {
-            "description": "Files and folders that an agent finds in its working folder.",
-            **_one_or_many({"anyOf": [{"type": "string"}, file]}),
-        },
-        "setup": {"description": "What an agent's working place needs.", "type": "object"},
-        "source": _text("Where the case was written; only for people."),
-    }
-    asked = [{"required": [key]} for key in ("ask", "ask_file", "messages")]
-    task = {"required": ["hidden"], "not": {"anyOf": asked}}
-    return {**_object(keys), "oneOf": [*asked, task]}
+    That is a mapping of its parameters, or where no more than one is needed, the main one alone.
+    """
+    generator = _Spelt if name in SPELT_TEXTS else _AsWritten
+    adapter: TypeAdapter[Any] = TypeAdapter(registry.find("scorer", name))
+    whole = adapter.json_schema(schema_generator=generator)
+    definitions = whole.pop("$defs", {})
+    description = whole.pop("description", "").partition("\n")[0]
+    whole = {"additionalProperties": False, **whole}
+    alone = {"not": {"type": "object"}} if len(whole.get("required", ())) < 2 else False
+    return {"description": description, "anyOf": [whole, alone]}, definitions
 
 
 def _cases() -> dict[str, Json]:
     path = {"description": "A file with cases, or a pattern of such.", "type": "string"}
-    return _one_or_many({"anyOf": [path, {"$ref": "#/$defs/case"}]})
-
-
-def _criterion() -> dict[str, Json]:
-    label = {
-        "id": _text("The criterion's name; the scorer's where it is left out."),
-        "weight": _number("How much its points count; negative for a penalty.", default=1),
-        "metric": _text("Its row in the breakdown by metric."),
-        "turn": {
-            "description": "The turn that is judged, counted from 1; all of them where left out.",
-            "type": "integer",
-            "minimum": 1,
-        },
-    }
-    assert set(label) == set(OWN_KEYS)
-    text = {"description": "A text that the answer must contain.", "type": _SCALAR}
-    long = _object(
-        {"scorer": {"type": "string"}, "with": {"type": "object"}, **label}, required=["scorer"]
-    )
-    described = dict(registry.describe("scorer"))
-    short = [
-        _object({name: {"description": described[name], **_scorer(name)}, **label}, required=[name])
-        for name in sorted(registry.BUILT_IN["scorer"])
-    ]
-    named = set(registry.BUILT_IN["scorer"])
-    own = {
-        "type": "object",
-        "properties": {**dict.fromkeys(sorted(named | {"scorer"}), False), **label},
-        "minProperties": 1,
-    }
-    return {"anyOf": [text, *short, long, own]}
-
-
-def _scorer(name: str) -> dict[str, Json]:
-    """Return what may stand behind a scorer's name: its main parameter, or all of them."""
-    parameters = registry.parameters("scorer", name)
-    keys: dict[str, Json] = {}
-    for parameter in parameters:
-        kind = _TYPES.get(parameter.type)
-        keys[parameter.name] = {"type": kind} if kind else {}
-        if kind and not parameter.required:
-            keys[parameter.name]["default"] = parameter.default
-    required = [parameter.name for parameter in parameters if parameter.required]
-    whole = _object(keys, required=required)
-    alone = {"not": {"type": "object"}} if len(required) < 2 else False
-    return {"anyOf": [whole, alone]}
-
-
-def _passage() -> dict[str, Json]:
-    file = _object({"file": _text("A file that holds the text.")}, required=["file"])
-    return {"anyOf": [{"type": _SCALAR}, file]}
+    return _one_or_many({"anyOf": [path, _ref("CaseKeys")]})
 
 
 def _plugin() -> dict[str, Json]:
@@ -205,14 +130,14 @@ def _one_or_many(one: Mapping[str, Json]) -> dict[str, Json]:
     return {"anyOf": [dict(one), {"type": "array", "items": dict(one)}]}
 
 
-def _object(keys: Mapping[str, Json], required: Any = ()) -> dict[str, Json]:
-    found = {"type": "object", "properties": dict(keys), "additionalProperties": False}
-    return {**found, "required": list(required)} if required else found
+def _object(keys: Mapping[str, Json], required: list[str]) -> dict[str, Json]:
+    return {
+        "type": "object",
+        "properties": dict(keys),
+        "additionalProperties": False,
+        "required": required,
+    }
 
 
-def _text(description: str, **more: Json) -> dict[str, Json]:
-    return {"description": description, "type": _SCALAR, **more}
-
-
-def _number(description: str, **more: Json) -> dict[str, Json]:
-    return {"description": description, "type": "number", **more}
+def _ref(name: str) -> dict[str, Json]:
+    return {"$ref": f"#/$defs/{name}"}

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from proctor.core.suite import Json
 from proctor.errors import Problem, SuiteError
@@ -23,21 +23,6 @@ MAX_ALIKE = 100
 
 Model = TypeVar("Model", bound=BaseModel)
 
-
-def _no_bool(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError(f"a number is wanted here, not {describe(value)}")
-    return value
-
-
-def _not_negative(value: float) -> float:
-    if value < 0:
-        raise ValueError(f"0 or more is wanted here, not {value:g}")
-    return value
-
-
-Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_no_bool)]
-Share = Annotated[Number, AfterValidator(_not_negative)]
 
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
