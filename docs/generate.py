@@ -1,4 +1,4 @@
-"""Write the pages and the picture that are made from the code: run it with ``make docs``."""
+"""Write the pages and the picture that are generated from the code; run by ``make docs``."""
 
 import inspect
 import os
@@ -19,30 +19,32 @@ from proctor import registry
 from proctor.cli.main import COMMANDS, cli
 
 DOCS = Path(__file__).resolve().parent
-WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false"}
-NOTE = "This page is made by `make docs`; change the code, not the page."
+WORDS = {str: "string", float: "number", int: "integer", bool: "boolean"}
+NOTE = "`make docs` generates this page from the code: edit the code, not the page."
 PROGRAM = (sys.executable, "-m", "proctor.cli.main")
 
 ENVIRONMENT = {
-    "PROCTOR_STORE": "where runs are kept, without `--store`",
-    "PROCTOR_JUDGE": "the judge of `proctor.bench`, where none is named ([notebooks](notebook.md))",
+    "PROCTOR_STORE": "the store, unless `--store` names one",
+    "PROCTOR_JUDGE": "the judge of `proctor.bench`, unless you pass one ([notebooks](notebook.md))",
     "PROCTOR_PRICES": "a JSON file of prices ([models](models.md#nothing-is-paid-for-twice))",
-    "PROCTOR_CACHE": "the folder for models, encoders and fonts that are fetched once"
+    "PROCTOR_CACHE": "the folder for downloaded models, encoders and fonts"
     " (default: `proctor` in `$XDG_CACHE_HOME`, else in `~/.cache`)",
     "PROCTOR_FONTS": "a folder with fonts for charts ([battles and charts](battles.md#charts))",
-    "PROCTOR_VIEW_TOKEN": "`--token` of `proctor view`, which others then cannot see",
-    "PROCTOR_PROXY_SECRET": "`--secret` of `proctor proxy`, which others then cannot see",
-    "PROCTOR_BEAT": "seconds between two signs of life of a run (default: 10)",
-    "PROCTOR_MAX_ROWS": "most rows of a file (default: 100,000,000)",
-    "PROCTOR_MAX_DECODED": "most bytes of a Parquet file once decoded"
-    " (default: 1 GiB, or 200 times its size where that is more)",
-    "PROCTOR_MAX_MEMORY": "most bytes of memory for decoding it (default: 1 GiB)",
+    "PROCTOR_VIEW_TOKEN": "like `--token` of `proctor view`,"
+    " but hidden from other users of the machine",
+    "PROCTOR_PROXY_SECRET": "like `--secret` of `proctor proxy`,"
+    " but hidden from other users of the machine",
+    "PROCTOR_BEAT": "seconds between two heartbeats of a run (default: 10)",
+    "PROCTOR_MAX_ROWS": "maximum rows of a file (default: 100,000,000)",
+    "PROCTOR_MAX_DECODED": "maximum bytes of a Parquet file once decoded"
+    " (default: 1 GiB, or 200 times its size if that is more)",
+    "PROCTOR_MAX_MEMORY": "maximum bytes of memory for decoding it (default: 1 GiB)",
 }
-"""What variables of the environment say; keys of models have a page of their own."""
+"""Environment variables and their meanings; models.md lists those for model keys."""
 
 
 def anchor(name: str) -> str:
-    """Return the anchor that a heading of that name gets: other signs than these are left out."""
+    """Return the anchor of a heading: lower case, without punctuation."""
     return re.sub(r"[^\w\- ]", "", name.lower())
 
 
@@ -52,16 +54,16 @@ def pages() -> dict[str, str]:
 
 
 def scorers_page() -> str:
-    """Describe every scorer and measure, and the mappings that their parameters are made of."""
+    """Describe every scorer and measure, and the mappings in their parameters."""
     shown: dict[str, type[Any]] = {}
     lines = ["# Scorers and measures", "", NOTE, ""]
     lines += [
-        "A criterion names a scorer and its parameters; [the suite format](suite-format.md) says",
-        "how it is written. The first parameter is the main one: `number: 42` means",
-        "`number: {value: 42}`. A scorer of your own: [write a scorer](write-a-scorer.md).",
+        "A criterion names a scorer and its parameters; [the suite format](suite-format.md)",
+        "explains how to write it. The first parameter is the main one: `number: 42` means",
+        "`number: {value: 42}`. You can also [write your own scorer](write-a-scorer.md).",
         "",
-        "`unit_tests`, `python_check` and a `post_handler` run programs, in",
-        "[a sandbox](safety.md#programs); [languages](languages.md) says how.",
+        "`unit_tests`, `python_check` and a `post_handler` run programs in",
+        "[a sandbox](safety.md#programs); [languages](languages.md) explains how.",
         "",
     ]
     lines += ["## Scorers", "", *_overview("scorer")]
@@ -80,7 +82,7 @@ def scorers_page() -> str:
             lines += [f"### {name}", "", *_described(shown[name])]
             lines += _parameters(shown[name], shown)
     lines += ["## Measures", ""]
-    lines += ["A suite names its measures under `measures`; each is one number over all cases.", ""]
+    lines += ["A suite lists its measures under `measures`; each is one number over all cases.", ""]
     lines += _overview("measure")
     for name in registry.BUILT_IN["measure"]:
         cls = registry.find("measure", name)
@@ -95,7 +97,8 @@ def cli_page() -> str:
     """Describe every command with its arguments and options."""
     names = cli.context_settings["help_option_names"]
     context = click.Context(cli, info_name="proctor", help_option_names=names)
-    lines = ["# The command line", "", NOTE, "", *_help(cli), "| Command | Does |", "| --- | --- |"]
+    lines = ["# The command line", "", NOTE, "", *_help(cli)]
+    lines += ["| Command | Description |", "| --- | --- |"]
     for name, (_, text) in COMMANDS.items():
         lines.append(f"| [`{name}`](#proctor-{name}) | {text} |")
     lines += ["", *_options(cli, context)]
@@ -112,8 +115,8 @@ def cli_page() -> str:
 
 def _environment() -> list[str]:
     rows = [f"| `{name}` | {text} |" for name, text in ENVIRONMENT.items()]
-    keys = "Keys of models have [variables of their own](models.md#names)."
-    return ["## The environment", "", "| Variable | Is |", "| --- | --- |", *rows, "", keys]
+    keys = "Model keys have [their own variables](models.md#names)."
+    return ["## The environment", "", "| Variable | Meaning |", "| --- | --- |", *rows, "", keys]
 
 
 def demo_picture(program: tuple[str, ...] = PROGRAM) -> str:
@@ -141,7 +144,7 @@ def demo_picture(program: tuple[str, ...] = PROGRAM) -> str:
         )
 
 
-# rich's own format fetches a font from a server; this one asks for fonts that are there.
+# rich's own format downloads a font from a server; this one uses installed fonts.
 _SVG = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -168,7 +171,7 @@ _SVG = """\
 
 
 def _on_terminal(command: list[str]) -> str:
-    """Run a command in an empty folder with a terminal for its output, and return that."""
+    """Run a command on a terminal in an empty folder, and return its output."""
     parent, child = pty.openpty()
     environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
     environment.pop("PROCTOR_STORE", None)
@@ -181,7 +184,7 @@ def _on_terminal(command: list[str]) -> str:
         try:
             while chunk := os.read(parent, 65536):
                 data += chunk
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # Linux: the other end is closed
             pass
         if process.wait() != 0:
             raise SystemExit(f"{' '.join(command)} failed")
@@ -190,7 +193,7 @@ def _on_terminal(command: list[str]) -> str:
 
 
 def _overview(kind: str, *, linked: bool = True) -> list[str]:
-    rows = ["| Name | Does |", "| --- | --- |"]
+    rows = ["| Name | Description |", "| --- | --- |"]
     for name in registry.BUILT_IN[kind]:
         first = (inspect.getdoc(registry.find(kind, name)) or "").splitlines()[0]
         shown = f"[`{name}`](#{anchor(name)})" if linked else f"`{name}`"
@@ -199,10 +202,10 @@ def _overview(kind: str, *, linked: bool = True) -> list[str]:
 
 
 def _out_of(cls: Any) -> str:
-    """Say how many points there are to be had."""
+    """Return how many points a scorer can give, in words."""
     if hasattr(cls, "full_marks"):
         return "its rules, targets or tests"
-    return "nothing, it is only shown" if cls.out_of is None else f"{cls.out_of:g}"
+    return "nothing; it is only shown" if cls.out_of is None else f"{cls.out_of:g}"
 
 
 def _described(cls: type[Any]) -> list[str]:
@@ -239,14 +242,14 @@ def _default(field: Any) -> str:
 
 
 def _type(hint: Any, shown: dict[str, type[Any]]) -> str:
-    """Say a type in words, and remember the mappings it is made of."""
+    """Return a type in words, and add the mappings in it to ``shown``."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in args)
     if origin is tuple:
-        return f"list of {_type(args[0], shown)}"
+        return f"list of {_plural(_type(args[0], shown))}"
     if origin is Mapping:
-        return f"mapping of names to {_type(args[1], shown)}"
+        return f"mapping of names to {_plural(_type(args[1], shown))}"
     if origin in (Union, types.UnionType):
         kinds = [_type(part, shown) for part in args if part is not type(None)]
         return " or ".join(kinds)
@@ -256,8 +259,12 @@ def _type(hint: Any, shown: dict[str, type[Any]]) -> str:
     return WORDS.get(hint, str(hint))
 
 
+def _plural(words: str) -> str:
+    return f"{words}s" if words in WORDS.values() else words
+
+
 def _help(command: click.Command) -> list[str]:
-    """Return the help of a command, its example as a block."""
+    """Return the help of a command, with its example as a code block."""
     text = inspect.cleandoc(command.help or "").replace("\b\n", "")
     lines: list[str] = []
     for paragraph in text.split("\n\n"):
@@ -276,7 +283,7 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
             rows.append(f"| `{_upper(parameter)}` | {_argument_text(parameter)} |")
         elif isinstance(parameter, click.Option):
             rows.append(f"| {_flags(parameter)} | {_option_text(parameter)} |")
-    return ["| Option | Does |", "| --- | --- |", *rows, ""]
+    return ["| Option | Description |", "| --- | --- |", *rows, ""]
 
 
 def _argument_text(argument: click.Argument) -> str:
@@ -287,7 +294,7 @@ def _argument_text(argument: click.Argument) -> str:
         parts.append("Required.")
     else:
         known = isinstance(argument.default, str)
-        parts.append(f"Default: `{argument.default}`." if known else "May be left out.")
+        parts.append(f"Default: `{argument.default}`." if known else "Optional.")
     return " ".join(parts)
 
 
@@ -301,7 +308,7 @@ def _flags(option: click.Option) -> str:
 
 
 def _upper(parameter: click.Parameter) -> str:
-    """Return what stands for the value: the name of an argument, the kind of an option."""
+    """Return the placeholder of a value: the name of an argument, the type of an option."""
     if parameter.metavar:
         return parameter.metavar
     if isinstance(parameter, click.Argument):
@@ -317,7 +324,7 @@ def _option_text(option: click.Option) -> str:
     text = re.sub(r"\[(default: [^\]]*)\]", r"(\1)", option.help or "")
     parts = [text if not text or text.endswith(".") else f"{text}."]
     if option.multiple:
-        parts.append("May be given several times.")
+        parts.append("Can be repeated.")
     if option.required:
         parts.append("Required.")
     if isinstance(option.default, str | int) and not option.is_flag and option.default != "":
@@ -334,7 +341,7 @@ def _page(lines: list[str]) -> str:
 
 
 def main() -> None:
-    """Write everything that is generated."""
+    """Write all generated pages and the picture."""
     for name, text in pages().items():
         (DOCS / name).write_text(text, encoding="utf-8")
     picture = DOCS / "images" / "demo.svg"
