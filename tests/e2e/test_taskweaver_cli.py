@@ -239,7 +239,7 @@ def test_the_quick_start(cli: Any, server: FakeServer) -> None:
     (cli.folder / "evaluator_config.json").write_text(json.dumps(config))
     server.script = _user_and_judge
     text = (cli.folder / "README.md").read_text()
-    steps = text.partition("1. Say who judges")[2]
+    steps = text.partition("1. Choose the judge")[2]
     commands = [line.split() for line in steps.splitlines() if line.strip().startswith("proctor t")]
     assert len(commands) == 2
     single = cli(*commands[0][1:]).stdout
