@@ -14,7 +14,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.store.store import Store
 from proctor.web.app import make_app
-from proctor.web.openapi_cases import CasePage
+from proctor.web.case import CasePage
 
 HTML = b"<script>alert(1)</script>"
 BAD = '<img src=x onerror="alert(1)">'

@@ -290,7 +290,7 @@ def test_an_error_page_that_breaks_itself(place: str, monkeypatch: pytest.Monkey
 
     app = make_app(place)
     app.router.routes.insert(0, Route("/broken", broken))
-    monkeypatch.setattr(application, "page", worse)
+    monkeypatch.setattr(application, "answer_with", worse)
     with serving(app) as found:
         assert check_headers(sent(found, request("GET /broken"))) == 500
 

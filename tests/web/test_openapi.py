@@ -13,9 +13,18 @@ from proctor.bench import TestSuite
 from proctor.core.comparison import Comparison, Preference
 from proctor.store.store import Store
 from proctor.web import app as web
-from proctor.web.openapi import OPERATIONS, document
+from proctor.web.endpoint import Operation, response_models
+from proctor.web.openapi import described, document, wrong_models
+from proctor.web.response import Error, HtmlPage, Page, ResponseModel
 
 ROOT = "/api/v3/bench/test_suites"
+ENDPOINTS = {(one.method, one.documented_path): one for one in described(web.routes)}
+
+
+def operation(method: str, path: str) -> Operation:
+    found = ENDPOINTS[method, path].operation
+    assert found is not None
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +66,16 @@ def test_every_route_is_described_and_every_page_has_its_twin() -> None:
             wanted.add(("post", path))
         else:
             wanted.add(("get", "/home.json" if path == "/" else f"{path}.json"))
-    assert wanted == set(OPERATIONS)
+    assert wanted == set(ENDPOINTS)
+    assert len(described(web.routes)) == len(ENDPOINTS), "each is described once"
 
 
 def test_the_document_is_served(client: TestClient) -> None:
     made = client.get("/openapi.json").json()
-    assert made == json.loads(json.dumps(document()))
+    assert made == json.loads(json.dumps(document(web.routes).to_json()))
     assert made["openapi"] == "3.1.0"
     assert {(method, path) for path, found in made["paths"].items() for method in found} == set(
-        OPERATIONS
+        ENDPOINTS
     )
     refs = set(_refs(made))
     assert refs <= {f"#/components/schemas/{name}" for name in made["components"]["schemas"]}
@@ -101,7 +111,7 @@ ADDRESSES: list[tuple[str, str]] = [
 def test_what_is_answered_is_what_is_described(client: TestClient, path: str, address: str) -> None:
     answer = client.get(address.format(**_known(client)))
     assert answer.status_code == 200
-    shapes = OPERATIONS["get", path].answers
+    shapes = [one for one in ENDPOINTS["get", path].models if not issubclass(one, Error)]
     wrong = {shape.__name__: _problems(shape, answer.text) for shape in shapes}
     assert [] in wrong.values(), wrong
 
@@ -109,7 +119,7 @@ def test_what_is_answered_is_what_is_described(client: TestClient, path: str, ad
 def test_all_twins_were_asked_for() -> None:
     others = {("get", "/runs/{run}/histogram.svg"), ("post", "/runs/{run}/label")}
     others.add(("get", "/runs/{run}/file.txt"))
-    assert {("get", path) for path, _ in ADDRESSES} == set(OPERATIONS) - others
+    assert {("get", path) for path, _ in ADDRESSES} == set(ENDPOINTS) - others
 
 
 @pytest.mark.parametrize(
@@ -133,20 +143,57 @@ def test_what_is_wrong_is_described(
     client: TestClient, path: str, address: str, status: int
 ) -> None:
     answer = client.get(address)
-    operation = OPERATIONS["get", path]
+    described = operation("get", path)
     assert answer.status_code == status
-    assert status in operation.wrong
-    shapes = (operation.error, *operation.refused)
+    assert status in described.wrong
+    shapes = (described.error, *wrong_models(ENDPOINTS["get", path]))
     assert [] in [_problems(shape, answer.text) for shape in shapes if shape]
 
 
 def test_a_key_that_nobody_described_is_found() -> None:
     """The check above can fail: a missing key, a wrong type, and a key too many."""
-    shape = OPERATIONS["get", "/runs/{run}/progress.json"].answers[0]
+    shape = ENDPOINTS["get", "/runs/{run}/progress.json"].models[0]
     good = {"id": "x", "status": "complete", "done": 1, "total": 1}
     assert _problems(shape, json.dumps(good)) == []
     for bad in ({**good, "more": 1}, {**good, "done": "1"}, {"id": "x"}):
         assert _problems(shape, json.dumps(bad))
+
+
+class _Answer(ResponseModel):
+    word: str
+    more: int | None = None
+
+
+class _Refusal(Error):
+    pass
+
+
+def test_models_come_from_what_a_handler_returns() -> None:
+    def either(request: Any) -> Page[_Answer] | Page[_Refusal] | HtmlPage:
+        raise NotImplementedError
+
+    def plain(request: Any) -> _Answer:
+        raise NotImplementedError
+
+    assert response_models(either) == (_Answer, _Refusal)
+    assert response_models(plain) == (_Answer,)
+
+
+def test_every_answer_in_json_has_a_model() -> None:
+    """Only pictures, files and forms are answered with anything else."""
+    bare = [path for (_, path), one in ENDPOINTS.items() if not one.models]
+    assert sorted(bare) == [
+        "/runs/{run}/file.txt",
+        "/runs/{run}/histogram.svg",
+        "/runs/{run}/label",
+    ]
+
+
+def test_a_handler_cannot_answer_with_what_is_not_described() -> None:
+    assert _Answer(word="x").to_json() == {"word": "x"}, "what is left out is left out"
+    for wrong in ({"word": "x", "other": 1}, {"more": 1}, {"word": 5}):
+        with pytest.raises(ValueError, match="_Answer"):
+            _Answer(**wrong)  # type: ignore[arg-type]
 
 
 def _known(client: TestClient) -> dict[str, str]:
@@ -205,10 +252,11 @@ def test_odd_parameters_break_nothing(client: TestClient) -> None:
     """Whatever stands in the query or the path, the answer is one that is described."""
     known = _known(client)
     asked = 0
-    for (method, path), operation in OPERATIONS.items():
+    for method, path in ENDPOINTS:
         if method != "get":
             continue
-        names = [one["name"] for one in operation.parameters if one["in"] == "query"]
+        described = operation(method, path)
+        names = [one["name"] for one in described.parameters if one["in"] == "query"]
         api = path.startswith("/api/")
         good = path.replace("{suite}", known["words_id"] if api else known["quiz"])
         good = good.replace("{run}", known["run_id"] if api else "one").replace("{case}", "case 1")
@@ -223,5 +271,5 @@ def test_odd_parameters_break_nothing(client: TestClient) -> None:
         for address in addresses:
             answer = client.get(address)
             asked += 1
-            assert answer.status_code in (200, *operation.wrong, 404), address
+            assert answer.status_code in (200, *described.wrong, 404), address
     assert asked > 300

@@ -1,18 +1,25 @@
 """The read endpoints of Arthur Bench: its paths, parameters, fields and paging, over the store."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from proctor.core.run import Run
 from proctor.dialects.bench_ids import BENCH_ID, found_id, suite_uuid
 from proctor.store.numbered import Page, RunSuite, SuitesWanted
 from proctor.store.store import Store
+from proctor.web.api_v3_models import (
+    BenchError,
+    BenchRunOutputs,
+    BenchRuns,
+    BenchSuiteCases,
+    BenchSuites,
+    BenchSummaries,
+)
 from proctor.web.api_v3_objects import (
     case_object,
     described_suite,
@@ -20,6 +27,16 @@ from proctor.web.api_v3_objects import (
     run_object,
     suite_object,
     summary_object,
+)
+from proctor.web.endpoint import (
+    Endpoint,
+    Operation,
+    Parameter,
+    choice,
+    in_path,
+    several,
+    text,
+    whole,
 )
 from proctor.web.opened import opened
 from proctor.web.rendering import json_answer
@@ -36,7 +53,7 @@ MOST_SUMMARIES = 200
 _BIG = 1 << 31
 
 
-def suites(request: Request) -> Response:
+def suites(request: Request) -> BenchSuites:
     """Answer with a page of suites."""
     page = _page(request, SUITE_SORTS)
     asked = request.query_params
@@ -46,10 +63,10 @@ def suites(request: Request) -> Response:
     with opened(request) as store:
         found, count = store.numbered_suites(wanted, page)
         rows = [suite_object(store, one) for one in found]
-    return json_answer({"test_suites": rows, **_paging(page, count)})
+    return BenchSuites(test_suites=rows, **_paging(page, count))
 
 
-def suite(request: Request) -> Response:
+def suite(request: Request) -> BenchSuiteCases:
     """Answer with a suite and a page of its cases."""
     page = _page(request)
     with opened(request) as store:
@@ -59,15 +76,15 @@ def suite(request: Request) -> Response:
             case_object(key, case)
             for _, _, case in store.cases(key, after=page.offset - 1, limit=page.limit)
         ]
-        data = {
-            **suite_object(store, found),
-            "num_runs": store.count_runs(key),
-            "test_cases": cases,
-        }
-    return json_answer({**data, **_paging(page, count)})
+        return BenchSuiteCases(
+            **suite_object(store, found).to_json(),
+            num_runs=store.count_runs(key),
+            test_cases=cases,
+            **_paging(page, count),
+        )
 
 
-def runs(request: Request) -> Response:
+def runs(request: Request) -> BenchRuns:
     """Answer with a page of a suite's runs."""
     page = _page(request, RUN_SORTS)
     with opened(request) as store:
@@ -75,10 +92,10 @@ def runs(request: Request) -> Response:
         rows = [run_object(store, run) for run in store.numbered_runs(row.key, page)]
         count = store.count_runs(row.key)
     ident = str(suite_uuid(row.key, row.version))
-    return json_answer({"test_suite_id": ident, "test_runs": rows, **_paging(page, count)})
+    return BenchRuns(test_suite_id=ident, test_runs=rows, **_paging(page, count))
 
 
-def summary(request: Request) -> Response:
+def summary(request: Request) -> BenchSummaries:
     """Answer with the average and the distribution of runs: all of a suite, or those named.
 
     Arthur Bench gives them all whatever the page; here a page that is asked for is given.
@@ -100,15 +117,15 @@ def summary(request: Request) -> Response:
             chosen, count = store.numbered_runs(key, page), store.count_runs(key)
         method = described_suite(store, key)
         rows = [summary_object(store, run, method) for run in chosen]
-    data = {
-        "summary": rows,
-        "num_test_cases": found.row.cases,
-        "categorical": method.categorical,
-    }
-    return json_answer({**data, **_paging(page, count)})
+    return BenchSummaries(
+        summary=rows,
+        num_test_cases=found.row.cases,
+        categorical=method.categorical,
+        **_paging(page, count),
+    )
 
 
-def run(request: Request) -> Response:
+def run(request: Request) -> BenchRunOutputs:
     """Answer with a run and a page of its outputs."""
     page = _page(request, RESULT_SORTS)
     wanted = _uuid(request.path_params["run"], "test_run_id")
@@ -123,20 +140,21 @@ def run(request: Request) -> Response:
         rows = [result_object(key, one) for one in store.numbered_results(found.id, by)]
         count = store.count_results(found.id)
         about = run_object(store, found)
-    data = {
-        "id": about["id"],
-        "name": about["name"],
-        "test_suite_id": str(suite_uuid(key, row.version)),
-        "test_case_runs": rows,
-        "created_at": about["created_at"],
-        "updated_at": about["updated_at"],
-    }
-    return json_answer({**data, **_paging(page, count)})
+    return BenchRunOutputs(
+        id=about.id,
+        name=about.name,
+        test_suite_id=str(suite_uuid(key, row.version)),
+        test_case_runs=rows,
+        created_at=about.created_at,
+        updated_at=about.updated_at,
+        **_paging(page, count),
+    )
 
 
 def refused(status: int, message: str) -> Response:
     """Answer with what is wrong, as Arthur Bench words it but with a status that says so."""
-    return json_answer({"status_code": status, "detail": message, "headers": None}, status=status)
+    error = BenchError(status_code=status, detail=message, headers=None)
+    return json_answer(error.to_json(), status=status)
 
 
 def _page(request: Request, sorts: tuple[str, ...] = ("",), size: int = SIZE) -> Page:
@@ -159,7 +177,7 @@ def _whole(request: Request, name: str, default: int, most: int) -> int:
     return int(text)
 
 
-def _paging(page: Page, count: int) -> Mapping[str, Any]:
+def _paging(page: Page, count: int) -> dict[str, Any]:
     return {
         "page": page.offset // page.limit + 1,
         "page_size": page.limit,
@@ -198,10 +216,66 @@ def _run(store: Store, suite_key: str, wanted: UUID) -> Run:
     return store.run(run_id)
 
 
+_SUITE = in_path("suite", "a suite's id", format="uuid")
+_RUN = in_path("run", "a run's id", format="uuid")
+_PAGE = whole("page", "which page, from 1", 1)
+_PAGES = (_PAGE, whole("page_size", "how many on a page", 1, MOST))
+
+
+def _order(names: Sequence[str]) -> Parameter:
+    both = [f"{sign}{name}" for name in names if name for sign in ("", "-")]
+    return choice("sort", "the order; after a minus, turned around", both)
+
+
+def _described(
+    summary: str, parameters: Sequence[Parameter], wrong: Sequence[int] = (404, 422)
+) -> Operation:
+    return Operation(summary=summary, parameters=parameters, wrong=wrong, error=BenchError)
+
+
 routes = [
-    Route(ROOT, suites, methods=["GET"]),
-    Route(f"{ROOT}/{{suite}}", suite, methods=["GET"]),
-    Route(f"{ROOT}/{{suite}}/runs", runs, methods=["GET"]),
-    Route(f"{ROOT}/{{suite}}/runs/summary", summary, methods=["GET"]),
-    Route(f"{ROOT}/{{suite}}/runs/{{run}}", run, methods=["GET"]),
+    Endpoint(
+        ROOT,
+        suites,
+        _described(
+            "Suites of Arthur Bench",
+            [
+                *_PAGES,
+                _order(SUITE_SORTS),
+                several("scoring_method", "only these methods", {"type": "string"}),
+                text("name", "only this name"),
+            ],
+            wrong=(422,),
+        ),
+    ),
+    Endpoint(
+        f"{ROOT}/{{suite}}",
+        suite,
+        _described("A suite and a page of its cases", [_SUITE, *_PAGES]),
+    ),
+    Endpoint(
+        f"{ROOT}/{{suite}}/runs",
+        runs,
+        _described("The runs of a suite", [_SUITE, *_PAGES, _order(RUN_SORTS)]),
+    ),
+    Endpoint(
+        f"{ROOT}/{{suite}}/runs/summary",
+        summary,
+        _described(
+            "Averages and distributions of a suite's runs, all where no page is named",
+            [
+                _SUITE,
+                _PAGE,
+                whole("page_size", "how many on a page", 1, MOST_SUMMARIES),
+                several("run_ids", "only these runs", {"type": "string", "format": "uuid"}),
+            ],
+        ),
+    ),
+    Endpoint(
+        f"{ROOT}/{{suite}}/runs/{{run}}",
+        run,
+        _described(
+            "A run and a page of its outputs", [_SUITE, _RUN, *_PAGES, _order(RESULT_SORTS)]
+        ),
+    ),
 ]

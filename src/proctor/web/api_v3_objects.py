@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.run import Run
@@ -15,25 +14,37 @@ from proctor.dialects.bench_methods import Category, category_of
 from proctor.store.numbered import RunSuite
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
+from proctor.web.api_v3_models import (
+    BenchBin,
+    BenchCase,
+    BenchCategory,
+    BenchCategoryCount,
+    BenchMethod,
+    BenchOutput,
+    BenchRun,
+    BenchScore,
+    BenchSuite,
+    BenchSummary,
+)
 
 BINS = 20
 FEW_VALUES = 50
 """With more different values than this, those of a run are not categories by their value."""
 
 
-def suite_object(store: Store, found: RunSuite) -> dict[str, Json]:
+def suite_object(store: Store, found: RunSuite) -> BenchSuite:
     """Describe a suite without its cases."""
     row = found.row
     header = store.suite_header(row.key)
-    return {
-        "id": str(suite_uuid(row.key, row.version)),
-        "name": row.name,
-        "scoring_method": described_suite(store, row.key).object(),
-        "last_run_time": moment(found.last_run),
-        "description": header.description or None,
-        "created_at": moment(row.created),
-        "updated_at": moment(row.created),
-    }
+    return BenchSuite(
+        id=str(suite_uuid(row.key, row.version)),
+        name=row.name,
+        scoring_method=BenchMethod(**described_suite(store, row.key).object()),
+        last_run_time=moment(found.last_run),
+        description=header.description or None,
+        created_at=moment(row.created),
+        updated_at=moment(row.created),
+    )
 
 
 def described_suite(store: Store, key: str) -> Described:
@@ -43,43 +54,45 @@ def described_suite(store: Store, key: str) -> Described:
     return Described("", True, {}, ()) if first is None else described(first[2], header.compat)
 
 
-def case_object(suite_key: str, case: Case) -> dict[str, Json]:
+def case_object(suite_key: str, case: Case) -> BenchCase:
     """Describe a case."""
-    return {
-        "id": str(case_uuid(suite_key, case.id)),
-        "input": case.prompt,
-        "reference_output": case.references[0] if case.references else None,
-    }
+    return BenchCase(
+        id=str(case_uuid(suite_key, case.id)),
+        input=case.prompt,
+        reference_output=case.references[0] if case.references else None,
+    )
 
 
-def run_object(store: Store, run: Run) -> dict[str, Json]:
+def run_object(store: Store, run: Run) -> BenchRun:
     """Describe a run without its outputs."""
-    told = run.candidate.params
-    return {
-        "id": str(run_uuid(run)),
-        "name": run.name,
-        "created_at": moment(run.started),
-        "updated_at": moment(run.started),
-        "avg_score": store.average(run.id),
-        "model_version": _text(told.get("model_version")),
-        "prompt_template": _text(told.get("prompt_template")),
-    }
+    params = run.candidate.params
+    return BenchRun(
+        id=str(run_uuid(run)),
+        name=run.name,
+        created_at=moment(run.started),
+        updated_at=moment(run.started),
+        avg_score=store.average(run.id),
+        model_version=_text(params.get("model_version")),
+        prompt_template=_text(params.get("prompt_template")),
+    )
 
 
-def result_object(suite_key: str, found: LinkedCase) -> dict[str, Json]:
+def result_object(suite_key: str, found: LinkedCase) -> BenchOutput:
     """Describe an output with its score."""
     case, (attempt, scores) = found.case, found.attempts[0]
     answered = attempt.status is AttemptStatus.ANSWERED
     points, category = scored(case, attempt, scores)
-    made = None
+    result = None
     if points is not None or category is not None:
-        made = {"score": points, "category": _category_object(category)}
-    return {
-        **case_object(suite_key, case),
-        "output": attempt.output if answered else None,
-        "score": points,
-        "score_result": made,
-    }
+        result = BenchScore(
+            score=points, category=None if category is None else _category_object(category)
+        )
+    return BenchOutput(
+        **case_object(suite_key, case).to_json(),
+        output=attempt.output if answered else None,
+        score=points,
+        score_result=result,
+    )
 
 
 def scored(
@@ -96,15 +109,15 @@ def scored(
     return score.points if known and score else None, category_of(name, score)
 
 
-def summary_object(store: Store, run: Run, method: Described) -> dict[str, Json]:
+def summary_object(store: Store, run: Run, method: Described) -> BenchSummary:
     """Sum a run up: its average and how its scores are distributed."""
-    categorical = method.categorical
-    return {
-        "id": str(run_uuid(run)),
-        "name": run.name,
-        "avg_score": store.average(run.id),
-        "histogram": _categories(store, run, method) if categorical else _bins(store, run),
-    }
+    categories = _categories(store, run, method) if method.categorical else []
+    return BenchSummary(
+        id=str(run_uuid(run)),
+        name=run.name,
+        avg_score=store.average(run.id),
+        histogram=[*categories] if method.categorical else [*_bins(store, run)],
+    )
 
 
 def moment(seconds: float | None) -> str | None:
@@ -115,19 +128,19 @@ def moment(seconds: float | None) -> str | None:
         return None
 
 
-def _bins(store: Store, run: Run) -> list[Json]:
+def _bins(store: Store, run: Run) -> list[BenchBin]:
     """Count in equal parts from 0 to the highest score, or to 1 where that is more."""
     top = max(1.0, store.most(run.id) or 0.0)
     edges = [number * (top / BINS) for number in range(BINS)] + [top]
     return [
-        {"count": count, "low": low, "high": high}
+        BenchBin(count=count, low=low, high=high)
         for count, low, high in zip(
             store.counts_between(run.id, edges), edges[:-1], edges[1:], strict=True
         )
     ]
 
 
-def _categories(store: Store, run: Run, method: Described) -> list[Json]:
+def _categories(store: Store, run: Run, method: Described) -> list[BenchCategoryCount]:
     """Count each category that there may be; others after them."""
     counts = _counted(store, run, method)
     known = {one.name: one for one in method.categories}
@@ -136,7 +149,8 @@ def _categories(store: Store, run: Run, method: Described) -> list[Json]:
     for one, count in counts.items():
         by_name[one.name] += count
     return [
-        {"count": by_name[name], "category": _category_object(one)} for name, one in known.items()
+        BenchCategoryCount(count=by_name[name], category=_category_object(one))
+        for name, one in known.items()
     ]
 
 
@@ -166,8 +180,8 @@ def _add(counts: Counter[Category], found: LinkedCase, cases: int) -> None:
         counts[category] += cases
 
 
-def _category_object(category: Category | None) -> dict[str, Any] | None:
-    return None if category is None else category._asdict()
+def _category_object(category: Category) -> BenchCategory:
+    return BenchCategory(**category._asdict())
 
 
 def _text(told: Json) -> str | None:

@@ -16,7 +16,8 @@ from starlette.types import ASGIApp
 from proctor.errors import ProctorError, StoreError
 from proctor.web import api_v3, battle, case, compare, home, label, openapi, run, suite
 from proctor.web.opened import Shelf
-from proctor.web.rendering import page
+from proctor.web.rendering import answer_with
+from proctor.web.response import Error, ErrorTold, Page
 from proctor.web.safety import LOOPBACK, Guard
 
 routes: list[Route] = [
@@ -81,5 +82,5 @@ def _broken(request: Request, error: Exception) -> Response:
 def _error(request: Request, status: int, message: str) -> Response:
     if request.url.path.startswith(api_v3.PREFIX):
         return api_v3.refused(status, message)
-    shown = {"error": {"status": status, "message": message}}
-    return page(request, "error", shown, status=status)
+    data = Error(error=ErrorTold(status=status, message=message))
+    return answer_with(request, Page(template="error", data=data, status=status))

@@ -4,24 +4,30 @@ from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from proctor.engine.battle import battles_of
 from proctor.errors import UsageError
 from proctor.reports.battle import battle_object
 from proctor.store.store import Store
 from proctor.web import addresses
+from proctor.web.endpoint import Endpoint, Operation, several
 from proctor.web.missing import or_missing
 from proctor.web.opened import opened, shelf_of
-from proctor.web.rendering import page
+from proctor.web.response import Named, Page, ResponseModel
 
 MOST_RUNS = 50
 COMPARISONS = 200
 """How many single comparisons a page lists for each way of asking."""
 
 
-def show_battles(request: Request) -> Response:
+class BattlesPage(ResponseModel):
+    """What judges preferred, each way of asking as `proctor battle --json` prints it."""
+
+    runs: list[Named]
+    battles: list[dict[str, Any]]
+
+
+def show_battles(request: Request) -> Page[BattlesPage]:
     """Answer with all that is stored of battles among some runs."""
     runs = list(dict.fromkeys(request.query_params.getlist("run")))
     if not 2 <= len(runs) <= MOST_RUNS:
@@ -32,11 +38,8 @@ def show_battles(request: Request) -> Response:
         # A leaderboard takes a while, and changes only when a judge has said something new.
         key = ("battles", tuple(ids), store.count_comparisons(ids))
         battles = shelf_of(request).remembered.of(key, lambda: _battles(store, ids))
-    data: dict[str, Any] = {
-        "runs": [{"id": run.id, "name": run.name, "imported": run.imported} for run in found],
-        "battles": battles,
-    }
-    return page(request, "battle", data)
+    data = BattlesPage(runs=[Named.of(run) for run in found], battles=battles)
+    return Page(template="battle", data=data)
 
 
 def _battles(store: Store, ids: list[str]) -> list[dict[str, Any]]:
@@ -56,4 +59,13 @@ def _link(first: str, second: str, case_id: str) -> str:
     return addresses.with_query("/compare", [("run", first), ("run", second), ("case", case_id)])
 
 
-routes = [Route("/battles", show_battles), Route("/battles.json", show_battles)]
+_RUNS = several("run", "the runs, at least 2", {"type": "string"}, required=True)
+
+routes = [
+    Endpoint("/battles", show_battles),
+    Endpoint(
+        "/battles.json",
+        show_battles,
+        Operation(summary="What judges preferred among runs", parameters=[_RUNS]),
+    ),
+]

@@ -1,31 +1,103 @@
 """The page of one case: what was asked, every attempt, each score and why, and how they add up."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from proctor.core.run import CaseResult
-from proctor.core.suite import Json
+from proctor.core.suite import Message
 from proctor.engine.evaluate import placed_case, view_of
 from proctor.reports.rounds import agent_object, files_left
-from proctor.reports.structured import case_object, clean
+from proctor.reports.structured import case_object
 from proctor.reports.view import RunView
 from proctor.web import addresses
 from proctor.web.case_view import case_view
+from proctor.web.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.finding import the_run
 from proctor.web.missing import or_missing
 from proctor.web.opened import opened
 from proctor.web.pieces import MOST
-from proctor.web.rendering import page
+from proctor.web.response import HtmlPage, Named, ResponseModel, Tag, ValueState
 
 
-def show_case(request: Request) -> Response:
+class ShownMessage(ResponseModel):
+    """One message."""
+
+    role: str
+    content: str
+    thinking: str
+    images: list[str]
+
+
+class ShownScore(ResponseModel):
+    """What one criterion said of one attempt."""
+
+    criterion: str
+    points: float | None
+    out_of: float | None
+    status: str
+    reason: str
+    detail: Any
+
+
+class TurnMark(ResponseModel):
+    """What one turn is worth, where criteria judge single turns."""
+
+    turn: int
+    score: float | None
+    normalized: float | None
+    status: str = Field(description="scored, unscored, not_reached or agent_failure")
+
+
+class LeftFile(ResponseModel):
+    """A file that an agent left."""
+
+    name: str
+    size: int | None = Field(description="in bytes; none where it was too large to be kept")
+
+
+class CaseAttempt(ResponseModel):
+    """An attempt at a case."""
+
+    index: int
+    value: float | None
+    status: ValueState
+    scores: list[ShownScore]
+    error: str | None = None
+    traceback: str | None = Field(None, description="where in its code the candidate broke")
+    turns: list[TurnMark] | None = None
+    output: str
+    messages: list[ShownMessage]
+    rounds: list[dict[str, Any]] | None = Field(None, description="what an agent did, as JSON")
+    files: list[LeftFile] | None = None
+
+
+class CasePage(ResponseModel):
+    """A case with every attempt, as `proctor show --json` prints it."""
+
+    run: Named
+    messages: list[ShownMessage]
+    references: list[str]
+    context: list[str]
+    id: str
+    value: float | None
+    full: float
+    weight: float
+    status: ValueState
+    low: float
+    high: float
+    tags: dict[str, Tag]
+    unscored_reasons: Any
+    attempts: list[CaseAttempt]
+
+
+def show_case(request: Request) -> CasePage | HtmlPage:
     """Answer with one case of a run."""
     by_path = "case" in request.path_params
     wanted = addresses.named(request, "case") if by_path else request.query_params.get("id", "")
@@ -36,12 +108,12 @@ def show_case(request: Request) -> Response:
         left = [file.key for item in found.attempts for file in files_left(item.attempt)]
         sizes = store.file_sizes(key for key in left if key)
     if addresses.wants_json(request):
-        return page(request, "case", _object(view, found, sizes))
+        return _object(view, found, sizes)
     full = request.query_params.get("full") == "1"
     data = _data(view, found, around, most=None if full else MOST)
     for attempt in data["case"]["attempts"]:
         _link_files(view.run.id, found.case.id, attempt, sizes)
-    return page(request, "case", data)
+    return HtmlPage(template="case", data=data)
 
 
 def send_file(request: Request) -> Response:
@@ -102,8 +174,8 @@ def _data(
     }
 
 
-def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> dict[str, Json]:
-    """Make the twin: what ``proctor show --json`` prints, with all that was said."""
+def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> CasePage:
+    """Make the JSON: what ``proctor show --json`` prints, with all that was said."""
     made = case_object(found)
     made["attempts"] = [
         {
@@ -114,28 +186,53 @@ def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> dict[
         }
         for shown, item in zip(made["attempts"], found.attempts, strict=True)
     ]
-    object_: dict[str, Json] = clean(
-        {
-            "run": {"id": view.run.id, "name": view.run.name, "imported": view.run.imported},
-            "messages": _messages(found.case.messages),
-            "references": list(found.case.references),
-            "context": list(found.case.context),
-            **made,
-        }
+    return CasePage(
+        run=Named.of(view.run),
+        messages=_messages(found.case.messages),
+        references=list(found.case.references),
+        context=list(found.case.context),
+        **made,
     )
-    return object_
 
 
-def _messages(messages: Any) -> list[Json]:
+def _messages(messages: Sequence[Message]) -> list[ShownMessage]:
     return [
-        {"role": one.role, "content": one.content, "thinking": one.thinking, "images": one.images}
+        ShownMessage(
+            role=one.role, content=one.content, thinking=one.thinking, images=list(one.images)
+        )
         for one in messages
     ]
 
 
+_CASE = text("id", "the case's id", required=True)
+
 routes = [
-    Route("/runs/{run}/cases/{case:path}", show_case),
-    Route("/runs/{run}/case", show_case),
-    Route("/runs/{run}/case.json", show_case),
-    Route("/runs/{run}/file.txt", send_file),
+    Endpoint(
+        "/runs/{run}/cases/{case:path}",
+        show_case,
+        Operation(summary="One case of a run", parameters=[RUN, in_path("case", "the case's id")]),
+        twin="/runs/{run}/cases/{case}.json",
+    ),
+    Endpoint("/runs/{run}/case", show_case),
+    Endpoint(
+        "/runs/{run}/case.json",
+        show_case,
+        Operation(summary="One case of a run, whatever its id", parameters=[RUN, _CASE]),
+    ),
+    Endpoint(
+        "/runs/{run}/file.txt",
+        send_file,
+        Operation(
+            summary="A file that an agent left in its working folder, to be saved",
+            media="text/plain",
+            parameters=[
+                RUN,
+                text("case", "the case's id", required=True),
+                whole("attempt", "which attempt", 0),
+                text("name", "the file's name", required=True),
+            ],
+            wrong=(404,),
+            error=None,
+        ),
+    ),
 ]

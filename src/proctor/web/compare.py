@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
+from proctor.core.run import RunStatus
 from proctor.core.suite import Json
 from proctor.engine.comparable import Side
 from proctor.engine.compare import (
@@ -26,12 +25,13 @@ from proctor.store.pairing import Change
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.asking import one_of, whole_number
-from proctor.web.compare_case import case_beside
+from proctor.web.compare_case import ComparedCase, case_beside
+from proctor.web.endpoint import Endpoint, Operation, choice, several, text, whole
 from proctor.web.missing import or_missing
 from proctor.web.opened import opened, shelf_of
 from proctor.web.remembered import stamp
-from proctor.web.rendering import page
-from proctor.web.searching import search_object
+from proctor.web.response import Error, ErrorTold, Interval, Page, ResponseModel, Searched
+from proctor.web.searching import searched
 from proctor.web.wording import language_of
 
 MOST_SIDES = 4
@@ -79,19 +79,121 @@ class Asked:
         return addresses.with_query(_PATH, [*self.state, *more])
 
 
-def show_compared(request: Request) -> Response:
+class ComparedRun(ResponseModel):
+    """A run that is compared."""
+
+    id: str
+    name: str
+    suite: str
+    candidate: str
+    status: RunStatus
+    signature: str
+    imported: bool
+    rate: float | None
+    interval: Interval | None
+
+
+class Difference(ResponseModel):
+    """A difference of rates with its interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class ContrastNumbers(ResponseModel):
+    """Which of two runs is better, over all cases or some of them."""
+
+    verdict: str
+    cases: int
+    rates: tuple[float | None, float | None]
+    difference: Difference
+    p: float | None
+    adjusted_p: float | None
+    test: str | None
+    effect: float | None
+    cases_needed: int | None
+    more_cases: int | None
+    detectable: float | None
+    counts: dict[str, int | None]
+
+
+class PairedCase(ResponseModel):
+    """A case in the first two runs, and its values in all of them."""
+
+    id: str
+    kind: str
+    first: float | None
+    second: float | None
+    full: float
+    difference: float | None
+    values: list[float | None] | None = None
+    link: str = ""
+
+
+class PairOfRuns(ContrastNumbers):
+    """A run compared with the first."""
+
+    first: str
+    second: str
+    sentence: str
+    bounds: Interval | None
+    left_out: dict[str, Any]
+    groups: dict[str, dict[str, ContrastNumbers]]
+    flips: dict[str, list[PairedCase]]
+    link: str
+
+
+class PairListing(ResponseModel):
+    """The cases that a filter asks for, those that changed first."""
+
+    cases: list[PairedCase]
+    next: list[Any] | None
+
+
+class ComparedPage(ResponseModel):
+    """Runs compared, and the cases that a filter asks for."""
+
+    runs: list[ComparedRun]
+    pairs: list[PairOfRuns]
+    warnings: list[str]
+    listing: PairListing | None
+    search: Searched | None
+    asked: dict[str, Any]
+    kinds: dict[str, str]
+    overview: str
+    next: str | None
+
+
+class RefusedRun(ResponseModel):
+    """A run that cannot be compared."""
+
+    id: str
+    name: str
+
+
+class ComparedRefused(Error):
+    """Why runs cannot be compared, and where they are nevertheless."""
+
+    runs: list[RefusedRun]
+    refused: list[str]
+    forced: str
+
+
+def show_compared(
+    request: Request,
+) -> Page[ComparedPage] | Page[ComparedCase] | Page[ComparedRefused]:
     """Answer with 2 to 4 runs compared, or with one case of theirs."""
     asked = Asked.of(request)
     with opened(request) as store, or_missing():
         if "case" in request.query_params:
             case_id, kind = request.query_params["case"], asked.pairs.change
-            return page(
-                request, "compare_case", case_beside(store, asked.runs, case_id, kind, _PATH)
-            )
+            beside = case_beside(store, asked.runs, case_id, kind, _PATH)
+            return Page(template="compare_case", data=beside)
         sides = sides_of(store, asked.runs)
         refused = _refused(request, store, sides)
         if refused and not asked.force:
-            return page(request, "refused", _refusal(asked, sides, refused), status=400)
+            return Page(template="refused", data=_refusal(asked, sides, refused), status=400)
         data = compared_object(
             _compared(request, store, sides), cast("Language", language_of(request))
         )
@@ -104,7 +206,8 @@ def show_compared(request: Request) -> Response:
             data["search"] = _searched(request, store, sides, asked.pairs.search)
         _beside(store, sides, data)
     only_page = {"names": {side.run.id: side.name for side in sides}}
-    return page(request, "compare", _linked(data, asked), only_page=only_page)
+    shown = ComparedPage(**_linked(data, asked))
+    return Page(template="compare", data=shown, only_page=only_page)
 
 
 def _refused(request: Request, store: Store, sides: Sequence[Side]) -> list[str]:
@@ -127,14 +230,14 @@ def _compared(request: Request, store: Store, sides: Sequence[Side]) -> Compared
     return made() if key is None else shelf_of(request).remembered.of(("compared", key), made)
 
 
-def _refusal(asked: Asked, sides: Sequence[Side], refused: Sequence[str]) -> dict[str, Any]:
-    reasons = "; ".join(refused)
-    return {
-        "error": {"status": 400, "message": f"these runs cannot be compared: {reasons}"},
-        "runs": [{"id": side.run.id, "name": side.name} for side in sides],
-        "refused": list(refused),
-        "forced": addresses.with_query(_PATH, [*asked.state, ("force", "1"), *asked.parts]),
-    }
+def _refusal(asked: Asked, sides: Sequence[Side], refused: Sequence[str]) -> ComparedRefused:
+    message = f"these runs cannot be compared: {'; '.join(refused)}"
+    return ComparedRefused(
+        error=ErrorTold(status=400, message=message),
+        runs=[RefusedRun(id=side.run.id, name=side.name) for side in sides],
+        refused=list(refused),
+        forced=addresses.with_query(_PATH, [*asked.state, ("force", "1"), *asked.parts]),
+    )
 
 
 def _listing(
@@ -145,12 +248,10 @@ def _listing(
     return {"cases": pair_objects(found), "next": following and list(following)}
 
 
-def _searched(
-    request: Request, store: Store, sides: Sequence[Side], words: str
-) -> dict[str, Json] | None:
+def _searched(request: Request, store: Store, sides: Sequence[Side], words: str) -> Searched | None:
     """Say how far the texts of the first two runs were searched, by the one that lacks more."""
-    found = [search_object(request, store, side.run, words) for side in sides[:2]]
-    return next((one for one in found if one is not None and one["why"]), found[0])
+    found = [searched(request, store, side.run, words) for side in sides[:2]]
+    return next((one for one in found if one is not None and one.why), found[0])
 
 
 def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
@@ -199,4 +300,25 @@ def _linked(data: dict[str, Any], asked: Asked) -> dict[str, Any]:
     }
 
 
-routes = [Route(_PATH, show_compared), Route(f"{_PATH}.json", show_compared)]
+_RUNS = several("run", "the runs, 2 to 4 of them", {"type": "string"}, required=True)
+
+routes = [
+    Endpoint(_PATH, show_compared),
+    Endpoint(
+        f"{_PATH}.json",
+        show_compared,
+        Operation(
+            summary="Runs compared, or with `case` one case in all of them",
+            parameters=[
+                _RUNS,
+                text("case", "one case"),
+                text("kind", "only cases that changed so"),
+                text("q", "a text that the case contains"),
+                text("where", "an expression over both values and tags"),
+                whole("after", "after which position", -1),
+                choice("same", "1 goes on among cases that did not change", ("0", "1")),
+                choice("force", "1 compares what differs in signature", ("0", "1")),
+            ],
+        ),
+    ),
+]

@@ -4,13 +4,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from proctor.core.run import Run, RunStatus
-from proctor.core.suite import Json
 from proctor.engine.summary_json import sound_summary
 from proctor.errors import StoreError, StoreGone
 from proctor.reports.view import candidate_label
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
 from proctor.web.addresses import named
+from proctor.web.response import ListedRun, ListedTotals
 
 MOST_RUNS = 200
 """How many runs one page lists."""
@@ -34,22 +34,32 @@ def the_suite(store: Store, key: str) -> SuiteRow:
     return found[0]
 
 
-def run_object(store: Store, run: Run) -> dict[str, Json]:
-    """Make the object of a run in a list: who, what, when, and its numbers so far."""
+def listed_run(store: Store, run: Run) -> ListedRun:
+    """Describe a run in a list: who, what, when, and its numbers so far."""
     stored = store.summary(run.id)
     numbers = sound_summary(stored)
     totals = (numbers or {}).get("totals", {})
-    names = ("rate", "interval", "bounds", "score", "full", "cases", "attempts")
-    return {
-        "id": run.id,
-        "name": run.name,
-        "suite": run.suite,
-        "suite_key": run.suite_key,
-        "candidate": candidate_label(run.candidate),
-        "status": (run.status if (stored is None) == (numbers is None) else RunStatus.BROKEN).value,
-        "imported": run.imported,
-        "started": run.started,
-        "finished": run.finished,
-        "totals": {name: totals.get(name) for name in names}
-        | {name: totals.get(name, 0) for name in ("unanswered", "unscored", "errors")},
-    }
+    status = run.status if (stored is None) == (numbers is None) else RunStatus.BROKEN
+    return ListedRun(
+        id=run.id,
+        name=run.name,
+        suite=run.suite,
+        suite_key=run.suite_key,
+        candidate=candidate_label(run.candidate),
+        status=status,
+        imported=run.imported,
+        started=run.started,
+        finished=run.finished,
+        totals=ListedTotals(
+            rate=totals.get("rate"),
+            interval=totals.get("interval"),
+            bounds=totals.get("bounds"),
+            score=totals.get("score"),
+            full=totals.get("full"),
+            cases=totals.get("cases"),
+            attempts=totals.get("attempts"),
+            unanswered=totals.get("unanswered", 0),
+            unscored=totals.get("unscored", 0),
+            errors=totals.get("errors", 0),
+        ),
+    )

@@ -12,7 +12,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Criterion
@@ -23,13 +22,14 @@ from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.case_view import case_view
+from proctor.web.endpoint import RUN, Endpoint, FormEndpoint, Operation, text, whole
 from proctor.web.finding import the_run
-from proctor.web.label_agreement import agreement, judged, latest
+from proctor.web.label_agreement import Agreement, agreement, judged, latest
 from proctor.web.missing import or_missing
 from proctor.web.opened import opened, shelf_of
 from proctor.web.pieces import MOST
 from proctor.web.remembered import stamp
-from proctor.web.rendering import page
+from proctor.web.response import Named, Page, ResponseModel
 
 LONGEST_FORM = 64 * 1024
 LONGEST_NOTE = 4000
@@ -38,7 +38,35 @@ _SECRET = secrets.token_bytes(32)
 _MARKS = {"1": 1.0, "0": 0.0}
 
 
-def show_label(request: Request) -> Response:
+class OwnMark(ResponseModel):
+    """The mark that a person gave."""
+
+    points: float | None
+    note: str
+
+
+class LabelPage(ResponseModel):
+    """An attempt to be marked; texts are cut into pieces as the page shows them."""
+
+    run: Named
+    case: dict[str, Any]
+    attempt: dict[str, Any]
+    criterion: str
+    wanted: str
+    judged: dict[str, Any] | None
+    criteria: list[tuple[str, str]]
+    attempts: list[tuple[int, str]]
+    action: str
+    whole: str
+    before: str | None
+    after: str | None
+    agreement: Agreement
+    labelled: int
+    own: OwnMark | None
+    author: str
+
+
+def show_label(request: Request) -> Page[LabelPage]:
     """Answer with one attempt to be marked."""
     asked = request.query_params
     with opened(request) as store, or_missing():
@@ -53,14 +81,17 @@ def show_label(request: Request) -> Response:
             store, view.run.id, criterion.id, labels, _judged_all(request, store, view, criterion)
         )
     own = labels.get((wanted, item.attempt.index))
-    data = _data(view, found, item, criterion)
     before, after = (_address(view.run.id, near, criterion.id) for near in around)
-    data |= {"before": before, "after": after, "agreement": agreed, "labelled": len(labels)}
-    data["own"] = None if own is None else {"points": own.points, "note": own.note}
-    data["author"] = asked.get("author", "")
-    if not addresses.wants_json(request):
-        data["csrf"] = token_for(view.run.id)
-    return page(request, "label", data)
+    data = LabelPage(
+        **_data(view, found, item, criterion),
+        before=before,
+        after=after,
+        agreement=agreed,
+        labelled=len(labels),
+        own=None if own is None else OwnMark(points=own.points, note=own.note),
+        author=asked.get("author", ""),
+    )
+    return Page(template="label", data=data, only_page={"csrf": token_for(view.run.id)})
 
 
 async def put_label(request: Request) -> Response:
@@ -156,7 +187,7 @@ def _data(
     run_id, case_id = view.run.id, found.case.id
     attempt = laid["attempts"][place]
     return {
-        "run": {"id": run_id, "name": view.run.name, "imported": view.run.imported},
+        "run": Named.of(view.run),
         "case": {name: laid[name] for name in ("id", "messages", "references", "context")},
         "attempt": attempt,
         "criterion": criterion.id,
@@ -188,8 +219,42 @@ def _path(run_id: str) -> str:
     return f"{addresses.run_link(run_id)}/label"
 
 
+_LABEL = "/runs/{run}/label"
+_FORM = {
+    "type": "object",
+    "required": ["csrf", "mark", "case"],
+    "properties": {
+        "csrf": {"type": "string", "description": "what the page's form holds"},
+        "mark": {"type": "string", "enum": sorted(_MARKS)},
+        **{name: {"type": "string"} for name in ("case", "attempt", "criterion", "note", "author")},
+    },
+}
+
 routes = [
-    Route("/runs/{run}/label", show_label, methods=["GET"]),
-    Route("/runs/{run}/label", put_label, methods=["POST"]),
-    Route("/runs/{run}/label.json", show_label, methods=["GET"]),
+    Endpoint(_LABEL, show_label),
+    FormEndpoint(
+        _LABEL,
+        put_label,
+        Operation(
+            summary="Give a mark; only the page's own form may",
+            parameters=[RUN],
+            wrong=(400, 403, 404, 413),
+            error=None,
+            form=_FORM,
+        ),
+    ),
+    Endpoint(
+        f"{_LABEL}.json",
+        show_label,
+        Operation(
+            summary="An attempt to be marked, and how far the judge agrees",
+            parameters=[
+                RUN,
+                text("case", "the case to mark"),
+                text("criterion", "the criterion to mark it by"),
+                whole("attempt", "which attempt", 0),
+                text("author", "who gives the marks"),
+            ],
+        ),
+    ),
 ]

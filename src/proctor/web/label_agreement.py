@@ -5,11 +5,14 @@ from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
+from pydantic import Field
+
 from proctor.stats.agreement import cohen_kappa
 from proctor.stats.corrected import corrected
 from proctor.store.marks import Mark
 from proctor.store.rows import Label
 from proctor.store.store import Store
+from proctor.web.response import Interval, ResponseModel
 
 Labels = Mapping[tuple[str, int], Label]
 MOST = 2000
@@ -17,6 +20,18 @@ MOST = 2000
 MOST_OTHERS = 2000
 """How many cases without a mark of a person are looked at, picked all over the run."""
 _NEAR = 1e-9
+
+
+class Agreement(ResponseModel):
+    """How far the judge agrees with people."""
+
+    kappa: float | None
+    interval: Interval | None
+    agreed: float | None
+    n: int
+    judge_right: float
+    person_right: float
+    score: dict[str, Any] = Field(description="the judge's score, corrected by the marks")
 
 
 def latest(labels: Iterable[Label], criterion: str) -> Labels:
@@ -36,7 +51,7 @@ def judged(store: Store, run_id: str, criterion: str) -> dict[int, float]:
 
 def agreement(
     store: Store, run_id: str, criterion: str, labels: Labels, others: Mapping[int, float]
-) -> dict[str, Any]:
+) -> Agreement:
     """Count where judge and person say right or wrong alike, and correct the judge's score.
 
     The others are what the judge gave the cases all over the run.
@@ -56,15 +71,15 @@ def agreement(
     found = cohen_kappa(pairs)
     marked = set(places.values())
     rest = [share for place, share in others.items() if place not in marked]
-    return {
-        "kappa": found.value,
-        "interval": found.interval,
-        "agreed": found.agreed,
-        "n": found.n,
-        "judge_right": sum(said for said, _ in pairs),
-        "person_right": sum(own for _, own in pairs),
-        "score": asdict(corrected(_cases(both), rest)),
-    }
+    return Agreement(
+        kappa=found.value,
+        interval=found.interval,
+        agreed=found.agreed,
+        n=found.n,
+        judge_right=sum(said for said, _ in pairs),
+        person_right=sum(own for _, own in pairs),
+        score=asdict(corrected(_cases(both), rest)),
+    )
 
 
 def _right(points: float, mark: Mark) -> float:

@@ -13,26 +13,30 @@ from starlette.responses import HTMLResponse, Response
 
 from proctor.reports.structured import clean
 from proctor.web import addresses
+from proctor.web.response import HtmlPage, Page, ResponseModel
 from proctor.web.visible import visible
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600
 
 
-def page(
-    request: Request,
-    template: str,
-    data: Mapping[str, Any],
-    *,
-    status: int = 200,
-    only_page: Mapping[str, Any] | None = None,
+def answer_with(
+    request: Request, result: Page[ResponseModel] | HtmlPage | ResponseModel | Response
 ) -> Response:
-    """Answer with the page of a template, or with its data where the address ends in .json.
-
-    What is for the page alone, its links and limits, stays out of the JSON.
-    """
+    """Answer with what a handler returned: a page, or its JSON where the address ends in .json."""
+    if isinstance(result, Response):
+        return result
+    if isinstance(result, ResponseModel):
+        return json_answer(result.to_json())
+    if isinstance(result, HtmlPage):
+        return _html(request, result.template, result.data, 200)
     if addresses.wants_json(request):
-        return json_answer(data, status=status)
+        return json_answer(result.data.to_json(), status=result.status)
+    data = {**result.data.to_json(), **result.only_page}
+    return _html(request, result.template, data, result.status)
+
+
+def _html(request: Request, template: str, data: Mapping[str, Any], status: int) -> Response:
     language = language_of(request)
     known = words(language)
 
@@ -41,7 +45,6 @@ def page(
 
     text = _environment().get_template(f"{template}.html").render(
         **data,
-        **(only_page or {}),
         t=t,
         language=language,
         languages=_languages(request),

@@ -1,15 +1,17 @@
 """What a plain search on a page looks through, and what is said where that is not all."""
 
+from typing import Literal
+
 from starlette.requests import Request
 
 from proctor.core.run import Run
-from proctor.core.suite import Json
 from proctor.store.searching import SMALL
 from proctor.store.store import Store
 from proctor.web.opened import shelf_of
+from proctor.web.response import Searched
 
 
-def search_object(request: Request, store: Store, run: Run, words: str) -> dict[str, Json] | None:
+def searched(request: Request, store: Store, run: Run, words: str) -> Searched | None:
     """Say whether a search in a run reads its texts, and let them be indexed where they are not.
 
     ``why`` says why only ids and tags are looked at: texts are still ``filling`` the index, the
@@ -22,13 +24,13 @@ def search_object(request: Request, store: Store, run: Run, words: str) -> dict[
     cases = rows[0].cases if rows else 0
     whole = known is not None and known.whole
     able = shelf_of(request).indexer.ask(run.id) if not whole else True
-    why = ""
+    why: Literal["", "short", "filling", "missing"] = ""
     if cases > SMALL and not (whole and store.can_search(words)):
         why = "short" if not store.can_search(words) else "filling" if able else "missing"
-    return {
-        "texts": not why,
-        "why": why,
-        "whole": whole or not able,
-        "indexed": known.cases if known is not None else 0,
-        "cases": cases,
-    }
+    return Searched(
+        texts=not why,
+        why=why,
+        whole=whole or not able,
+        indexed=known.cases if known is not None else 0,
+        cases=cases,
+    )
