@@ -90,13 +90,13 @@ def fill(path: Path, attempts: int) -> str:
     """Fill a store, and return the key of its suite."""
     count = attempts // len(NAMES)
     with Store.open(str(path)) as store:
-        store.put_suite(Suite(name="nothing", cases=()), "none", [])
+        store.suites.put(Suite(name="nothing", cases=()), "none", [])
         header = Suite(name="many", cases=())
         keys = [case_key(make_case(number)) for number in range(count)]
         key = suite_key(header, keys)
         base = sqlite3.connect(path)
         base.execute("PRAGMA synchronous=OFF")
-        store.put_suite(header, key, [])
+        store.suites.put(header, key, [])
         base.execute("UPDATE suites SET cases = ? WHERE key = ?", (count, key))
         base.commit()
         for start in range(0, count, BATCH):
@@ -122,7 +122,7 @@ def _fill_run(
     text, header = Text(), Suite(name="many", cases=())
     candidate = Spec(name="recorded", params={"name": name})
     settings = {"attempts": 1}
-    store.save_run(
+    store.runs.save(
         Run(
             id=name, name=name, suite="many", suite_key=key, candidate=candidate,
             settings=settings, status=RunStatus.COMPLETE, started=time.time() + place,
@@ -150,8 +150,8 @@ def _fill_run(
                 attempts = []
 
     waiting: list[list[tuple[str, str, str]]] = []
-    store.put_results(name, rows())
-    store.save_summary(name, summary_json(summer.summary()))
+    store.results.put(name, rows())
+    store.summaries.save(name, summary_json(summer.summary()))
     for chunk in waiting:
         numbers = [(int(at[len(name) :]), at) for at, _, _ in chunk]
         with base:
@@ -173,7 +173,7 @@ def _fill_run(
 
 def battle(store: Store, count: int) -> None:
     """Store a battle of the two runs over some of their cases."""
-    store.put_comparisons(
+    store.comparisons.put(
         (
             f"{number}-{order}",
             "content",
@@ -363,7 +363,7 @@ def one_size(path: Path, attempts: int, rounds: int, rows: list[Row]) -> int:
         with Store.open(str(path)) as store:
             battle(store, attempts // len(NAMES))
     with Store.open(str(path)) as store:
-        key = store.run(NAMES[0]).suite_key
+        key = store.runs.get(NAMES[0]).suite_key
     size = os.path.getsize(path) / 1e6
     took, load = time.perf_counter() - start, os.getloadavg()[0]
     print(f"\n{attempts:,} scored attempts, {size:,.0f} MB ({took:.0f} s to fill)")

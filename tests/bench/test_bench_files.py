@@ -146,7 +146,7 @@ def test_what_is_imported_keeps_its_id_and_its_time(here: Path) -> None:
     kept_by_arthur(here / "elsewhere")
     assert _run(["import", "elsewhere", "--store", "s.db"]) == 0
     with Store.open("s.db") as store:
-        (row,) = store.suites()
+        (row,) = store.suites.newest()
     assert row.created == datetime.fromisoformat(MADE).timestamp()
     with TestClient(make_app("s.db"), base_url="http://127.0.0.1") as client:
         root = "/api/v3/bench/test_suites"

@@ -171,10 +171,10 @@ def test_more_than_a_hundred_runs(tmp_path: Path) -> None:
     suite = quiz(tmp_path)
     first = suite.run("first", candidate_output_list=REFERENCES)
     with Store.open(str(tmp_path / "store.db")) as store:
-        done = store.run(first.run_id)
+        done = store.runs.get(first.run_id)
         with store.batch():
             for number in range(150):
-                store.save_run(replace(done, id=f"{number:012x}", name=f"run {number}"))
+                store.runs.save(replace(done, id=f"{number:012x}", name=f"run {number}"))
     assert suite.run("last", candidate_output_list=REFERENCES).scores == [1.0, 1.0, 1.0]
     assert len(suite.runs) == 152
 

@@ -60,8 +60,8 @@ def save(store: Store) -> Callable[..., str]:
         suite = Suite(name="s", cases=cases, language=language)
         keyed = [(case_key(case), case) for case in cases]
         key = suite_key(suite, [found for found, _ in keyed])
-        store.put_suite(suite, key, keyed)
-        store.save_run(
+        store.suites.put(suite, key, keyed)
+        store.runs.save(
             Run(id=f"id-{name}", name=name, suite="s", suite_key=key, candidate=Spec(name=name))
         )
         for position, case in enumerate(cases):
@@ -69,9 +69,9 @@ def save(store: Store) -> Callable[..., str]:
             for index, text in enumerate(given if isinstance(given, list) else [given]):
                 attempt = attempted(case.id, text, index)
                 found = answer_key(case, attempt) + name
-                store.put_attempts([(found, attempt)])
+                store.attempts.put([(found, attempt)])
                 row = RunAttempt(position=position, index=index, attempt_key=found)
-                store.link(f"id-{name}", [row])
+                store.attempts.link(f"id-{name}", [row])
         return f"id-{name}"
 
     return make

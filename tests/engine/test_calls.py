@@ -20,6 +20,8 @@ from proctor.engine.roles import Models
 from proctor.engine.settings import CallSettings
 from proctor.errors import BudgetError, JudgeError, ModelError, StoreError, UsageError
 from proctor.judge import ModelJudge
+from proctor.store.calls import Calls
+from proctor.store.database import Database
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 from proctor.testing import ScriptedModel
@@ -27,32 +29,43 @@ from proctor.testing import ScriptedModel
 Ask = Callable[..., Request]
 
 
-class Counting(Store):
+class CountingCalls(Calls):
     """Count how often the database is gone to, and fail where a test says so."""
 
-    puts: list[int]
-    gets: list[int]
-    broken: Exception | None = None
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.puts: list[int] = []
+        self.gets: list[int] = []
+        self.broken: Exception | None = None
 
-    def put_calls(self, calls: Iterable[CallRow]) -> None:
+    def put(self, calls: Iterable[CallRow]) -> None:
         rows = list(calls)
         if self.broken is not None:
             raise self.broken
         self.puts.append(len(rows))
-        super().put_calls(rows)
+        super().put(rows)
 
-    def calls(self, keys: Iterable[str]) -> dict[str, CallRow]:
+    def get_many(self, keys: Iterable[str]) -> dict[str, CallRow]:
         wanted = list(keys)
         if self.broken is not None:
             raise self.broken
         self.gets.append(len(wanted))
-        return super().calls(wanted)
+        return super().get_many(wanted)
+
+
+class Counting(Store):
+    """A store whose calls are counted."""
+
+    calls: CountingCalls
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.calls = CountingCalls(database)
 
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Any:
     with Counting.open(str(tmp_path / "counted.db")) as opened:
-        opened.puts, opened.gets = [], []
         yield opened
 
 
@@ -120,8 +133,8 @@ def test_calls_that_come_together_share_a_transaction(counting: Counting) -> Non
     first, mixed = asyncio.run(work())
     assert [found.response["text"] for found in first] == [f"k{n}" for n in range(20)]
     assert (mixed[0], mixed[1].key, mixed[2]) == (None, "new", None)
-    assert counting.puts == [20, 1, 1]
-    assert counting.gets == [20, 2]
+    assert counting.calls.puts == [20, 1, 1]
+    assert counting.calls.gets == [20, 2]
 
 
 def test_a_call_that_ended_badly_is_not_found(counting: Counting) -> None:
@@ -143,9 +156,9 @@ def test_the_log_survives_a_store_that_fails_for_a_while(
 ) -> None:
     async def work() -> tuple[list[Any], Any]:
         log = CallLog(counting)
-        counting.broken = broken
+        counting.calls.broken = broken
         failed = await each([log.keep(row("a")), log.keep(row("b")), log.find("c")])
-        counting.broken = None
+        counting.calls.broken = None
         await log.keep(row("a"))
         return failed, await log.find("a")
 
@@ -158,7 +171,7 @@ def test_a_reply_that_could_not_be_kept_is_not_used(counting: Counting, ask: Ask
     async def work() -> None:
         await StoredModel(ScriptedModel(), CallLog(counting)).reply(ask())
 
-    counting.broken = StoreError("the disk is full")
+    counting.calls.broken = StoreError("the disk is full")
     with pytest.raises(StoreError, match="the disk is full"):
         asyncio.run(work())
 

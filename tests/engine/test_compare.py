@@ -47,7 +47,7 @@ def put(store: Store) -> Callable[..., Run]:
             name=more.pop("suite", "quiz"), cases=tuple(cases), reduce=more.pop("reduce", "avg")
         )
         key = suite_key(suite, [case_key(c) for c in cases])
-        store.put_suite(suite, key, [(case_key(c), c) for c in cases])
+        store.suites.put(suite, key, [(case_key(c), c) for c in cases])
         attempts = more.pop("attempts", 1) * len(values)
         run = Run(
             id=f"{name}-id",
@@ -57,14 +57,14 @@ def put(store: Store) -> Callable[..., Run]:
             candidate=Spec(name="recorded", params={"name": name}),
             **{"status": RunStatus.COMPLETE, "signature": "", **more},
         )
-        store.save_run(run)
-        store.put_results(run.id, [row(place, c, values[c.id]) for place, c in enumerate(cases)])
+        store.runs.save(run)
+        store.results.put(run.id, [row(place, c, values[c.id]) for place, c in enumerate(cases)])
         totals = Totals(
             score=0.0, full=1.0, rate=0.5, spread=0.0, interval=None, cases=len(values), bounds=None,
             attempts=attempts, unanswered=0, unscored=0, errors=0, cases_unscored=0,
         )  # fmt: skip
         groups = {"half": {}, "metric": {}}
-        store.save_summary(run.id, summary_json(Summary(totals=totals, groups=groups)))  # type: ignore[arg-type]
+        store.summaries.save(run.id, summary_json(Summary(totals=totals, groups=groups)))  # type: ignore[arg-type]
         return run
 
     return make

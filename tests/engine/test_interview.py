@@ -75,15 +75,15 @@ def interview(store: Store) -> Callable[..., Made]:
         )
         keyed = [(case_key(case), case) for case in given.cases]
         key = suite_key(given, [found for found, _ in keyed])
-        store.put_suite(given, key, keyed)
-        store.save_run(Run(id="run", name="r", suite="s", suite_key=key, candidate=Spec(name="m")))
+        store.suites.put(given, key, keyed)
+        store.runs.save(Run(id="run", name="r", suite="s", suite_key=key, candidate=Spec(name="m")))
         who = Interviewer(store=store, run_id="run", roster=roster, scorers=Scorers(), **how)
         seen: list[tuple[int, int]] = []
         counted = asyncio.run(who.collect(lambda done: seen.append((done.done, done.total))))
         assert seen[-1] == (counted.done, counted.total)
         linked = {
             (row.case.id, attempt.index): attempt
-            for row in store.linked("run")
+            for row in store.attempts.iter_cases("run")
             for attempt, _ in row.attempts
         }
         return counted, linked

@@ -97,7 +97,8 @@ def test_a_row_of_an_earlier_version_that_leaves_it_open_is_run_again(
         "stderr": "python3: No such file", "stopped": None, "seconds": 0.1, "retried": False,
     }  # fmt: skip
     key = digest("program", Scripted.tier, False, _document(PROGRAM))
-    store.put_call(CallRow(key=key, model="", request=None, response=old, seconds=0.1, created=1.0))
+    call = CallRow(key=key, model="", request=None, response=old, seconds=0.1, created=1.0)
+    store.calls.put([call])
     inner = Scripted([GOOD])
     run(inner, store)
     assert len(inner.ran) == runs

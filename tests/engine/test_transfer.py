@@ -42,18 +42,20 @@ def put(store: Store, name: str, right: int) -> Run:
     suite = Suite(name="quiz", cases=cases)
     keys = [case_key(one) for one in cases]
     key = suite_key(suite, keys)
-    store.put_suite(suite, key, list(zip(keys, cases, strict=True)))
+    store.suites.put(suite, key, list(zip(keys, cases, strict=True)))
     run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=Spec(name="recorded"))
-    store.save_run(run)
+    store.runs.save(run)
     for place, one in enumerate(cases):
         attempt = Attempt.of(one.id, f"{name} {place} \ud800")
         at = f"{name}-{place}"
         scores = {"says": Score(points=float(place < right), out_of=1.0, reason="r"),
                   "length": Score(points=3.0)}  # fmt: skip
-        store.put_attempts([(at, attempt)])
-        store.put_scores((f"{at}-{name}", "contains", score) for name, score in scores.items())
+        store.attempts.put([(at, attempt)])
+        store.scores.put((f"{at}-{name}", "contains", score) for name, score in scores.items())
         linked = {name: f"{at}-{name}" for name in scores}
-        store.link(run.id, [RunAttempt(position=place, index=0, attempt_key=at, score_keys=linked)])
+        store.attempts.link(
+            run.id, [RunAttempt(position=place, index=0, attempt_key=at, score_keys=linked)]
+        )
     return finish(store, run, suite, Scorers()).run
 
 
@@ -63,7 +65,7 @@ def store(tmp_path: Path) -> Any:
         put(opened, "old", 2)
         put(opened, "new", 5)
         put(opened, "third", 1)
-        opened.put_comparisons(
+        opened.comparisons.put(
             (f"key {one} {number}", f"content {number}", comparison(number, one, two))
             for number in range(3)
             for one, two in (("old", "new"), ("new", "old"), ("third", "old"))
@@ -95,7 +97,7 @@ def test_several_runs_travel_with_their_battles(store: Store, tmp_path: Path) ->
             ]
             assert view.run.suite_key == before.run.suite_key
         ids = {view.run.id: view.run.name for view in found.views}
-        quoted = list(other.comparisons_between(list(ids)))
+        quoted = list(other.comparisons.between(list(ids)))
         assert sorted(map(str, quoted)) == sorted(
             str(
                 replace(
@@ -106,12 +108,15 @@ def test_several_runs_travel_with_their_battles(store: Store, tmp_path: Path) ->
                     imported=True,
                 )
             )
-            for one in store.comparisons_between(["old", "new"])
+            for one in store.comparisons.between(["old", "new"])
         )
         assert quoted[0].asked != "how"
         (battle,) = battles_of(other, list(ids))
         assert battle.imported
-        assert other.comparisons(f"key {one} {n}" for one in ("old", "new") for n in range(3)) == {}
+        assert (
+            other.comparisons.get_many(f"key {one} {n}" for one in ("old", "new") for n in range(3))
+            == {}
+        )
         with pytest.raises(SuiteError, match="was imported before, as 'old'"):
             read_runs(other, path)
 
@@ -130,7 +135,7 @@ def test_a_file_of_the_first_version_is_read(store: Store, tmp_path: Path) -> No
     with Store.open(str(tmp_path / "second.db")) as other:
         (view,) = read_runs(other, path).views
         assert view.run.name == "third"
-        assert list(other.comparisons_of([view.run.id])) == []
+        assert list(other.comparisons.of_runs([view.run.id])) == []
 
 
 @pytest.mark.parametrize(

@@ -101,14 +101,14 @@ def put(store: Store, name: str) -> Run:
     suite = Suite(name="quiz", cases=cases, measures=(Spec(name="accuracy"),))
     keys = [case_key(one) for one in cases]
     key = suite_key(suite, keys)
-    store.put_suite(suite, key, list(zip(keys, cases, strict=True)))
+    store.suites.put(suite, key, list(zip(keys, cases, strict=True)))
     judge = {"model": "openai:j", "sampling": {"temperature": 0.0}}
     candidate = Spec(name="model", params={"model": "openai:m", "sampling": {"seed": 1}})
     run = Run(
         id=name, name=name, suite="quiz", suite_key=key, candidate=candidate, started=1.0,
         settings={"attempts": 2, "judges": [judge], "simulator": judge, "interval": "t"},
     )  # fmt: skip
-    store.save_run(run)
+    store.runs.save(run)
     for place, one in enumerate(cases):
         for index in range(2 - place):
             notes = {
@@ -130,10 +130,10 @@ def put(store: Store, name: str) -> Run:
                       "raw": ["x"], "usage": {"calls": 1}}  # fmt: skip
             scores = {"says": Score(points=1.0, out_of=1.0, reason="r", detail=detail),
                       "length": Score(points=3.0)}  # fmt: skip
-            store.put_attempts([(key, attempt)])
-            store.put_scores((f"{key}-{c}", "contains", score) for c, score in scores.items())
+            store.attempts.put([(key, attempt)])
+            store.scores.put((f"{key}-{c}", "contains", score) for c, score in scores.items())
             linked = {c: f"{key}-{c}" for c in scores}
-            store.link(
+            store.attempts.link(
                 name, [RunAttempt(position=place, index=index, attempt_key=key, score_keys=linked)]
             )
     return finish(store, run, suite, Scorers()).run
@@ -151,7 +151,7 @@ class Room:
                 case_id="c0", first="theirs", second="also", judge="j", asked="h", scores=(1.0, 2.0),
                 outcome=Preference.SECOND, raw=("r",), reason="so",
             )  # fmt: skip
-            theirs.put_comparisons([("k", "c", compared)])
+            theirs.comparisons.put([("k", "c", compared)])
             write_runs(theirs, ["theirs", "also"], folder / "seed.jsonl")
         self.seed = (folder / "seed.jsonl").read_bytes()
         self.rows = [json.loads(line) for line in self.seed.splitlines()]
@@ -165,7 +165,9 @@ class Room:
 
     def summed(self, store: Store) -> Any:
         view = view_of(store, "mine")
-        return to_object(view, cases=True), [key for key, _, _ in store.comparisons_of(["mine"])]
+        return to_object(view, cases=True), [
+            key for key, _, _ in store.comparisons.of_runs(["mine"])
+        ]
 
     def read(self, take_in: Callable[[Store], Sequence[Any]]) -> None:
         """Take something in; what came in is shown on every page, and taken out again."""
@@ -174,7 +176,7 @@ class Room:
             with within():
                 views = take_in(store)
         except ProctorError:
-            assert len(store.runs()) == 1, "what is refused leaves nothing behind"
+            assert len(store.runs.newest()) == 1, "what is refused leaves nothing behind"
             return
         runs = [view.run for view in views]
         self.imported += 1
@@ -185,11 +187,11 @@ class Room:
             assert self.summed(store) == self.own
         finally:
             for run in runs:
-                store.delete_run(run.id)
+                store.runs.delete(run.id)
 
     def look_at(self, store: Store, run: Run) -> None:
         at = f"/runs/{quote(run.id)}"
-        case = next(iter(store.results(run.id))).case_id
+        case = next(iter(store.results.iter_rows(run.id))).case_id
         one = f"?id={quote(case, safe='', errors='replace')}"
         paths = ["/", "/home.json", at, f"{at}/case{one}"]
         if self.imported % 5 == 1:

@@ -61,7 +61,7 @@ def store_pages() -> Callable[[str], None]:
             compared = Comparison(
                 case_id="0", first="one", second="two", outcome=Preference.FIRST, judge="local:x"
             )
-            store.put_comparisons([("key", "content", compared)])
+            store.comparisons.put([("key", "content", compared)])
 
     return make
 

@@ -98,8 +98,8 @@ class Machine:
 
 def stored_scores(address: str) -> int:
     with Store.open(address, create=False) as store:
-        (run,) = store.runs()
-        return sum(len(s) for row in store.linked(run.id) for _, s in row.attempts)
+        (run,) = store.runs.newest()
+        return sum(len(s) for row in store.attempts.iter_cases(run.id) for _, s in row.attempts)
 
 
 def wait_for_scores(address: str) -> None:
@@ -136,7 +136,7 @@ def test_killed_on_one_machine_and_finished_on_another(
         process.send_signal(signal.SIGKILL)
     one.waits.unlink()
     with Store.open(address, create=False) as store:
-        (run,) = store.runs()
+        (run,) = store.runs.newest()
     kept = stored_scores(address)
     two.log.unlink()
     made = two.run()
@@ -173,8 +173,8 @@ def test_two_machines_at_one_run(machines: list[Machine], address: str) -> None:
     assert numbers(made[0]) == numbers(made[1])
     assert set(one.judged().values()) == {1}, "something was done twice"
     with Store.open(address, create=False) as store:
-        assert len(store.runs()) == 1
-        assert store.count_results(made[0]["run"]["id"]) == CASES
+        assert len(store.runs.newest()) == 1
+        assert store.results.count(made[0]["run"]["id"]) == CASES
     if "://" not in address:
         assert not list(Path(address).parent.glob("*.lock"))
 
@@ -199,8 +199,10 @@ def test_several_runs_and_readers_at_once(machines: list[Machine], address: str)
     def look() -> None:
         with Store.open(address) as store:
             while not ended.wait(0.1):
-                for run in store.runs():
-                    looked.append(sum(len(row.attempts) for row in store.linked(run.id)))
+                for run in store.runs.newest():
+                    looked.append(
+                        sum(len(row.attempts) for row in store.attempts.iter_cases(run.id))
+                    )
 
     reader = threading.Thread(target=look)
     reader.start()
@@ -211,7 +213,7 @@ def test_several_runs_and_readers_at_once(machines: list[Machine], address: str)
     assert numbers(made[0]) == numbers(made[1])
     assert max(looked) <= CASES * ATTEMPTS
     with Store.open(address, create=False) as store:
-        assert {run.name for run in store.runs()} == {"a", "b"}
+        assert {run.name for run in store.runs.newest()} == {"a", "b"}
 
 
 @thorough

@@ -33,26 +33,29 @@ OTHER = ONE.seen_by("r2")
 
 def save(store: Store, *ids: str) -> None:
     for name in ids:
-        store.save_run(Run(id=name, name=name, suite="s", suite_key="k", candidate=Spec(name="m")))
+        store.runs.save(Run(id=name, name=name, suite="s", suite_key="k", candidate=Spec(name="m")))
 
 
 def test_what_is_put_comes_back(store: Store) -> None:
-    store.put_comparisons([("k1", "c1", ONE), ("k2", "c2", OTHER)])
-    assert store.comparisons(["k1", "k2", "k3"]) == {"k1": ("c1", ONE), "k2": ("c2", OTHER)}
-    assert store.comparisons([]) == {}
+    store.comparisons.put([("k1", "c1", ONE), ("k2", "c2", OTHER)])
+    assert store.comparisons.get_many(["k1", "k2", "k3"]) == {
+        "k1": ("c1", ONE),
+        "k2": ("c2", OTHER),
+    }
+    assert store.comparisons.get_many([]) == {}
 
 
 def test_a_comparison_at_the_same_place_is_replaced(store: Store) -> None:
-    store.put_comparisons([("k1", "c1", ONE)])
+    store.comparisons.put([("k1", "c1", ONE)])
     newer = replace(ONE, outcome=Preference.TIE, scores=(4.0, 4.0))
-    store.put_comparisons([("k1", "c2", newer)])
-    assert store.comparisons(["k1"]) == {"k1": ("c2", newer)}
-    assert list(store.comparisons_between(["r1", "r2"])) == [newer]
+    store.comparisons.put([("k1", "c2", newer)])
+    assert store.comparisons.get_many(["k1"]) == {"k1": ("c2", newer)}
+    assert list(store.comparisons.between(["r1", "r2"])) == [newer]
 
 
 def test_a_mark_that_is_no_number_stays_one(store: Store) -> None:
-    store.put_comparisons([("k1", "c", replace(ONE, reason="", raw=(), scores=(nan, 5.0)))])
-    scores = store.comparisons(["k1"])["k1"][1].scores
+    store.comparisons.put([("k1", "c", replace(ONE, reason="", raw=(), scores=(nan, 5.0)))])
+    scores = store.comparisons.get_many(["k1"])["k1"][1].scores
     assert scores is not None
     assert isnan(scores[0])
     assert scores[1] == 5.0
@@ -60,18 +63,18 @@ def test_a_mark_that_is_no_number_stays_one(store: Store) -> None:
 
 def test_comparisons_are_found_by_the_runs_they_are_about(store: Store) -> None:
     third = replace(ONE, second="r3")
-    store.put_comparisons([("k1", "c", ONE), ("k2", "c", OTHER), ("k3", "c", third)])
-    assert list(store.comparisons_between(["r1", "r2"])) == [ONE, OTHER]
-    assert len(list(store.comparisons_between(["r1", "r2", "r3"]))) == 3
-    assert list(store.comparisons_between(["r2", "r3"])) == []
+    store.comparisons.put([("k1", "c", ONE), ("k2", "c", OTHER), ("k3", "c", third)])
+    assert list(store.comparisons.between(["r1", "r2"])) == [ONE, OTHER]
+    assert len(list(store.comparisons.between(["r1", "r2", "r3"]))) == 3
+    assert list(store.comparisons.between(["r2", "r3"])) == []
 
 
 def test_a_deleted_run_takes_its_comparisons_along(store: Store) -> None:
     save(store, "r1", "r2", "r3")
     kept = replace(ONE, first="r2", second="r3")
-    store.put_comparisons([("k1", "c", ONE), ("k2", "c", OTHER), ("k3", "c", kept)])
-    store.delete_run("r1")
-    assert list(store.comparisons_between(["r1", "r2", "r3"])) == [kept]
+    store.comparisons.put([("k1", "c", ONE), ("k2", "c", OTHER), ("k3", "c", kept)])
+    store.runs.delete("r1")
+    assert list(store.comparisons.between(["r1", "r2", "r3"])) == [kept]
 
 
 def test_a_store_of_the_first_version_gets_the_table_and_keeps_its_runs(address: str) -> None:
@@ -86,9 +89,9 @@ def test_a_store_of_the_first_version_gets_the_table_and_keeps_its_runs(address:
         )
     engine.dispose()
     with Store.open(address, create=False) as store:
-        assert [run.id for run in store.runs()] == ["r1"]
-        store.put_comparisons([("k1", "c1", ONE)])
-        assert store.comparisons(["k1"]) == {"k1": ("c1", ONE)}
+        assert [run.id for run in store.runs.newest()] == ["r1"]
+        store.comparisons.put([("k1", "c1", ONE)])
+        assert store.comparisons.get_many(["k1"]) == {"k1": ("c1", ONE)}
 
 
 @pytest.mark.parametrize("name", ["ix_comparisons_first_run", "ix_comparisons_second_run"])

@@ -58,7 +58,7 @@ def make_suite(name: str, cases: tuple[Case, ...]) -> Suite:
 def put(store: Store, suite: Suite) -> str:
     keyed = [(case_key(case), case) for case in suite.cases]
     key = suite_key(suite, [key for key, _ in keyed])
-    store.put_suite(suite, key, keyed)
+    store.suites.put(suite, key, keyed)
     return key
 
 
@@ -103,9 +103,9 @@ def test_mappings_of_any_kind_are_stored() -> None:
 def test_a_suite_comes_back(store: Store) -> None:
     suite = make_suite("first", (make_case("b", "b.yaml"), make_case("a"), make_case(AWKWARD)))
     key = put(store, suite)
-    assert store.suite(key) == suite
-    assert [position for position, _, _ in store.cases(key)] == [0, 1, 2]
-    row = store.suites()[0]
+    assert store.suites.get(key) == suite
+    assert [position for position, _, _ in store.suites.iter_cases(key)] == [0, 1, 2]
+    row = store.suites.newest()[0]
     assert (row.key, row.name, row.version, row.dialect) == (key, "first", "2", "infibench")
     assert row.cases == 3
     assert row.created > 0
@@ -114,27 +114,27 @@ def test_a_suite_comes_back(store: Store) -> None:
 def test_a_suite_put_twice_is_there_once_with_its_new_description(store: Store) -> None:
     suite = make_suite("first", (make_case("a"), make_case("b")))
     key = put(store, suite)
-    created = store.suites()[0].created
+    created = store.suites.newest()[0].created
     again = Suite(**{f: getattr(suite, f) for f in suite.__slots__} | {"description": "better"})
     assert put(store, again) == key
-    assert store.suite(key) == again
-    assert [row.created for row in store.suites()] == [created]
+    assert store.suites.get(key) == again
+    assert [row.created for row in store.suites.newest()] == [created]
 
 
 def test_a_case_shared_by_suites_keeps_its_source_in_each(store: Store) -> None:
     one = make_suite("one", (make_case("a", "one.yaml"),))
     two = make_suite("two", (make_case("x"), make_case("a", "two.yaml")))
     keys = put(store, one), put(store, two)
-    assert store.suite(keys[0]) == one
-    assert store.suite(keys[1]) == two
-    assert {row.key for row in store.suites()} == set(keys)
+    assert store.suites.get(keys[0]) == one
+    assert store.suites.get(keys[1]) == two
+    assert {row.key for row in store.suites.newest()} == set(keys)
 
 
 @pytest.mark.long
 def test_cases_are_paged(store: Store) -> None:
     cases = [(f"key{number}", make_case(f"c{number}")) for number in range(1203)]
-    store.put_suite(make_suite("long", ()), "long", cases)
-    assert [(key, case) for _, key, case in store.cases("long")] == cases
+    store.suites.put(make_suite("long", ()), "long", cases)
+    assert [(key, case) for _, key, case in store.suites.iter_cases("long")] == cases
     for after, limit, expected in [
         (-1, 3, range(3)),
         (499, 2, range(500, 502)),
@@ -144,14 +144,14 @@ def test_cases_are_paged(store: Store) -> None:
         (5, 0, range(0)),
         (-1, 1000, range(1000)),
     ]:
-        found = store.cases("long", after=after, limit=limit)
+        found = store.suites.iter_cases("long", after=after, limit=limit)
         assert [position for position, _, _ in found] == list(expected)
 
 
 def test_an_unknown_suite_is_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match="no suite 'nowhere'"):
-        store.suite("nowhere")
-    assert list(store.cases("nowhere")) == []
+        store.suites.get("nowhere")
+    assert list(store.suites.iter_cases("nowhere")) == []
 
 
 ATTEMPTS = {
@@ -176,15 +176,15 @@ ATTEMPTS = {
 
 
 def test_attempts_come_back(store: Store) -> None:
-    store.put_attempts(ATTEMPTS.items())
-    assert store.attempts(ATTEMPTS) == ATTEMPTS
-    assert store.attempts(["none", "nowhere"]) == {"none": ATTEMPTS["none"]}
-    assert store.attempts([]) == {}
+    store.attempts.put(ATTEMPTS.items())
+    assert store.attempts.get_many(ATTEMPTS) == ATTEMPTS
+    assert store.attempts.get_many(["none", "nowhere"]) == {"none": ATTEMPTS["none"]}
+    assert store.attempts.get_many([]) == {}
 
 
 def test_an_attempt_in_error_is_not_known(store: Store) -> None:
-    store.put_attempts(ATTEMPTS.items())
-    assert store.known_attempts([*ATTEMPTS, "nowhere"]) == set(ATTEMPTS) - {"error"}
+    store.attempts.put(ATTEMPTS.items())
+    assert store.attempts.known([*ATTEMPTS, "nowhere"]) == set(ATTEMPTS) - {"error"}
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_an_attempt_in_error_is_not_known(store: Store) -> None:
 def test_only_an_attempt_in_error_is_replaced(
     store: Store, first: str, second: str, kept: str
 ) -> None:
-    store.put_attempts([("key", ATTEMPTS[first])])
-    store.put_attempts([("key", ATTEMPTS[second])])
-    assert store.attempts(["key"]) == {"key": ATTEMPTS[kept]}
+    store.attempts.put([("key", ATTEMPTS[first])])
+    store.attempts.put([("key", ATTEMPTS[second])])
+    assert store.attempts.get_many(["key"]) == {"key": ATTEMPTS[kept]}
 
 
 SCORES = {
@@ -216,9 +216,9 @@ SCORES = {
 
 
 def test_scores_come_back(store: Store) -> None:
-    store.put_scores((key, "keywords", score) for key, score in SCORES.items())
-    assert store.scores(SCORES) == SCORES
-    assert store.known_scores([*SCORES, "nowhere"]) == set(SCORES) - {"failed"}
+    store.scores.put((key, "keywords", score) for key, score in SCORES.items())
+    assert store.scores.get_many(SCORES) == SCORES
+    assert store.scores.known([*SCORES, "nowhere"]) == set(SCORES) - {"failed"}
 
 
 @pytest.mark.parametrize(
@@ -231,42 +231,42 @@ def test_scores_come_back(store: Store) -> None:
     ],
 )
 def test_only_a_failed_score_is_replaced(store: Store, first: str, second: str, kept: str) -> None:
-    store.put_scores([("key", "a", SCORES[first])])
-    store.put_scores([("key", "a", SCORES[second])])
-    assert store.scores(["key"]) == {"key": SCORES[kept]}
+    store.scores.put([("key", "a", SCORES[first])])
+    store.scores.put([("key", "a", SCORES[second])])
+    assert store.scores.get_many(["key"]) == {"key": SCORES[kept]}
 
 
 def test_many_keys_are_asked_for_at_once(store: Store) -> None:
     keys = [f"key{number}" for number in range(1700)]
-    store.put_attempts((key, Attempt.of("a", key)) for key in keys[::2])
-    assert store.known_attempts(keys) == set(keys[::2])
-    found = store.attempts(iter(keys))
+    store.attempts.put((key, Attempt.of("a", key)) for key in keys[::2])
+    assert store.attempts.known(keys) == set(keys[::2])
+    found = store.attempts.get_many(iter(keys))
     assert {key: attempt.output for key, attempt in found.items()} == {k: k for k in keys[::2]}
 
 
 def test_the_same_key_twice_in_one_put_is_there_once(store: Store) -> None:
-    store.put_attempts([("key", ATTEMPTS["error"]), ("key", ATTEMPTS["answered"])])
-    store.put_attempts([("key", ATTEMPTS["whole"]), ("key", ATTEMPTS["none"])])
-    assert store.attempts(["key"]) == {"key": ATTEMPTS["answered"]}
+    store.attempts.put([("key", ATTEMPTS["error"]), ("key", ATTEMPTS["answered"])])
+    store.attempts.put([("key", ATTEMPTS["whole"]), ("key", ATTEMPTS["none"])])
+    assert store.attempts.get_many(["key"]) == {"key": ATTEMPTS["answered"]}
 
 
 def test_a_batch_is_stored_whole_or_not_at_all(store: Store) -> None:
     def broken_batch() -> None:
         with store.batch():
-            store.put_attempts(ATTEMPTS.items())
-            assert store.known_attempts(["answered"]) == {"answered"}
-            store.put_scores([("key", "a", SCORES["scored"])])
+            store.attempts.put(ATTEMPTS.items())
+            assert store.attempts.known(["answered"]) == {"answered"}
+            store.scores.put([("key", "a", SCORES["scored"])])
             raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
         broken_batch()
-    assert store.attempts(ATTEMPTS) == {}
-    assert store.scores(["key"]) == {}
+    assert store.attempts.get_many(ATTEMPTS) == {}
+    assert store.scores.get_many(["key"]) == {}
     with store.batch(), store.batch():
-        store.put_attempts(ATTEMPTS.items())
-        store.put_scores([("key", "a", SCORES["scored"])])
-    assert store.attempts(ATTEMPTS) == ATTEMPTS
-    assert store.scores(["key"]) == {"key": SCORES["scored"]}
+        store.attempts.put(ATTEMPTS.items())
+        store.scores.put([("key", "a", SCORES["scored"])])
+    assert store.attempts.get_many(ATTEMPTS) == ATTEMPTS
+    assert store.scores.get_many(["key"]) == {"key": SCORES["scored"]}
 
 
 def test_a_put_whose_rows_break_off_leaves_nothing(store: Store) -> None:
@@ -276,11 +276,11 @@ def test_a_put_whose_rows_break_off_leaves_nothing(store: Store) -> None:
         raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
-        store.put_attempts(rows())
-    assert store.known_attempts(f"key{number}" for number in range(700)) == set()
+        store.attempts.put(rows())
+    assert store.attempts.known(f"key{number}" for number in range(700)) == set()
 
 
 def test_what_was_put_is_seen_by_another_connection_at_once(store: Store, address: str) -> None:
-    store.put_attempts(ATTEMPTS.items())
+    store.attempts.put(ATTEMPTS.items())
     with Store.open(address) as other:
-        assert other.attempts(ATTEMPTS) == ATTEMPTS
+        assert other.attempts.get_many(ATTEMPTS) == ATTEMPTS

@@ -64,7 +64,7 @@ HARMS = [
 
 
 def write_one(store: Store) -> None:
-    store.put_calls([row("after")])
+    store.calls.put([row("after")])
 
 
 def in_a_batch(store: Store, harm: Callable[[], None] = lambda: None) -> None:
@@ -74,7 +74,7 @@ def in_a_batch(store: Store, harm: Callable[[], None] = lambda: None) -> None:
 
 
 def read_one(store: Store) -> None:
-    store.calls(["before"])
+    store.calls.get_many(["before"])
 
 
 @pytest.fixture
@@ -87,9 +87,9 @@ def place(tmp_path: Path) -> Path:
 @pytest.mark.sampled(3)
 def test_it_is_noticed(place: Path, harm: Callable[[Path], None], how: str) -> None:
     with Store.open(str(place)) as store:
-        store.put_calls([row("before")])
+        store.calls.put([row("before")])
         if how == "reconnected":
-            store._engine.dispose()
+            store.database.engine.dispose()
             if "journal" in harm.__name__ or harm is replaced_by_a_new_one:
                 pytest.skip("nothing is open that could be told from what follows")
         harm(place)
@@ -110,21 +110,21 @@ def test_what_is_deleted_within_a_batch_is_noticed_before_it_counts(
     place: Path, harm: Callable[[Path], None]
 ) -> None:
     with Store.open(str(place)) as store:
-        store.put_calls([row("before")])
+        store.calls.put([row("before")])
         with pytest.raises(StoreGone):
             in_a_batch(store, lambda: harm(place))
 
 
 def test_one_store_notices_and_the_next_goes_on(place: Path) -> None:
     with Store.open(str(place)) as store:
-        store.put_calls([row("before")])
+        store.calls.put([row("before")])
         replaced_by_a_new_one(place)
         with pytest.raises(StoreGone):
-            store.put_calls([row("after")])
+            store.calls.put([row("after")])
     with Store.open(str(place)) as again:
-        assert again.calls(["before", "after"]) == {}
-        again.put_calls([row("new")])
-        assert again.calls(["new"])["new"].response == {"text": "new"}
+        assert again.calls.get_many(["before", "after"]) == {}
+        again.calls.put([row("new")])
+        assert again.calls.get_many(["new"])["new"].response == {"text": "new"}
 
 
 WRITES = """
@@ -134,25 +134,25 @@ from proctor.store.store import Store
 for turn in range(3):
     with Store.open(sys.argv[1]) as store:
         key = f"{sys.argv[2]}-{turn}"
-        store.put_calls([CallRow(key=key, model="m", request={}, response={}, status="ok")])
+        store.calls.put([CallRow(key=key, model="m", request={}, response={}, status="ok")])
 """
 
 
 @pytest.mark.long
 def test_others_that_come_and_go_are_no_harm(place: Path) -> None:
     with Store.open(str(place)) as store:
-        store.put_calls([row("mine")])
+        store.calls.put([row("mine")])
         command = [sys.executable, "-c", WRITES, str(place)]
         others = [subprocess.Popen([*command, str(number)]) for number in range(1)]
         while any(other.poll() is None for other in others):
-            store.put_calls([row("mine")])
-            store.calls(["mine"])
+            store.calls.put([row("mine")])
+            store.calls.get_many(["mine"])
         assert [other.wait() for other in others] == [0]
         keys = [f"{n}-{turn}" for n in range(1) for turn in range(3)]
-        assert len(store.calls(keys)) == 3
+        assert len(store.calls.get_many(keys)) == 3
     # Who was last takes the journal along; the next one begins another.
     with Store.open(str(place)) as store:
-        store.put_calls([row("again")])
+        store.calls.put([row("again")])
     with closing(sqlite3.connect(place)) as found:
         assert found.execute("select count(*) from calls").fetchone()[0] == 5
 
@@ -160,7 +160,7 @@ def test_others_that_come_and_go_are_no_harm(place: Path) -> None:
 def test_a_name_that_sqlite_reads_itself(tmp_path: Path) -> None:
     place = tmp_path / "a b.db"
     with Store.open(f"sqlite:///file:{place.as_posix().replace(' ', '%20')}?uri=true") as store:
-        store.put_calls([row("before")])
+        store.calls.put([row("before")])
         place.unlink()
         with pytest.raises(StoreGone):
-            store.put_calls([row("after")])
+            store.calls.put([row("after")])

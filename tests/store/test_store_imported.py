@@ -25,12 +25,14 @@ SUITE = Suite(name="s", cases=(CASE,))
 def fill(store: Store, name: str, candidate: str, key: str, score: str, **settings: Any) -> None:
     keys = [case_key(CASE)]
     whole = suite_key(SUITE, keys)
-    store.put_suite(SUITE, whole, list(zip(keys, SUITE.cases, strict=True)))
+    store.suites.put(SUITE, whole, list(zip(keys, SUITE.cases, strict=True)))
     run = Run(id=name, name=name, suite="s", suite_key=whole, candidate=Spec(name=candidate), settings=settings)  # fmt: skip
-    store.save_run(run)
-    store.put_attempts([(key, Attempt.of("a", "x"))])
-    store.put_scores([(score, "contains", Score(points=1.0, out_of=1.0))])
-    store.link(name, [RunAttempt(position=0, index=0, attempt_key=key, score_keys={"says": score})])
+    store.runs.save(run)
+    store.attempts.put([(key, Attempt.of("a", "x"))])
+    store.scores.put([(score, "contains", Score(points=1.0, out_of=1.0))])
+    store.attempts.link(
+        name, [RunAttempt(position=0, index=0, attempt_key=key, score_keys={"says": score})]
+    )
 
 
 def test_what_was_imported_no_longer_answers(address: str) -> None:
@@ -42,7 +44,7 @@ def test_what_was_imported_no_longer_answers(address: str) -> None:
         fill(store, "answers", "recorded", on_file, "s3")
         fill(store, "arthur", "recorded", on_file, "s4", bench_id="5a3f")
         fill(store, "shared", "agent", on_file, "s1")
-        with store._write() as transaction:
+        with store.database.write() as transaction:
             run = transaction.connection.exec_driver_sql
             for table in ("runs", "suites"):
                 run(f"ALTER TABLE {table} DROP COLUMN imported")
@@ -50,16 +52,16 @@ def test_what_was_imported_no_longer_answers(address: str) -> None:
             run("DROP TABLE store_settings")
             run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
     with Store.open(address) as store:
-        marks = {run.name: run.imported for run in store.runs()}
+        marks = {run.name: run.imported for run in store.runs.newest()}
         assert marks == {
             "asked": False, "quoted": True, "answers": False, "arthur": True, "shared": True,
         }  # fmt: skip
-        assert store.known_scores(["s1", "s2", "s3", "s4"]) == {"s1", "s3"}
+        assert store.scores.known(["s1", "s2", "s3", "s4"]) == {"s1", "s3"}
         for name in marks:
-            ((_, _, ((_, scores),), _),) = store.linked(name)
+            ((_, _, ((_, scores),), _),) = store.attempts.iter_cases(name)
             assert scores["says"].points == 1.0
-        store.delete_run("shared")
-        assert store.known_scores(["s1"]) == {"s1"}
+        store.runs.delete("shared")
+        assert store.scores.known(["s1"]) == {"s1"}
 
 
 def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:
@@ -67,7 +69,7 @@ def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:
     with Store.open(str(path)) as store:
         for name in ("one", "two", "three"):
             fill(store, name, "model", attempt_key(CASE, 0, name), name)
-        with store._write() as connection:
+        with store.database.write() as connection:
             run = connection.connection.exec_driver_sql
             run("UPDATE runs SET candidate = 'x' WHERE id = 'one'")
             run(
@@ -83,7 +85,7 @@ def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:
             run("DROP TABLE store_settings")
             run(f"UPDATE {VERSION_TABLE} SET version_num = '0005'")
             migrate(connection.connection)
-        with store._read() as reading:
+        with store.database.read() as reading:
             assert reading.exec_driver_sql("SELECT sum(imported), count(*) FROM runs").one() == (
                 0,
                 3,

@@ -36,8 +36,8 @@ ROWS = [row(position, value) for position, value in enumerate(VALUES)]
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.put_results("r", ROWS)
-    store.put_results("other", [row(n, 1.0) for n in range(50)])
+    store.results.put("r", ROWS)
+    store.results.put("other", [row(n, 1.0) for n in range(50)])
     return store
 
 
@@ -86,7 +86,7 @@ def names(found: ResultRow) -> dict[str, Any]:
 )
 @pytest.mark.sampled(4)
 def test_the_database_finds_what_the_expression_means(filled: Store, where: str) -> None:
-    found = [one.position for one in filled.listed("r", Wanted(where=where), 100)]
+    found = [one.position for one in filled.listing.page("r", Wanted(where=where), 100)]
     wanted = Expression(where or "True")
     assert found == [one.position for one in ROWS if wanted.holds(names(one))]
 
@@ -109,7 +109,7 @@ def test_the_database_finds_what_the_expression_means(filled: Store, where: str)
 @pytest.mark.sampled(2)
 def test_a_wrong_filter_says_why(filled: Store, where: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        filled.listed("r", Wanted(where=where), 10)
+        filled.listing.page("r", Wanted(where=where), 10)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_wrong_filter_says_why(filled: Store, where: str, said: str) -> None:
     ],
 )
 def test_search(filled: Store, search: str, positions: list[int]) -> None:
-    assert [r.position for r in filled.listed("r", Wanted(search=search), 100)] == positions
+    assert [r.position for r in filled.listing.page("r", Wanted(search=search), 100)] == positions
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -136,7 +136,9 @@ def test_pages_miss_and_repeat_nothing(
 ) -> None:
     found: list[ResultRow] = []
     after = None
-    while page := filled.listed("r", Wanted(sort=sort, descending=descending, after=after), size):
+    while page := filled.listing.page(
+        "r", Wanted(sort=sort, descending=descending, after=after), size
+    ):
         found += page
         last = page[-1]
         keys = {"position": None, "value": last.value, "id": last.case_id}
@@ -150,18 +152,20 @@ def test_pages_miss_and_repeat_nothing(
 
 
 def test_every_page_is_found_by_an_index(filled: Store) -> None:
-    if filled._engine.dialect.name != "sqlite":
+    if filled.database.engine.dialect.name != "sqlite":
         pytest.skip("the plan is SQLite's")
     seen: list[str] = []
     from sqlalchemy import event
 
     event.listen(
-        filled._engine, "before_cursor_execute", lambda *args: seen.append((args[2], args[3]))
+        filled.database.engine,
+        "before_cursor_execute",
+        lambda *args: seen.append((args[2], args[3])),
     )
     for sort in ("position", "value", "id"):
         for after in (None, Cursor({"value": 0.5, "id": "case-3"}.get(sort), 3)):
-            filled.listed("r", Wanted(sort=sort, after=after), 5)  # type: ignore[arg-type]
-    with filled._read() as connection:
+            filled.listing.page("r", Wanted(sort=sort, after=after), 5)  # type: ignore[arg-type]
+    with filled.database.read() as connection:
         for text, values in list(seen):
             if text.startswith("SELECT"):
                 plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values).all()
@@ -169,7 +173,7 @@ def test_every_page_is_found_by_an_index(filled: Store) -> None:
 
 
 def test_tags_and_histogram(filled: Store) -> None:
-    assert filled.result_tags("r") == ["lang"]
-    assert filled.result_tags("none") == []
-    assert filled.histogram("r", 4) == [2, 3, 2, 1]
-    assert filled.histogram("none", 4) == [0, 0, 0, 0]
+    assert filled.listing.tags("r") == ["lang"]
+    assert filled.listing.tags("none") == []
+    assert filled.listing.histogram("r", 4) == [2, 3, 2, 1]
+    assert filled.listing.histogram("none", 4) == [0, 0, 0, 0]

@@ -14,7 +14,7 @@ def row(place: int) -> ResultRow:
 
 
 def test_marks_of_a_criterion(store: Store) -> None:
-    store.put_results("r", [row(place) for place in range(5)])
+    store.results.put("r", [row(place) for place in range(5)])
     scores = [
         Score(points=1.0, out_of=2.0),
         Score(points=0.0),
@@ -22,29 +22,29 @@ def test_marks_of_a_criterion(store: Store) -> None:
         Score(status=ScoreStatus.NOT_APPLICABLE),
         Score(points=3.0, out_of=4.0),
     ]
-    store.put_scores((f"k{n}", "judged", score) for n, score in enumerate(scores))
-    store.link(
+    store.scores.put((f"k{n}", "judged", score) for n, score in enumerate(scores))
+    store.attempts.link(
         "r",
         [
             RunAttempt(position=n, index=n % 2, attempt_key="x", score_keys={"fits": f"k{n}"})
             for n in range(5)
         ],
     )
-    assert sorted(store.marks("r", "fits", range(5))) == [
+    assert sorted(store.criterion_points.of_places("r", "fits", range(5))) == [
         Mark(0, 0, 1.0, 2.0),
         Mark(1, 1, 0.0, 1.0),
         Mark(4, 0, 3.0, 4.0),
     ]
-    assert list(store.marks("r", "fits", [2, 3])) == []
-    assert list(store.marks("r", "other", range(5))) == []
-    assert store.places("r", ["c1", "c3", "none"]) == {"c1": 1, "c3": 3}
+    assert list(store.criterion_points.of_places("r", "fits", [2, 3])) == []
+    assert list(store.criterion_points.of_places("r", "other", range(5))) == []
+    assert store.criterion_points.places("r", ["c1", "c3", "none"]) == {"c1": 1, "c3": 3}
 
 
 def test_some_places_are_picked_all_over_a_run(store: Store) -> None:
-    store.put_results("r", [row(place) for place in range(2000)])
-    assert store.some_places("r", 2000) == list(range(2000))
-    some = store.some_places("r", 200)
+    store.results.put("r", [row(place) for place in range(2000)])
+    assert store.criterion_points.sample_places("r", 2000) == list(range(2000))
+    some = store.criterion_points.sample_places("r", 200)
     assert 150 < len(some) < 250
     assert {place // 500 for place in some} == {0, 1, 2, 3}
     assert {place % 7 for place in some} == set(range(7))
-    assert store.some_places("none", 10) == []
+    assert store.criterion_points.sample_places("none", 10) == []

@@ -38,7 +38,7 @@ def test_where_a_store_is(
     if variable is not None:
         monkeypatch.setenv("PROCTOR_STORE", variable)
     with Store.open(url) as store:
-        assert store.runs() == []
+        assert store.runs.newest() == []
     assert (tmp_path / file).is_file()
 
 
@@ -58,7 +58,7 @@ def test_the_default_folder_is_kept_out_of_git(
 
 
 def test_sqlite_is_set_up_for_many_readers_and_one_writer(tmp_path: Path) -> None:
-    with Store.open(str(tmp_path / "x.db")) as store, store._read() as connection:
+    with Store.open(str(tmp_path / "x.db")) as store, store.database.read() as connection:
         pragmas = ("journal_mode", "synchronous", "busy_timeout")
         found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas]
     assert found == ["wal", 1, 30_000]
@@ -80,7 +80,7 @@ def test_the_migrated_database_equals_the_schema(address: str) -> None:
     from alembic.migration import MigrationContext
 
     options = {"version_table": VERSION_TABLE, "compare_type": True}
-    with Store.open(address) as store, store._write() as transaction:
+    with Store.open(address) as store, store.database.write() as transaction:
         connection = transaction.connection
         metadata.drop_all(connection)
         connection.exec_driver_sql(f"DROP TABLE {VERSION_TABLE}")
@@ -148,7 +148,7 @@ def test_a_store_of_a_newer_version(tmp_path: Path) -> None:
 def test_a_damaged_store(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with Store.open(str(path)) as store:
-        store.put_attempts((f"key{n}", Attempt.of("a", "x" * 500)) for n in range(500))
+        store.attempts.put((f"key{n}", Attempt.of("a", "x" * 500)) for n in range(500))
     data = bytearray(path.read_bytes())
     data[8192:-4096] = b"\xff" * (len(data) - 12288)
     path.write_bytes(data)
@@ -156,7 +156,7 @@ def test_a_damaged_store(tmp_path: Path) -> None:
         pytest.raises(StoreError, match=rf"{path} is damaged \(fix"),
         Store.open(str(path)) as store,
     ):
-        store.attempts(f"key{n}" for n in range(500))
+        store.attempts.get_many(f"key{n}" for n in range(500))
 
 
 def test_a_folder_is_no_store(tmp_path: Path) -> None:
@@ -174,11 +174,11 @@ def test_a_file_in_the_way_of_the_folder(tmp_path: Path) -> None:
 def test_a_store_that_may_only_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with Store.open(str(path)) as store:
-        store.put_attempts([("key", Attempt.of("a", "x"))])
+        store.attempts.put([("key", Attempt.of("a", "x"))])
     with Store.open(f"sqlite:///file:{path}?mode=ro&uri=true") as store:
-        assert store.known_attempts(["key"]) == {"key"}
+        assert store.attempts.known(["key"]) == {"key"}
         with pytest.raises(StoreError, match=r"it is read-only \(fix"):
-            store.put_attempts([("other", Attempt.of("a", "x"))])
+            store.attempts.put([("other", Attempt.of("a", "x"))])
 
 
 def test_a_store_that_is_locked(tmp_path: Path) -> None:
@@ -186,13 +186,13 @@ def test_a_store_that_is_locked(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{path}?timeout=0.05") as store:
         writer = sqlite3.connect(path, isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
-        assert store.runs() == []
+        assert store.runs.newest() == []
         with pytest.raises(StoreError, match=rf"{path} is locked by another process \(fix"):
-            store.put_attempts([("key", Attempt.of("a", "x"))])
+            store.attempts.put([("key", Attempt.of("a", "x"))])
         writer.execute("ROLLBACK")
         writer.close()
-        store.put_attempts([("key", Attempt.of("a", "x"))])
-        assert store.known_attempts(["key"]) == {"key"}
+        store.attempts.put([("key", Attempt.of("a", "x"))])
+        assert store.attempts.known(["key"]) == {"key"}
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ with Store.open(sys.argv[1]) as store:
         keys = [f"{{name}}-{{number}}-{{i}}" for i in range({BATCH})]
         with store.batch():
             for key in keys:
-                store.put_attempts([(key, Attempt.of("a", key * 50))])
-            store.put_scores((key, "s", Score(points=1.0, out_of=1.0)) for key in keys)
+                store.attempts.put([(key, Attempt.of("a", key * 50))])
+            store.scores.put((key, "s", Score(points=1.0, out_of=1.0)) for key in keys)
         print(number, flush=True)
 """
 
@@ -55,13 +55,13 @@ def test_a_killed_writer_leaves_whole_batches(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
     with Store.open(str(path), create=False) as store:
         number = 0
-        while found := store.known_attempts(keys_of("w", number)):
-            assert found == set(keys_of("w", number)) == store.known_scores(keys_of("w", number))
+        while found := store.attempts.known(keys_of("w", number)):
+            assert found == set(keys_of("w", number)) == store.scores.known(keys_of("w", number))
             number += 1
         assert number > reported
-        assert not store.known_scores(keys_of("w", number))
-        store.put_attempts([("after", Attempt.of("a", "x"))])
-        with store._read() as connection:
+        assert not store.scores.known(keys_of("w", number))
+        store.attempts.put([("after", Attempt.of("a", "x"))])
+        with store.database.read() as connection:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
 
 
@@ -74,13 +74,13 @@ def test_two_processes_make_a_store_and_write_at_once(address: str) -> None:
     assert [process.returncode for process in processes] == [0, 0, 0]
     with Store.open(address, create=False) as store:
         keys = {key for name in names for number in range(15) for key in keys_of(name, number)}
-        assert store.known_attempts(keys) == keys == store.known_scores(keys)
+        assert store.attempts.known(keys) == keys == store.scores.known(keys)
 
 
 def test_readers_go_on_while_another_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with Store.open(str(path)) as store, Store.open(str(path)) as other:
         with store.batch():
-            store.put_attempts([("key", Attempt.of("a", "x"))])
-            assert other.known_attempts(["key"]) == set()
-        assert other.known_attempts(["key"]) == {"key"}
+            store.attempts.put([("key", Attempt.of("a", "x"))])
+            assert other.attempts.known(["key"]) == set()
+        assert other.attempts.known(["key"]) == {"key"}

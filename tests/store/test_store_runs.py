@@ -10,8 +10,8 @@ from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score, ValueStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import StoreError
-from proctor.store.links import DAMAGED
 from proctor.store.rows import CallRow, Label, LinkedCase, ResultRow, RunAttempt
+from proctor.store.scores import DAMAGED
 from proctor.store.store import Store
 
 AWKWARD = "a\x00b\ud800c\x10d"
@@ -80,17 +80,17 @@ def fill(store: Store, run: Run, names: Iterable[str]) -> None:
     names = list(names)
     cases = [(f"case-{name}", make_case(name)) for name in names]
     with store.batch():
-        store.put_suite(Suite(name=run.suite, cases=()), run.suite_key, cases)
-        store.save_run(run)
+        store.suites.put(Suite(name=run.suite, cases=()), run.suite_key, cases)
+        store.runs.save(run)
         for name in names:
             for index in range(TRIES):
                 attempt, scores = make_attempt(name, index)
-                store.put_attempts([(f"{name}-{index}", attempt)])
-                store.put_scores(
+                store.attempts.put([(f"{name}-{index}", attempt)])
+                store.scores.put(
                     (f"{name}-{index}-{place}", "contains", score)
                     for place, score in enumerate(scores.values())
                 )
-        store.link(run.id, links(names))
+        store.attempts.link(run.id, links(names))
 
 
 def make_result(position: int, **tags: tuple[str, ...]) -> ResultRow:
@@ -110,11 +110,11 @@ def make_result(position: int, **tags: tuple[str, ...]) -> ResultRow:
 
 def test_a_run_comes_back_and_changes(store: Store) -> None:
     run = make_run("abcd1234", name=AWKWARD)
-    store.save_run(run)
-    assert store.run("abcd1234") == run
+    store.runs.save(run)
+    assert store.runs.get("abcd1234") == run
     done = replace(run, status=RunStatus.COMPLETE, finished=9.5, signature="x", settings={})
-    store.save_run(done)
-    assert store.runs() == [done]
+    store.runs.save(done)
+    assert store.runs.newest() == [done]
 
 
 RUNS = [
@@ -144,8 +144,8 @@ RUNS = [
 @pytest.mark.sampled(2)
 def test_runs_are_found(store: Store, ref: str, run_id: str) -> None:
     for run in RUNS:
-        store.save_run(run)
-    assert store.run(ref).id == run_id
+        store.runs.save(run)
+    assert store.runs.get(ref).id == run_id
 
 
 @pytest.mark.parametrize(
@@ -168,96 +168,98 @@ def test_a_run_that_is_not_there_is_an_error_with_close_names(
     store: Store, ref: str, message: str
 ) -> None:
     for run in RUNS:
-        store.save_run(run)
+        store.runs.save(run)
     with pytest.raises(StoreError, match=message):
-        store.run(ref)
+        store.runs.get(ref)
 
 
 def test_an_ambiguous_beginning_names_the_runs(store: Store) -> None:
     for run in RUNS[:3]:
-        store.save_run(run)
+        store.runs.save(run)
     with pytest.raises(StoreError, match=r"any of 2 runs: aaaa2222 \(tuned\), aaaa1111 \(base"):
-        store.run("aaaa")
+        store.runs.get("aaaa")
 
 
 def test_a_store_without_runs_says_so(store: Store) -> None:
     for ref in ("@last", "anything"):
         with pytest.raises(StoreError, match="has no runs; run `proctor run` first"):
-            store.run(ref)
+            store.runs.get(ref)
 
 
 def test_runs_are_listed_newest_first(store: Store) -> None:
     for run in RUNS:
-        store.save_run(run)
-    ids = [run.id for run in store.runs()]
+        store.runs.save(run)
+    ids = [run.id for run in store.runs.newest()]
     assert ids == ["aaaa2222", "bbbb3333", "aaaa1111", "cccc_444"]
-    assert [run.id for run in store.runs(limit=2)] == ids[:2]
-    assert [run.id for run in store.runs(suite_key="s2")] == ["cccc_444"]
-    assert store.runs(suite_key="s3") == []
+    assert [run.id for run in store.runs.newest(limit=2)] == ids[:2]
+    assert [run.id for run in store.runs.newest(suite_key="s2")] == ["cccc_444"]
+    assert store.runs.newest(suite_key="s3") == []
 
 
 def test_linked_cases_are_streamed_in_order(store: Store) -> None:
     names = [f"case{number}" for number in range(25)]
     fill(store, make_run("r1"), names)
     for positions in (1, 7, 25, 200):
-        assert list(store.linked("r1", positions=positions)) == expected(names)
-    assert list(store.linked("r1", after=20, positions=2)) == expected(names[21:], start=21)
-    assert list(store.linked("r1", after=24)) == []
+        assert list(store.attempts.iter_cases("r1", positions=positions)) == expected(names)
+    assert list(store.attempts.iter_cases("r1", after=20, positions=2)) == expected(
+        names[21:], start=21
+    )
+    assert list(store.attempts.iter_cases("r1", after=24)) == []
 
 
 def test_linking_again_changes_nothing_and_unlinking_clears(store: Store) -> None:
     fill(store, make_run("r1"), "ab")
-    store.link("r1", links("ab"))
-    assert list(store.linked("r1")) == expected("ab")
-    store.unlink("r1")
-    assert list(store.linked("r1")) == []
-    assert store.known_attempts(["a-0"]) == {"a-0"}
-    store.link("r1", [row for row in links("ab") if row.position == 1])
-    assert list(store.linked("r1")) == expected("b", start=1)
+    store.attempts.link("r1", links("ab"))
+    assert list(store.attempts.iter_cases("r1")) == expected("ab")
+    store.attempts.unlink("r1")
+    assert list(store.attempts.iter_cases("r1")) == []
+    assert store.attempts.known(["a-0"]) == {"a-0"}
+    store.attempts.link("r1", [row for row in links("ab") if row.position == 1])
+    assert list(store.attempts.iter_cases("r1")) == expected("b", start=1)
 
 
 def test_linking_another_attempt_at_the_same_place_replaces_it(store: Store) -> None:
     fill(store, make_run("r1"), "ab")
     new = RunAttempt(position=0, index=0, attempt_key="b-0", score_keys={"says": "b-0-0"})
-    store.link("r1", [new])
-    first = next(store.linked("r1"))
+    store.attempts.link("r1", [new])
+    first = next(store.attempts.iter_cases("r1"))
     assert first.attempts[0][0] == make_attempt("b", 0)[0]
     assert first.attempts[0][1]["says"] == make_attempt("b", 0)[1]["says"]
 
 
 def test_one_case_of_a_run(store: Store) -> None:
     fill(store, make_run("r1"), ["a", "b", "漢字"])
-    assert store.one_case("r1", "b") == expected("b", start=1)[0]
-    assert store.one_case("r1", "漢字") == expected(["漢字"], start=2)[0]
+    assert store.attempts.case("r1", "b") == expected("b", start=1)[0]
+    assert store.attempts.case("r1", "漢字") == expected(["漢字"], start=2)[0]
     with pytest.raises(StoreError, match="no case 'z', nor has its suite"):
-        store.one_case("r1", "z")
+        store.attempts.case("r1", "z")
     with pytest.raises(StoreError, match="no case"):
-        store.one_case("r1", AWKWARD)
-    store.unlink("r1")
+        store.attempts.case("r1", AWKWARD)
+    store.attempts.unlink("r1")
     with pytest.raises(StoreError, match=r"the run r1 has no case 'b'$"):
-        store.one_case("r1", "b")
+        store.attempts.case("r1", "b")
 
 
 def test_links_of_an_unknown_run_are_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match="no runs"):
-        list(store.linked("nowhere"))
+        list(store.attempts.iter_cases("nowhere"))
     with pytest.raises(StoreError, match="no runs"):
-        store.one_case("nowhere", "a")
+        store.attempts.case("nowhere", "a")
 
 
 def test_what_was_lost_is_an_error_not_a_gap(store: Store) -> None:
     fill(store, make_run("r1"), "ab")
-    store.link("r1", [RunAttempt(position=1, index=2, attempt_key="nowhere")])
+    store.attempts.link("r1", [RunAttempt(position=1, index=2, attempt_key="nowhere")])
     lost = [
         attempt.error
-        for case in store.linked("r1")
+        for case in store.attempts.iter_cases("r1")
         for attempt, _ in case.attempts
         if attempt.status is AttemptStatus.ERROR
     ]
     assert lost == [DAMAGED]
-    store.link("r1", [RunAttempt(position=1, index=2, attempt_key="b-0")])
-    store.link("r1", [RunAttempt(position=7, index=0, attempt_key="b-0")])
-    assert [case.position for case in store.linked("r1")][-1] == 7
+    store.attempts.link("r1", [RunAttempt(position=1, index=2, attempt_key="b-0")])
+    store.attempts.link("r1", [RunAttempt(position=7, index=0, attempt_key="b-0")])
+    assert [case.position for case in store.attempts.iter_cases("r1")][-1] == 7
 
 
 def test_deleting_a_run_keeps_what_others_share(store: Store) -> None:
@@ -265,30 +267,30 @@ def test_deleting_a_run_keeps_what_others_share(store: Store) -> None:
     fill(store, make_run("r2", suite="s2"), "bcd")
     fill(store, make_run("r3", suite="s2"), "bcd")
     for run_id in ("r1", "r2", "r3"):
-        store.put_results(run_id, [make_result(0, lang=("c",))])
-        store.save_summary(run_id, {"of": run_id})
-        store.put_label(Label(run_id=run_id, case_id="b"))
-    store.delete_run("r1")
-    assert store.attempts(["a-0", "a-1"]) == {}
-    assert store.scores(["a-0-0", "a-0-1"]) == {}
-    assert [row.key for row in store.suites()] == ["s2"]
-    assert list(store.results("r1")) == []
-    assert store.summary("r1") is None
-    assert store.labels("r1") == []
+        store.results.put(run_id, [make_result(0, lang=("c",))])
+        store.summaries.save(run_id, {"of": run_id})
+        store.labels.add(Label(run_id=run_id, case_id="b"))
+    store.runs.delete("r1")
+    assert store.attempts.get_many(["a-0", "a-1"]) == {}
+    assert store.scores.get_many(["a-0-0", "a-0-1"]) == {}
+    assert [row.key for row in store.suites.newest()] == ["s2"]
+    assert list(store.results.iter_rows("r1")) == []
+    assert store.summaries.get("r1") is None
+    assert store.labels.of_run("r1") == []
     for run_id in ("r2", "r3"):
-        assert list(store.linked(run_id)) == expected("bcd")
-        assert len(list(store.results(run_id, tag=("lang", "c")))) == 1
-        assert store.summary(run_id) == {"of": run_id}
-        assert len(store.labels(run_id)) == 1
-    store.delete_run("r3")
-    assert list(store.linked("r2")) == expected("bcd")
-    store.delete_run("r2")
-    assert store.runs() == []
-    assert store.suites() == []
+        assert list(store.attempts.iter_cases(run_id)) == expected("bcd")
+        assert len(list(store.results.iter_rows(run_id, tag=("lang", "c")))) == 1
+        assert store.summaries.get(run_id) == {"of": run_id}
+        assert len(store.labels.of_run(run_id)) == 1
+    store.runs.delete("r3")
+    assert list(store.attempts.iter_cases("r2")) == expected("bcd")
+    store.runs.delete("r2")
+    assert store.runs.newest() == []
+    assert store.suites.newest() == []
     keys = [f"{name}-{index}" for name in "abcd" for index in range(TRIES)]
-    assert store.attempts(keys) == {}
-    assert store.scores(f"{k}-{n}" for k in keys for n in "01") == {}
-    assert list(store.cases("s2")) == []
+    assert store.attempts.get_many(keys) == {}
+    assert store.scores.get_many(f"{k}-{n}" for k in keys for n in "01") == {}
+    assert list(store.suites.iter_cases("s2")) == []
 
 
 def test_deleting_leaves_no_row_behind(store: Store) -> None:
@@ -297,10 +299,10 @@ def test_deleting_leaves_no_row_behind(store: Store) -> None:
     from proctor.store.schema import metadata
 
     fill(store, make_run("r1"), "ab")
-    store.put_results("r1", [make_result(0, lang=("c",))])
-    store.save_summary("r1", {})
-    store.delete_run("r1")
-    with store._read() as connection:
+    store.results.put("r1", [make_result(0, lang=("c",))])
+    store.summaries.save("r1", {})
+    store.runs.delete("r1")
+    with store.database.read() as connection:
         counts = {
             t.name: connection.scalar(select(func.count()).select_from(t))
             for t in metadata.sorted_tables
@@ -310,42 +312,47 @@ def test_deleting_leaves_no_row_behind(store: Store) -> None:
 
 
 def test_deleting_a_run_that_is_not_there_is_an_error(store: Store) -> None:
-    store.save_run(make_run("r1"))
+    store.runs.save(make_run("r1"))
     with pytest.raises(StoreError, match="no run 'r2'"):
-        store.delete_run("r2")
+        store.runs.delete("r2")
 
 
 def test_results_are_replaced_paged_and_found_by_tag(store: Store) -> None:
     rows = [
         make_result(n, odd=(str(n % 2),), **{AWKWARD: ("x", "x", AWKWARD)}) for n in range(1100)
     ]
-    store.put_results("r1", rows)
-    store.put_results("r2", rows[:1])
-    assert list(store.results("r1")) == rows
-    assert list(store.results("r1", after=1, limit=3)) == rows[2:5]
-    assert list(store.results("r1", tag=("odd", "1"))) == rows[1::2]
-    assert list(store.results("r1", tag=("odd", "1"), after=1, limit=2)) == [rows[3], rows[5]]
-    assert list(store.results("r1", tag=(AWKWARD, AWKWARD), limit=2)) == rows[:2]
-    assert list(store.results("r1", tag=("odd", "2"))) == []
+    store.results.put("r1", rows)
+    store.results.put("r2", rows[:1])
+    assert list(store.results.iter_rows("r1")) == rows
+    assert list(store.results.iter_rows("r1", after=1, limit=3)) == rows[2:5]
+    assert list(store.results.iter_rows("r1", tag=("odd", "1"))) == rows[1::2]
+    assert list(store.results.iter_rows("r1", tag=("odd", "1"), after=1, limit=2)) == [
+        rows[3],
+        rows[5],
+    ]
+    assert list(store.results.iter_rows("r1", tag=(AWKWARD, AWKWARD), limit=2)) == rows[:2]
+    assert list(store.results.iter_rows("r1", tag=("odd", "2"))) == []
     worst = replace(make_result(4), status=ValueStatus.UNSCORED, value=None)
-    store.put_results("r1", [worst])
-    assert list(store.results("r1")) == [worst]
-    assert list(store.results("r1", tag=("odd", "1"))) == []
-    assert list(store.results("r2")) == rows[:1]
+    store.results.put("r1", [worst])
+    assert list(store.results.iter_rows("r1")) == [worst]
+    assert list(store.results.iter_rows("r1", tag=("odd", "1"))) == []
+    assert list(store.results.iter_rows("r2")) == rows[:1]
 
 
 def test_results_may_be_made_of_the_store_itself(store: Store) -> None:
     fill(store, make_run("r1"), "abc")
-    store.put_results("r1", (make_result(found.position) for found in store.linked("r1")))
-    assert [row.position for row in store.results("r1")] == [0, 1, 2]
+    store.results.put(
+        "r1", (make_result(found.position) for found in store.attempts.iter_cases("r1"))
+    )
+    assert [row.position for row in store.results.iter_rows("r1")] == [0, 1, 2]
 
 
 def test_summaries_are_replaced(store: Store) -> None:
-    assert store.summary("r1") is None
-    store.save_summary("r1", {"totals": {"score": 1.5}, "name": AWKWARD})
-    assert store.summary("r1") == {"totals": {"score": 1.5}, "name": AWKWARD}
-    store.save_summary("r1", {})
-    assert store.summary("r1") == {}
+    assert store.summaries.get("r1") is None
+    store.summaries.save("r1", {"totals": {"score": 1.5}, "name": AWKWARD})
+    assert store.summaries.get("r1") == {"totals": {"score": 1.5}, "name": AWKWARD}
+    store.summaries.save("r1", {})
+    assert store.summaries.get("r1") == {}
 
 
 def test_calls_come_back_and_only_errors_are_replaced(store: Store) -> None:
@@ -359,15 +366,15 @@ def test_calls_come_back_and_only_errors_are_replaced(store: Store) -> None:
         created=7.0,
         status="ok",
     )
-    assert store.call("k") is None
+    assert store.calls.find("k") is None
     for put, kept in [
         (failed, failed),
         (good, good),
         (failed, good),
         (replace(good, cost=9), good),
     ]:
-        store.put_call(put)
-        assert store.call("k") == kept
+        store.calls.put([put])
+        assert store.calls.find("k") == kept
 
 
 def test_a_discarded_call_says_so_and_is_replaced_by_the_next(store: Store) -> None:
@@ -376,14 +383,14 @@ def test_a_discarded_call_says_so_and_is_replaced_by_the_next(store: Store) -> N
         CallRow(key=key, model="m", request={}, response={"text": "old"}, created=created)
         for key in "ab"
     ]
-    store.put_calls(rows)
-    store.discard_calls([("a", created + 0.001), ("c", created)])
-    assert [store.calls("ab")[key].status for key in "ab"] == ["ok", "ok"]
-    store.discard_calls([("a", created)])
-    assert [store.calls("ab")[key].status for key in "ab"] == ["unusable", "ok"]
+    store.calls.put(rows)
+    store.calls.discard([("a", created + 0.001), ("c", created)])
+    assert [store.calls.get_many("ab")[key].status for key in "ab"] == ["ok", "ok"]
+    store.calls.discard([("a", created)])
+    assert [store.calls.get_many("ab")[key].status for key in "ab"] == ["unusable", "ok"]
     newer = [replace(row, response={"text": "new"}, created=created + 1) for row in rows]
-    store.put_calls(newer)
-    found = store.calls("ab")
+    store.calls.put(newer)
+    found = store.calls.get_many("ab")
     assert [(found[key].response["text"], found[key].status) for key in "ab"] == [
         ("new", "ok"),
         ("old", "ok"),
@@ -393,6 +400,6 @@ def test_a_discarded_call_says_so_and_is_replaced_by_the_next(store: Store) -> N
 def test_labels_come_back_in_order(store: Store) -> None:
     first = Label(run_id="r1", case_id=AWKWARD, index=2, criterion="says", points=0.5, note="so so")
     second = Label(run_id="r1", case_id="b", note=AWKWARD, author="me", created=5.0)
-    ids = [store.put_label(label) for label in (first, replace(first, run_id="r2"), second)]
+    ids = [store.labels.add(label) for label in (first, replace(first, run_id="r2"), second)]
     assert ids == sorted(set(ids))
-    assert store.labels("r1") == [replace(first, id=ids[0]), replace(second, id=ids[2])]
+    assert store.labels.of_run("r1") == [replace(first, id=ids[0]), replace(second, id=ids[2])]

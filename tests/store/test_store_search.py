@@ -40,14 +40,14 @@ def put(store: Store, run_id: str, said: list[str], values: list[float] | None =
         for n in range(len(said))
     ]
     suite = Suite(name="s", cases=tuple(case for _, case in cases))
-    store.put_suite(suite, "suite-key", cases)
+    store.suites.put(suite, "suite-key", cases)
     run = Run(id=run_id, name=run_id, suite="s", suite_key="suite-key", candidate=Spec(name="x"))
-    store.save_run(run)
+    store.runs.save(run)
     for place, text in enumerate(said):
         key = f"{run_id}-{place}"
-        store.put_attempts([(key, Attempt.of(f"case-{place}", text))])
-        store.link(run_id, [RunAttempt(position=place, index=0, attempt_key=key)])
-    store.put_results(run_id, rows(values or [float(n % 2) for n in range(len(said))]))
+        store.attempts.put([(key, Attempt.of(f"case-{place}", text))])
+        store.attempts.link(run_id, [RunAttempt(position=place, index=0, attempt_key=key)])
+    store.results.put(run_id, rows(values or [float(n % 2) for n in range(len(said))]))
     return run
 
 
@@ -63,12 +63,12 @@ def rows(values: list[float]) -> list[ResultRow]:
 
 
 def whole(store: Store, run_id: str) -> None:
-    while not store.index_texts(run_id, 3):
+    while not store.search.index(run_id, 3):
         pass
 
 
 def found(store: Store, words: str, **more: Any) -> list[int]:
-    return [row.position for row in store.listed("r", Wanted(search=words, **more), 50)]
+    return [row.position for row in store.listing.page("r", Wanted(search=words, **more), 50)]
 
 
 @pytest.fixture(params=["indexed", "not indexed"])
@@ -77,7 +77,7 @@ def filled(request: pytest.FixtureRequest, store: Store) -> Store:
     put(store, "other", SAID[::-1])
     if request.param == "indexed":
         whole(store, "r")
-        state = store.indexed("r")
+        state = store.search.index_state("r")
         assert state is not None
         assert (state.cases, state.whole) == (len(SAID), True)
     return store
@@ -124,7 +124,7 @@ def test_a_search_is_filtered_sorted_and_goes_on(filled: Store) -> None:
     assert found(filled, "question", where="value == 1") == [1, 3, 5, 7]
     assert found(filled, "fox", status="error") == []
     assert found(filled, "question", sort="id", descending=True) == list(range(7, -1, -1))
-    page = filled.listed("r", Wanted(search="question"), 3)
+    page = filled.listing.page("r", Wanted(search="question"), 3)
     assert [row.position for row in page] == [0, 1, 2]
     assert found(filled, "question", after=Cursor(None, 2)) == [3, 4, 5, 6, 7]
     assert found(filled, "question", descending=True, after=Cursor(None, 2)) == [1, 0]
@@ -133,15 +133,15 @@ def test_a_search_is_filtered_sorted_and_goes_on(filled: Store) -> None:
 def test_what_changed_is_searched_as_it_is_now(store: Store) -> None:
     put(store, "r", SAID)
     whole(store, "r")
-    store.put_attempts([("new", Attempt.of("case-0", "a lynx instead"))])
-    store.link("r", [RunAttempt(position=0, index=0, attempt_key="new")])
-    store.put_results("r", rows([0.0] * len(SAID)))
-    assert store.indexed("r") is None
+    store.attempts.put([("new", Attempt.of("case-0", "a lynx instead"))])
+    store.attempts.link("r", [RunAttempt(position=0, index=0, attempt_key="new")])
+    store.results.put("r", rows([0.0] * len(SAID)))
+    assert store.search.index_state("r") is None
     whole(store, "r")
     assert found(store, "lynx") == [0]
     assert found(store, "fox") == [1]
-    store.delete_run("r")
-    assert store.found_texts("lynx", 10) == []
+    store.runs.delete("r")
+    assert store.search.find("lynx", 10) == []
 
 
 def test_what_is_left_behind_is_cleared_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +149,7 @@ def test_what_is_left_behind_is_cleared_away(store: Store, monkeypatch: pytest.M
     for _ in range(4):
         put(store, "r", SAID)
         whole(store, "r")
-    with store._read() as connection:
+    with store.database.read() as connection:
         numbers = connection.exec_driver_sql("SELECT count(*), max(number) FROM searched").one()
     assert numbers[0] < 4
     assert found(store, "fox") == [0, 1]
@@ -158,14 +158,14 @@ def test_what_is_left_behind_is_cleared_away(store: Store, monkeypatch: pytest.M
 def test_cases_of_all_runs(store: Store) -> None:
     put(store, "old", SAID)
     put(store, "new", SAID)
-    assert store.found_texts("brown", 10) == []
-    assert store.not_indexed(["old", "new"]) == ["old", "new"]
+    assert store.search.find("brown", 10) == []
+    assert store.search.unindexed(["old", "new"]) == ["old", "new"]
     whole(store, "old")
     whole(store, "new")
-    assert store.not_indexed(["old", "new"]) == []
-    found_ = [(one.run_id, one.case_id) for one in store.found_texts("brown", 10)]
+    assert store.search.unindexed(["old", "new"]) == []
+    found_ = [(one.run_id, one.case_id) for one in store.search.find("brown", 10)]
     assert found_ == [("new", "case-0"), ("old", "case-0")]
-    assert len(store.found_texts("question", 3)) == 3
+    assert len(store.search.find("question", 3)) == 3
 
 
 def test_a_database_without_trigrams_finds_ids_and_tags(
@@ -175,9 +175,9 @@ def test_a_database_without_trigrams_finds_ids_and_tags(
     monkeypatch.setattr(searching, "SMALL", 3)
     with Store.open(str(tmp_path / "x.db")) as store:
         put(store, "r", SAID)
-        assert store.index_texts("r")
-        assert store.unable
-        assert not store.can_search("fox")
+        assert store.search.index("r")
+        assert store.search.unable
+        assert not store.search.can_search("fox")
         assert found(store, "fox") == []
         assert found(store, "CASE-3") == [3]
         assert found(store, "odd") == [1, 3, 5, 7]
@@ -188,9 +188,9 @@ def test_a_store_that_cannot_be_written_is_searched(tmp_path: Path) -> None:
     with Store.open(str(path)) as store:
         put(store, "r", SAID)
     with Store.open(str(path)) as store:
-        with store._engine.connect() as connection:
+        with store.database.engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA query_only=ON")
-        assert store.index_texts("r")
+        assert store.search.index("r")
         assert found(store, "fox") == [0, 1]
 
 
@@ -198,10 +198,10 @@ def test_two_fill_the_same_index(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "x.db")) as one, Store.open(str(tmp_path / "x.db")) as two:
         put(one, "r", SAID)
         for store in (one, two, two, one, one, two):
-            store.index_texts("r", 2)
+            store.search.index("r", 2)
         whole(one, "r")
         assert found(two, "question") == list(range(8))
-        state = one.indexed("r")
+        state = one.search.index_state("r")
         assert state is not None
         assert state.cases == 8
 
@@ -218,7 +218,7 @@ def test_pairs_are_listed_those_that_changed_first(store: Store, indexed: bool) 
         seen: list[int] = []
         after: PairCursor | None = PairCursor()
         while after is not None:
-            page, after = store.listed_pairs(one, two, WantedPairs(**wanted), limit, after)
+            page, after = store.paired_listing.page(one, two, WantedPairs(**wanted), limit, after)
             seen += [row.position for row in page]
         return seen
 
@@ -227,7 +227,7 @@ def test_pairs_are_listed_those_that_changed_first(store: Store, indexed: bool) 
     assert listed(search="fox", change="better") == [0]
     assert listed(where="difference < 0 or parity == 'odd'") == [3, 1, 5, 7]
     assert listed(where="first == 1 and second == 1 and id != 'case-1'") == [5, 7]
-    assert store.values_of("b", ["case-0", "case-3", "none"]) == {
+    assert store.results.values_of("b", ["case-0", "case-3", "none"]) == {
         "case-0": (1.0, 1.0),
         "case-3": (0.0, 1.0),
     }

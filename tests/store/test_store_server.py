@@ -13,6 +13,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.errors import StoreError
 from proctor.store import transactions
+from proctor.store.database import Database
 from proctor.store.rows import Label
 from proctor.store.store import Store
 
@@ -64,24 +65,24 @@ def test_a_batch_survives_a_broken_connection(
     store: Store, kill: Callable[[], int], moment: str
 ) -> None:
     keys = [f"k{n}" for n in range(1200)]
-    assert store.runs() == []
+    assert store.runs.newest() == []
     if moment == "before":
         assert kill()
     with store.batch():
-        store.put_attempts((key, Attempt.of("a", key)) for key in keys)
+        store.attempts.put((key, Attempt.of("a", key)) for key in keys)
         if moment == "within":
             assert kill()
-        store.put_scores((key, "s", score()) for key in keys)
-        assert store.known_attempts(keys) == set(keys)
+        store.scores.put((key, "s", score()) for key in keys)
+        assert store.attempts.known(keys) == set(keys)
         if moment == "at the end":
             assert kill()
-    assert store.known_attempts(keys) == set(keys) == store.known_scores(keys)
+    assert store.attempts.known(keys) == set(keys) == store.scores.known(keys)
 
 
 def test_reading_survives_a_broken_connection(store: Store, kill: Callable[[], int]) -> None:
-    store.put_attempts([("k", Attempt.of("a", "x"))])
+    store.attempts.put([("k", Attempt.of("a", "x"))])
     assert kill()
-    assert store.known_attempts(["k"]) == {"k"}
+    assert store.attempts.known(["k"]) == {"k"}
 
 
 def test_what_cannot_be_repeated_is_not(
@@ -92,29 +93,29 @@ def test_what_cannot_be_repeated_is_not(
 
     def long() -> None:
         with store.batch():
-            store.put_attempts((f"k{n}", Attempt.of("a", "x")) for n in range(3))
+            store.attempts.put((f"k{n}", Attempt.of("a", "x")) for n in range(3))
             kill()
-            store.put_scores([("k", "s", score())])
+            store.scores.put([("k", "s", score())])
 
     def once() -> None:
-        with store._write(repeatable=False):
-            store.put_label(label)
+        with store.database.write(repeatable=False):
+            store.labels.add(label)
             kill()
 
     with pytest.raises(StoreError, match=r"was lost.*same command goes on"):
         long()
-    assert store.known_attempts(["k0", "k1", "k2"]) == set()
+    assert store.attempts.known(["k0", "k1", "k2"]) == set()
     with pytest.raises(StoreError, match="was lost"):
         once()
-    assert store.labels("r") == []
-    assert store.put_label(label) > 0
+    assert store.labels.of_run("r") == []
+    assert store.labels.add(label) > 0
 
 
 def test_a_server_that_stays_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transactions, "PAUSES", (0.0, 0.01))
     away = sqlalchemy.make_url(UNREACHABLE).set(drivername="postgresql+psycopg")
-    with Store(sqlalchemy.create_engine(away), "the place") as gone:
-        for work in (gone.runs, lambda: gone.put_attempts([("k", Attempt.of("a", "x"))])):
+    with Store(Database(sqlalchemy.create_engine(away), "the place")) as gone:
+        for work in (gone.runs.newest, lambda: gone.attempts.put([("k", Attempt.of("a", "x"))])):
             with pytest.raises(StoreError, match=r"the place was lost, or cannot be made") as said:
                 work()
             assert SECRET not in str(said.value)
@@ -123,19 +124,19 @@ def test_a_server_that_stays_away(store: Store, monkeypatch: pytest.MonkeyPatch)
 def test_a_run_that_is_held_stays_held(
     postgresql: str, store: Store, kill: Callable[[], int]
 ) -> None:
-    assert store.hold("r1")
+    assert store.locks.acquire("r1")
     with Store.open(postgresql) as other:
-        assert not other.hold("r1")
-        assert other.hold("r2")
+        assert not other.locks.acquire("r1")
+        assert other.locks.acquire("r2")
         assert kill()
         with store.batch():
-            store.put_attempts([("k", Attempt.of("a", "x"))])
+            store.attempts.put([("k", Attempt.of("a", "x"))])
             kill()
-        assert not other.hold("r1")
-        store.release("r1")
+        assert not other.locks.acquire("r1")
+        store.locks.release("r1")
         # The server may still be busy with ending what was killed.
         until = time.monotonic() + 10
-        while not (held := other.hold("r1")) and time.monotonic() < until:
+        while not (held := other.locks.acquire("r1")) and time.monotonic() < until:
             time.sleep(0.05)
         assert held
 
@@ -145,21 +146,21 @@ def test_a_writer_that_never_ends(
 ) -> None:
     monkeypatch.setattr(transactions, "LOCK_SECONDS", 1)
     with writing(postgresql) as other:
-        other.put_attempts([("theirs", Attempt.of("a", "x"))])
-        assert store.runs() == []
+        other.attempts.put([("theirs", Attempt.of("a", "x"))])
+        assert store.runs.newest() == []
         with pytest.raises(StoreError, match=r"is locked by another process \(fix: wait"):
-            store.put_attempts([("mine", Attempt.of("a", "x"))])
-    store.put_attempts([("mine", Attempt.of("a", "x"))])
-    assert store.known_attempts(["mine", "theirs"]) == {"mine", "theirs"}
+            store.attempts.put([("mine", Attempt.of("a", "x"))])
+    store.attempts.put([("mine", Attempt.of("a", "x"))])
+    assert store.attempts.known(["mine", "theirs"]) == {"mine", "theirs"}
 
 
 def test_a_server_that_may_only_be_read(postgresql: str, store: Store) -> None:
-    store.put_attempts([("k", Attempt.of("a", "x"))])
+    store.attempts.put([("k", Attempt.of("a", "x"))])
     url = f"{postgresql} -cdefault_transaction_read_only=on"
     with Store.open(url, create=False) as reader:
-        assert reader.known_attempts(["k"]) == {"k"}
+        assert reader.attempts.known(["k"]) == {"k"}
         with pytest.raises(StoreError, match=r"it is read-only \(fix"):
-            reader.put_attempts([("other", Attempt.of("a", "x"))])
+            reader.attempts.put([("other", Attempt.of("a", "x"))])
 
 
 def test_a_name_too_long_for_an_index(store: Store) -> None:
@@ -167,7 +168,7 @@ def test_a_name_too_long_for_an_index(store: Store) -> None:
     long = "".join(chr(dice.randrange(33, 50_000)) for _ in range(9000))
     label = Label(run_id="r", case_id=long, index=0, criterion="x", points=1.0, created=1.0)
     with pytest.raises(StoreError, match=r"more than 2,000 characters \(fix: shorten it"):
-        store.put_label(label)
+        store.labels.add(label)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +201,9 @@ def test_the_password_is_never_shown(url: str, capsys: pytest.CaptureFixture[str
 
 def test_the_password_of_an_open_store_is_not_shown(postgresql: str) -> None:
     with Store.open(f"{postgresql}&password={SECRET}") as store:
-        assert SECRET not in f"{store.place} {store._engine!r}"
+        assert SECRET not in f"{store.place} {store.database.engine!r}"
         with pytest.raises(StoreError) as said:
-            store.run("nothing")
+            store.runs.get("nothing")
         assert SECRET not in str(said.value)
 
 

@@ -125,7 +125,7 @@ def test_labels_are_still_there(sqlite_store: str) -> None:
     from proctor.store.store import Store
 
     with Store.open(sqlite_store) as store:
-        labels = store.labels(store.run("alpha").id)
+        labels = store.labels.of_run(store.runs.get("alpha").id)
     assert [(label.case_id, label.points, label.note) for label in labels] == [
         ("greeting", 0.0, "too short")
     ]

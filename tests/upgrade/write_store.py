@@ -117,8 +117,8 @@ def write_label(store: str) -> None:
     from proctor.store.store import Store
 
     with Store.open(store) as opened:
-        run = opened.run("alpha")
-        opened.put_label(
+        run = opened.runs.get("alpha")
+        opened.labels.add(
             Label(
                 run_id=run.id, case_id="greeting", index=0, criterion="judged", points=0.0,
                 note="too short", author="a person", created=1.7e9,

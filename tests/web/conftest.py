@@ -118,11 +118,11 @@ def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
     cases = tuple(one.case for one in examined)
     suite = Suite(name="quiz", cases=cases)
     key = suite_key(suite, [case_key(case) for case in cases])
-    store.put_suite(suite, key, [(case_key(case), case) for case in cases])
+    store.suites.put(suite, key, [(case_key(case), case) for case in cases])
     candidate = Spec(name="recorded", params={"name": name})
     run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=candidate)
     run = replace(run, status=RunStatus.COMPLETE)
-    store.save_run(run)
+    store.runs.save(run)
     summer = Summer(compat="", interval="t")
     rows = []
     for place, one in enumerate(examined):
@@ -138,8 +138,8 @@ def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
                 spread=folded.spread, tags=one.case.tags,
             )
         )  # fmt: skip
-    store.put_results(run.id, rows)
-    store.save_summary(run.id, summary_json(summer.summary()))
+    store.results.put(run.id, rows)
+    store.summaries.save(run.id, summary_json(summer.summary()))
     return run
 
 
@@ -147,13 +147,13 @@ def _put(store: Store, run_id: str, place: int, one: Examined) -> None:
     links = []
     for attempt, scores in zip(one.attempts, one.scores, strict=True):
         at = f"{run_id}-{place}-{attempt.index}"
-        store.put_attempts([(at, attempt)])
+        store.attempts.put([(at, attempt)])
         keys = {name: f"{at}-{name}" for name in scores}
-        store.put_scores((keys[name], "judged", score) for name, score in scores.items())
+        store.scores.put((keys[name], "judged", score) for name, score in scores.items())
         links.append(
             RunAttempt(position=place, index=attempt.index, attempt_key=at, score_keys=keys)
         )
-    store.link(run_id, links)
+    store.attempts.link(run_id, links)
 
 
 @pytest.fixture(scope="session")

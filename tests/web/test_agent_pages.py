@@ -60,7 +60,7 @@ def client(tmp_path: Path, put_run: Any, examined: Any) -> Iterator[TestClient]:
                "files": [{"a": ""}]}  # fmt: skip
     odd = replace(odd, attempts=(replace(odd.attempts[0], notes=strange),))
     with Store.open(address) as store:
-        store.put_files({key: HTML})
+        store.files.put({key: HTML})
         put_run(
             store, "run", [replace(plain, case=case, attempts=(attempt,), scores=(scores,)), odd]
         )

@@ -75,7 +75,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     other.run("third", candidate_output_list=["C"])
     with Store.open(str(place)) as store:
-        case = next(iter(store.results(ids[0]))).case_id
+        case = next(iter(store.results.iter_rows(ids[0]))).case_id
         compared = Comparison(
             case_id=case,
             first=ids[0],
@@ -84,8 +84,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             judge="j",
             asked="h",
         )
-        store.put_comparisons([("key", "content", compared)])
-        store.put_label(Label(run_id=ids[0], case_id=case, criterion="exact_match", points=1.0))
+        store.comparisons.put([("key", "content", compared)])
+        store.labels.add(Label(run_id=ids[0], case_id=case, criterion="exact_match", points=1.0))
     with sqlite3.connect(place) as database:
         database.execute("INSERT INTO run_tags VALUES (?, 'lang', 'go', 0)", (ids[0],))
         database.commit()

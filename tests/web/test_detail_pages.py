@@ -39,7 +39,7 @@ def place(tmp_path: Path, put_run: Any, examined: Any) -> str:
     with Store.open(address) as store:
         put_run(store, "old", cases({0, 1, 2}, "first"))
         put_run(store, "new", cases({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "second"))
-        store.put_comparisons(
+        store.comparisons.put(
             (f"{n}-{first}", "c", Comparison(
                 case_id=f"c{n}", first=first, second=second, judge="strict", asked="a",
                 outcome=outcome, scores=(9.0, 4.0), reason="clearer",
@@ -233,7 +233,7 @@ def test_labels_are_kept_and_compared_with_the_judge(client: TestClient, place: 
     give(client, "c10", "1", note="on second thoughts")
     assert client.get("/runs/new/label.json").json()["agreement"]["kappa"] == 1
     with Store.open(place) as store:
-        assert [label.note for label in store.labels("new")][-1] == "on second thoughts"
+        assert [label.note for label in store.labels.of_run("new")][-1] == "on second thoughts"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_what_is_not_a_form_of_ours_is_refused(
 ) -> None:
     assert give(client, "c1", "1", **more).status_code == status
     with Store.open(place) as store:
-        assert store.labels("new") == []
+        assert store.labels.of_run("new") == []
 
 
 def test_every_status_has_its_words() -> None:
@@ -270,7 +270,7 @@ def test_several_runs_have_a_leaderboard(tmp_path: Path, put_run: Any, examined:
     with Store.open(str(tmp_path / "p.db")) as store:
         for name in names:
             put_run(store, name, [examined.plain(f"c{n}", name, 1.0) for n in range(9)])
-        store.put_comparisons(
+        store.comparisons.put(
             (f"{n}{first}{second}", "c", Comparison(
                 case_id=f"c{n}", first=first, second=second, judge="strict", asked="a",
                 outcome=Preference.FIRST if n % 4 else Preference.SECOND,
@@ -288,10 +288,10 @@ def test_several_runs_have_a_leaderboard(tmp_path: Path, put_run: Any, examined:
 
 def test_the_places_around_a_case(place: str) -> None:
     with Store.open(place) as store:
-        old, new = store.run("old"), store.run("new")
-        assert store.neighbours("old", 0) == (None, "c1")
-        assert store.neighbours("old", 5) == ("c4", "c6")
-        assert store.neighbours("old", 11 + len(ODD_IDS)) == (ODD_IDS[-2], None)
-        assert store.paired_neighbours(old, new, 3, "better") == (None, "c4")
-        assert store.paired_neighbours(old, new, 3) == ("c2", "c4")
-        assert store.paired_neighbours(old, new, 0, "worse") == (None, None)
+        old, new = store.runs.get("old"), store.runs.get("new")
+        assert store.results.neighbours("old", 0) == (None, "c1")
+        assert store.results.neighbours("old", 5) == ("c4", "c6")
+        assert store.results.neighbours("old", 11 + len(ODD_IDS)) == (ODD_IDS[-2], None)
+        assert store.pairs.neighbours(old, new, 3, "better") == (None, "c4")
+        assert store.pairs.neighbours(old, new, 3) == ("c2", "c4")
+        assert store.pairs.neighbours(old, new, 0, "worse") == (None, None)

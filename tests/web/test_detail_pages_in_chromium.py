@@ -67,7 +67,7 @@ def test_marks_are_given_by_keys(page: Any, place: str) -> None:
     page.locator("input[name=note]").press_sequentially("10 jk")
     assert "case=c2" in page.url
     with Store.open(place) as store:
-        given = [(label.case_id, label.points) for label in store.labels("new")]
+        given = [(label.case_id, label.points) for label in store.labels.of_run("new")]
     assert given == [("c0", 1.0), ("c1", 0.0)]
 
 

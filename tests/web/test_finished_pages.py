@@ -41,9 +41,9 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
                     replace(one, case=case, attempts=(one.attempts[0], again), scores=scores)
                 )
             run = put_run(store, name, cases)
-            store.save_run(replace(run, started=1000.0 + number, finished=2000.0 + number))
+            store.runs.save(replace(run, started=1000.0 + number, finished=2000.0 + number))
         run = put_run(store, "judged", cases)
-        store.save_run(replace(run, signature="prompts:x", settings={"judges": [{"model": "m"}]}))
+        store.runs.save(replace(run, signature="prompts:x", settings={"judges": [{"model": "m"}]}))
     return path
 
 
@@ -142,7 +142,7 @@ def test_many_cases_are_searched_as_far_as_they_are_indexed(
     monkeypatch.setattr(store_searching, "SMALL", 3)
     monkeypatch.setattr(web_searching, "SMALL", 3)
     with TestClient(make_app(place), base_url="http://127.0.0.1") as client:
-        with Store.open(place) as store, store._write() as transaction:
+        with Store.open(place) as store, store.database.write() as transaction:
             store_searching.forget_texts(transaction, "c")
         monkeypatch.setattr("proctor.web.indexing.Indexer.ask", lambda self, run_id: True)
         found = client.get("/runs/c.json?q=says").json()
@@ -160,7 +160,7 @@ def test_the_corrected_score_stands_beside_the_raw_one(client: TestClient, place
     assert (found["raw"], found["value"], found["labelled"]) == (0.25, None, 0)
     with Store.open(place) as store:
         for n in range(10):
-            store.put_label(
+            store.labels.add(
                 Label(run_id="c", case_id=f"c{n:02}", criterion="fits", points=float(n % 4 < 2))
             )
     found = client.get("/runs/c/label.json").json()["agreement"]["score"]

@@ -42,7 +42,7 @@ def client(
             put_run(
                 store, name, [examined.hostile(number, text) for number, text in enumerate(answers)]
             )
-        store.put_comparisons(
+        store.comparisons.put(
             (f"k{number}", "c", Comparison(
                 case_id=f"case {number}", first="evil", second="twin", judge=text[:2000],
                 asked="a", outcome=Preference.FIRST, reason=text[:2000], raw=(text[:2000],),

@@ -40,7 +40,7 @@ def client(
         compared = Comparison(
             case_id="case 0", first="one", second="two", outcome=Preference.FIRST, judge="local:x"
         )
-        store.put_comparisons([("key", "content", compared)])
+        store.comparisons.put([("key", "content", compared)])
     for method in ("exact_match", "readability"):
         suite = TestSuite(
             method,

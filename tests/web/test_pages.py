@@ -33,7 +33,7 @@ def place(
                 for n in range(CASES)
             ]
             run = put_run(store, name, cases)
-        store.save_run(replace(run, id="going", name="going", status=RunStatus.RUNNING))
+        store.runs.save(replace(run, id="going", name="going", status=RunStatus.RUNNING))
     return path
 
 

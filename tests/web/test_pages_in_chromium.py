@@ -27,7 +27,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, put_run: Any, examined: Any)
         for name in ("old", "new"):
             cases = [examined.plain(f"c{n:02}", "so", float(n % 2)) for n in range(CASES)]
             run = put_run(store, name, cases)
-        store.save_run(replace(run, id="going", name="going", status=RunStatus.RUNNING))
+        store.runs.save(replace(run, id="going", name="going", status=RunStatus.RUNNING))
     return path
 
 
@@ -102,8 +102,8 @@ def test_progress_moves_by_itself(page: Any, place: str) -> None:
     bar = page.locator("progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("0", str(CASES))
     with Store.open(place) as store:
-        store.link("going", [RunAttempt(position=0, index=0, attempt_key="none")])
+        store.attempts.link("going", [RunAttempt(position=0, index=0, attempt_key="none")])
     sync_api.expect(bar).to_have_attribute("value", "1")
     with Store.open(place) as store:
-        store.save_run(replace(store.run("going"), status=RunStatus.INCOMPLETE))
+        store.runs.save(replace(store.runs.get("going"), status=RunStatus.INCOMPLETE))
     sync_api.expect(bar).to_have_count(0)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.bench.errors import BenchError, InternalError, UserValueError
 from proctor.bench.methods import Scoring, judge_choice
@@ -18,6 +18,9 @@ from proctor.core.model import ModelChoice
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.errors import MissingResource, ProctorError
+
+if TYPE_CHECKING:
+    from proctor.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +73,7 @@ def _by_engine(
     asked: Asked,
     suite: Suite,
     attempts: Sequence[Attempt],
-    store: Any,
+    store: "Store",
     judges: tuple[ModelChoice, ...],
 ) -> Any:
     from proctor import registry
@@ -93,7 +96,7 @@ def _by_engine(
 
 
 def _by_own(
-    asked: Asked, suite: Suite, scorer: OwnScorer, attempts: Sequence[Attempt], store: Any
+    asked: Asked, suite: Suite, scorer: OwnScorer, attempts: Sequence[Attempt], store: "Store"
 ) -> Any:
     from proctor.engine.given import keep_run, put_suite
 
@@ -146,7 +149,7 @@ def _refuse_nothing(scorer: OwnScorer, made: Sequence[Score]) -> None:
 
 
 @contextmanager
-def _store(place: str | None, *, keep: bool) -> Iterator[Any]:
+def _store(place: str | None, *, keep: bool) -> "Iterator[Store]":
     """Open the store, or one that lasts no longer than the scoring."""
     from proctor.store.store import Store
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from proctor.bench.candidates import Outputs, attempts_of
@@ -21,6 +21,9 @@ from proctor.core.suite import Suite
 from proctor.dialects.bench_ids import suite_uuid
 from proctor.dialects.bench_methods import METHODS, ORIGINAL
 from proctor.dialects.bench_rows import CANDIDATE, INPUT, REFERENCE, name_problem, suite_of
+
+if TYPE_CHECKING:
+    from proctor.store.store import Store
 
 DIALECT = "bench"
 FilePath = str | PathLike[str]
@@ -172,7 +175,7 @@ class TestSuite:
     def runs(self) -> list[str]:
         """Return the names of the suite's runs, the oldest first."""
         with self._open() as store:
-            found = reversed(store.runs(suite_key=self._key, limit=None))
+            found = reversed(store.runs.newest(suite_key=self._key, limit=None))
             return [run.name for run in found if run.finished is not None]
 
     def test_run(self, name: str) -> TestRun:
@@ -180,7 +183,7 @@ class TestSuite:
         from proctor.engine.evaluate import view_of
 
         with self._open() as store:
-            for run in sorted(store.runs(suite_key=self._key, limit=None), key=_is_imported):
+            for run in sorted(store.runs.newest(suite_key=self._key, limit=None), key=_is_imported):
                 if run.name == name:
                     view = view_of(store, run.id)
                     results = list(view.results())
@@ -302,19 +305,19 @@ class TestSuite:
         made.written_to(self._files)
         return made
 
-    def _open(self) -> Any:
+    def _open(self) -> "Store":
         from proctor.store.store import Store
 
         return Store.open(self._place)
 
     def _stored(self, name: str) -> Suite | None:
         with self._open() as store:
-            for row in sorted(store.suites(), key=_is_imported):
+            for row in sorted(store.suites.newest(), key=_is_imported):
                 if row.name == name and row.dialect == DIALECT:
                     self._key: str = row.key
-                    keyed = [(key, case) for _, key, case in store.cases(row.key)]
+                    keyed = [(key, case) for _, key, case in store.suites.iter_cases(row.key)]
                     self._case_keys: Sequence[str] = [key for key, _ in keyed]
-                    header: Suite = store.suite_header(row.key)
+                    header = store.suites.header(row.key)
                     return replace(header, cases=tuple(case for _, case in keyed))
         return None
 

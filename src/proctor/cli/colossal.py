@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from proctor.core.suite import Suite
     from proctor.engine.evaluate import Outcome
     from proctor.engine.settings import RunSettings
+    from proctor.store.store import Store
 
 RATER, REFEREE = "openai:gpt-3.5-turbo", "openai:gpt-4"
 """Who judges in the original where nobody is named: ratings, and battles."""
@@ -300,7 +301,7 @@ def _battle_prompt(asked: _Asked, language: str) -> Any:
 
 
 def _examined(
-    several: "list[RunSettings]", store: Any, asked: _Asked, *, evaluated: bool = True
+    several: "list[RunSettings]", store: "Store", asked: _Asked, *, evaluated: bool = True
 ) -> "list[Outcome] | None":
     from proctor.cli.run import examine
 

@@ -23,10 +23,10 @@ def delete(run: str, yes: bool, store: str | None, as_json: bool) -> None:
 
     with Store.open(store, create=False) as opened:
         tell_which(opened, [run])
-        found = opened.run(run)
+        found = opened.runs.get(run)
         if not yes and not as_json:
             click.confirm(f"Delete the run {found.name!r} ({found.id})?", abort=True)
-        opened.delete_run(found.id)
+        opened.runs.delete(found.id)
     if as_json:
         print_json({"deleted": {"id": found.id, "name": found.name}})
     else:

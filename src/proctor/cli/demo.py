@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from proctor.cli.options import json_option, store_option
 if TYPE_CHECKING:
     from proctor.engine.evaluate import Outcome
     from proctor.engine.settings import RunSettings
+    from proctor.store.store import Store
 
 MODEL = "local:smollm2"
 MAX_TOKENS = 128
@@ -102,7 +103,7 @@ def _recorded(folder: Path) -> "Iterator[RunSettings]":
         )
 
 
-def _examined(settings: "RunSettings", store: Any) -> "Outcome":
+def _examined(settings: "RunSettings", store: "Store") -> "Outcome":
     from proctor.bounded import run_sync
     from proctor.cli.output import progress_bar, say
     from proctor.engine.evaluate import evaluate

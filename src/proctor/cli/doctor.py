@@ -105,7 +105,7 @@ def _store(url: str | None) -> dict[str, Any]:
 
     try:
         with Store.open(url, create=False) as store:
-            return _row("store", True, f"{store.place}, {len(store.runs())} runs")
+            return _row("store", True, f"{store.place}, {len(store.runs.newest())} runs")
     except StoreError as error:
         missing = str(error).startswith("there is no store")
         return _row("store", missing, str(error))

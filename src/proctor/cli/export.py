@@ -54,7 +54,7 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
         raise click.UsageError("--own is for .jsonl files, which can be imported")
     with Store.open(options["store"], create=False) as store:
         tell_which(store, runs)
-        ids = [store.run(reference).id for reference in runs]
+        ids = [store.runs.get(reference).id for reference in runs]
         if is_page:
             rows = _write_page(store, ids, out, options)
         elif only_page:

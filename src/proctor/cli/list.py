@@ -11,6 +11,7 @@ from proctor.reports.reasons import one_line
 
 if TYPE_CHECKING:
     from proctor.core.run import Run
+    from proctor.store.store import Store
 
 PLUGINS = {
     "scorers": "scorer",
@@ -67,15 +68,15 @@ def list_(
         _print(rows)
 
 
-def _runs(store: Any, limit: int) -> list[dict[str, Any]]:
+def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
     from proctor.core.run import RunStatus
     from proctor.engine.summary_json import sound_summary
 
     rows = []
     newest: dict[str, Run] = {}
-    for run in store.runs(limit=limit):
+    for run in store.runs.newest(limit=limit):
         newer = newest.setdefault(run.name, run)
-        stored = store.summary(run.id)
+        stored = store.summaries.get(run.id)
         numbers = sound_summary(stored)
         broken = stored is not None and numbers is None
         totals = (numbers or {}).get("totals", {})
@@ -103,7 +104,7 @@ def _apart(run: "Run", newer: "Run") -> str:
     return f"older, with {' and '.join(differences(run, newer)) or 'the same settings'}"
 
 
-def _suites(store: Any, limit: int) -> list[dict[str, Any]]:
+def _suites(store: "Store", limit: int) -> list[dict[str, Any]]:
     return [
         {
             "key": row.key[:12],
@@ -113,7 +114,7 @@ def _suites(store: Any, limit: int) -> list[dict[str, Any]]:
             "cases": row.cases,
             "imported": row.imported,
         }
-        for row in store.suites()[:limit]
+        for row in store.suites.newest()[:limit]
     ]
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from proctor.engine.evaluate import Outcome
     from proctor.engine.settings import RunSettings
     from proctor.errors import ProctorError
+    from proctor.store.store import Store
 
 INCOMPLETE = 3
 """The exit code where something could not be run."""
@@ -96,7 +97,11 @@ class Refused(NamedTuple):
 
 
 def examine(
-    several: "list[RunSettings]", store: Any, *, quiet: bool, refused: list[Refused] | None = None
+    several: "list[RunSettings]",
+    store: "Store",
+    *,
+    quiet: bool,
+    refused: list[Refused] | None = None,
 ) -> "list[Outcome] | None":
     """Examine every candidate with every suite, with progress; none where it was interrupted.
 

@@ -47,7 +47,7 @@ def show(
         left = {
             file.key for item in found.attempts for file in files_left(item.attempt) if file.key
         }
-        sizes = opened.file_sizes(left)
+        sizes = opened.files.sizes(left)
     chosen = [item for item in found.attempts if attempt in (None, item.attempt.index)]
     if not chosen:
         known = ", ".join(str(item.attempt.index) for item in found.attempts)

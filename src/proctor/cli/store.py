@@ -37,7 +37,7 @@ def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
-        made = opened.derived_key(PURPOSE)
+        made = opened.secret.derive_key(PURPOSE)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.engine.evaluate import Outcome
     from proctor.engine.settings import RunSettings
     from proctor.errors import Problem
+    from proctor.store.store import Store
 
 CONFIG = "evaluator_config.json"
 _PATH = click.Path(path_type=Path)
@@ -166,7 +167,7 @@ def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":
     return replace(found, suite=replace(found.suite, options={**found.suite.options, **given}))
 
 
-def _examine(settings: "RunSettings", store: Any, batch: _Batch, *, quiet: bool) -> int:
+def _examine(settings: "RunSettings", store: "Store", batch: _Batch, *, quiet: bool) -> int:
     from proctor.cli.output import print_json, say_problems
     from proctor.cli.run import examine, exit_code
     from proctor.engine.load import read_all

@@ -13,14 +13,14 @@ PAUSE = 0.25
 @asynccontextmanager
 async def alone(store: Store, run: Run, notice: Callable[[str], None]) -> AsyncIterator[None]:
     """Wait until no other process works at a run, on this machine or another, and say so."""
-    if not store.hold(run.id):
+    if not store.locks.acquire(run.id):
         notice(
             f"the run {run.name!r} is being made by another process; waiting for it to end"
             " (another --name makes another run)"
         )
-        while not store.hold(run.id):  # noqa: ASYNC110 - another process tells nobody
+        while not store.locks.acquire(run.id):  # noqa: ASYNC110 - another process tells nobody
             await asyncio.sleep(PAUSE)
     try:
         yield
     finally:
-        store.release(run.id)
+        store.locks.release(run.id)

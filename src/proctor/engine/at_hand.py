@@ -29,7 +29,7 @@ class AtHand:
         cases = (list(found) for _, found in groupby(self.held, itemgetter(0)))
         for batch in batched(cases, BATCH):
             wanted = (keys.values() for case in batch for _, _, _, keys in case)
-            known = self.store.scores(chain.from_iterable(wanted))
+            known = self.store.scores.get_many(chain.from_iterable(wanted))
             for found in batch:
                 place, case, _, _ = found[0]
                 attempts = [

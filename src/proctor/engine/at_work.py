@@ -18,8 +18,8 @@ def at_work(store: Store, run: Run, put_suite: Callable[[], object]) -> Iterator
     A run that was refused before any work of it was stored leaves nothing behind, and one that had
     its numbers before keeps them with the status they had.
     """
-    before = store.find_run(run.id)
-    store.await_work(run, put_suite)
+    before = store.runs.find(run.id)
+    store.liveness.await_work(run, put_suite)
     try:
         yield
     except BaseException as error:
@@ -29,22 +29,22 @@ def at_work(store: Store, run: Run, put_suite: Callable[[], object]) -> Iterator
         raise
     finally:
         with suppress(StoreError):
-            store.leave_run(run.id)
+            store.liveness.leave(run.id)
 
 
 def _leave(store: Store, run_id: str, before: Run | None, error: BaseException) -> None:
     if not isinstance(error, ProctorError) or isinstance(error, StoreError):
-        store.leave_run(run_id, RunStatus.INTERRUPTED)
+        store.liveness.leave(run_id, RunStatus.INTERRUPTED)
         return
-    if not store.leave_run(run_id, RunStatus.REFUSED):
+    if not store.liveness.leave(run_id, RunStatus.REFUSED):
         return
     if before is not None and before.finished is not None:
-        store.save_run(before)
-    elif store.count_attempts(run_id) == 0 and store.find_run(run_id) is not None:
-        store.delete_run(run_id)
+        store.runs.save(before)
+    elif store.attempts.count(run_id) == 0 and store.runs.find(run_id) is not None:
+        store.runs.delete(run_id)
 
 
 def allow_time_to_sum_up(store: Store, run: Run, cases: int) -> None:
     """Let a run be silent as long as its numbers may take to be written, in one transaction."""
     if cases > ROWS_A_SECOND:
-        store.be_patient(run.id, cases / ROWS_A_SECOND)
+        store.liveness.allow_silence(run.id, cases / ROWS_A_SECOND)

@@ -64,7 +64,7 @@ async def battle(  # noqa: PLR0913 - what a person may choose
         file=prompt,
         compat=compat,
         references=references,
-        language=store.suite_header(found[0].suite_key).language,
+        language=store.suites.header(found[0].suite_key).language,
         marks=models.marks,
     )
     with offline(settings.offline):
@@ -89,16 +89,16 @@ async def battle(  # noqa: PLR0913 - what a person may choose
 
 def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
     """Return what is stored of earlier battles among runs, one for each way of asking."""
-    found = [store.run(reference) for reference in runs]
+    found = [store.runs.get(reference) for reference in runs]
     groups: dict[str, list[Comparison]] = {}
-    for comparison in store.comparisons_between([run.id for run in found]):
+    for comparison in store.comparisons.between([run.id for run in found]):
         groups.setdefault(comparison.asked, []).append(comparison)
     if not groups:
         return []
     ids = {comparison.case_id for group in groups.values() for comparison in group}
     tags: dict[str, Mapping[str, tuple[str, ...]]] = {}
     for run in found:
-        tags |= store.tags_of_cases(run.id, ids - tags.keys())
+        tags |= store.results.tags_of(run.id, ids - tags.keys())
     return [_summed(found, group, tags) for group in groups.values()]
 
 
@@ -153,7 +153,7 @@ class _Arena:
         for chunk in batched(jobs, BATCH):
             keyed = [(self._place(job), self._content(job), job) for job in chunk]
             self._places += [key for key, _, _ in keyed]
-            stored = self.store.comparisons(key for key, _, _ in keyed)
+            stored = self.store.comparisons.get_many(key for key, _, _ in keyed)
             for key, content, job in keyed:
                 known = stored.get(key)
                 if _decided(known, content):
@@ -255,7 +255,7 @@ class _Arena:
     def _keep(self, at_least: int) -> None:
         if len(self._unkept) >= at_least:
             waiting, self._unkept = self._unkept, []
-            self.store.put_comparisons(waiting)
+            self.store.comparisons.put(waiting)
 
     def _report(self) -> None:
         done = len(self.made)

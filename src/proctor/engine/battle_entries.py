@@ -35,7 +35,7 @@ Entries = Mapping[str, Mapping[str, Entry]]
 
 def chosen(store: Store, runs: Sequence[str]) -> list[Run]:
     """Return the runs that a person named, at least two and none twice."""
-    found = [store.run(reference) for reference in runs]
+    found = [store.runs.get(reference) for reference in runs]
     if len(found) < 2:
         raise UsageError("a battle needs at least two runs")
     ids = [run.id for run in found]
@@ -54,7 +54,7 @@ def entries_of(
     entries = {
         run.id: {
             row.case.id: Entry(row.case, [attempt for attempt, _ in row.attempts[:attempts]])
-            for row in store.linked(run.id)
+            for row in store.attempts.iter_cases(run.id)
         }
         for run in runs
     }

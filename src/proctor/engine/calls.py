@@ -76,10 +76,10 @@ class CallLog:
         assert self.store is not None
         try:
             if keeps:
-                self.store.put_calls(row for row, _ in keeps)
+                self.store.calls.put(row for row, _ in keeps)
             if discards:
-                self.store.discard_calls((key, created) for key, created, _ in discards)
-            found = self.store.calls(key for key, _ in finds) if finds else {}
+                self.store.calls.discard((key, created) for key, created, _ in discards)
+            found = self.store.calls.get_many(key for key, _ in finds) if finds else {}
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
             for future in waiting:
                 if not future.done():

@@ -39,8 +39,8 @@ class Collector:
         kept, so that another process at the same run is not disturbed, unless the answers changed.
         """
         done = self._link(answers, attempts, progress)
-        if self.store.count_attempts(self.run_id) != done:
-            self.store.unlink(self.run_id)
+        if self.store.attempts.count(self.run_id) != done:
+            self.store.attempts.unlink(self.run_id)
             done = self._link(answers, attempts, progress)
         return done
 
@@ -69,10 +69,10 @@ class Collector:
     def _put(self, rows: Sequence[tuple[int, Case, Attempt]]) -> None:
         keys = [answer_key(case, attempt) for _, case, attempt in rows]
         with self.store.batch():
-            self.store.put_attempts(
+            self.store.attempts.put(
                 (key, attempt) for key, (_, _, attempt) in zip(keys, rows, strict=True)
             )
-            self.store.link(
+            self.store.attempts.link(
                 self.run_id,
                 [
                     RunAttempt(

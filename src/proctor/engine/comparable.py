@@ -102,7 +102,7 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
 def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:
     """Count the cases whose content differs in what moves numbers, and in tags alone."""
     changed = retagged = 0
-    for one, two in store.changed_cases(first.suite_key, second.suite_key):
+    for one, two in store.pairs.iter_changed_cases(first.suite_key, second.suite_key):
         if _untagged(one) == _untagged(two):
             retagged += 1
         else:

@@ -115,7 +115,7 @@ def case_pairs(
     store: Store, first: Side, second: Side, change: Change | None = None, *, after: int = -1
 ) -> Iterator[CasePair]:
     """Yield the cases that count in both runs, all or of one kind, in the order of the first."""
-    return map(_case_pair, store.paired_cases(first.run, second.run, change, after=after))
+    return map(_case_pair, store.pairs.iter_cases(first.run, second.run, change, after=after))
 
 
 def listed_pairs(
@@ -126,7 +126,7 @@ def listed_pairs(
     after: PairCursor,
 ) -> tuple[list[CasePair], PairCursor | None]:
     """Return a page of the cases that count in the first two runs, and where the next begins."""
-    found, following = store.listed_pairs(sides[0].run, sides[1].run, wanted, limit, after)
+    found, following = store.paired_listing.page(sides[0].run, sides[1].run, wanted, limit, after)
     return list(map(_case_pair, found)), following
 
 
@@ -232,7 +232,7 @@ class _Bounds:
 def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings) -> Contrast:
     whole, bounds = _Sums(), _Bounds()
     met = only_first = errors = 0
-    for row, count, _ in store.paired_counts(first.run, second.run):
+    for row, count, _ in store.pairs.iter_counts(first.run, second.run):
         if row.status_2 is None:
             only_first += count
             continue
@@ -247,7 +247,7 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
             whole.add(found, count)
     if not met:
         raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
-    changes = ((kind, store.largest_changes(first.run, second.run, kind, settings.shown))
+    changes = ((kind, store.pairs.largest_changes(first.run, second.run, kind, settings.shown))
                for kind in KINDS[:4])  # fmt: skip
     return Contrast(
         first=first,
@@ -258,7 +258,7 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
             unscored=bounds.unscored,
             errors=errors,
             only_first=only_first,
-            only_second=store.count_results(second.run.id) - met,
+            only_second=store.results.count(second.run.id) - met,
         ),
         bounds=bounds.range(),
         groups={tag: _groups(store, first, second, tag, settings.method) for tag in settings.by},
@@ -270,7 +270,7 @@ def _groups(
     store: Store, first: Side, second: Side, tag: str, method: Method
 ) -> dict[str, GroupContrast]:
     rows: dict[str, _Sums] = {}
-    for row, count, name in store.paired_counts(first.run, second.run, tag=tag):
+    for row, count, name in store.pairs.iter_counts(first.run, second.run, tag=tag):
         if (found := _values(row)) is not None and (name in rows or len(rows) < MAX_ROWS):
             rows.setdefault(name, _Sums()).add(found, count)
     found_p = {name: sums.pairs.compare(method=method) for name, sums in rows.items()}

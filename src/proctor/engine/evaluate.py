@@ -175,7 +175,7 @@ async def _examine(ready: Ready, store: Store, progress: Callable[[Progress], No
         else:
             await _interview(ready, store, run.id, tools, progress)
 
-    put = partial(store.put_suite, suite, key, keyed)
+    put = partial(store.suites.put, suite, key, keyed)
     return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
 
 
@@ -216,9 +216,9 @@ async def _carry_out(
     settings, suite, scorers = ready.settings, ready.suite, ready.scorers
     budget = ready.models.budget
     budget.refused = False
-    before = store.find_run(run.id)
+    before = store.runs.find(run.id)
     earlier = refused_in(run)
-    ready.models.on_refused = lambda now: store.note_run(
+    ready.models.on_refused = lambda now: store.liveness.note(
         with_refused(run, earlier, now), work.put_suite
     )
     executor = _executor(settings)
@@ -228,12 +228,12 @@ async def _carry_out(
         places = await executor.width() or available_cores()
         sandbox = SharedSandbox(inner=inner, store=store, limit=places, brings_along=scorers.place)
     try:
-        fresh = settings.on_file and store.summary(run.id) is None
+        fresh = settings.on_file and store.summaries.get(run.id) is None
         if fresh and scorers.need_processes(suite):
             await executor.warm(len(suite.cases))
         with ready.models.spread(executor):
             at_hand = await work.collect(Tools(executor=executor, sandbox=sandbox))
-            store.begin_run(run.id)
+            store.liveness.begin(run.id)
             means = _Means(executor=executor, sandbox=sandbox, at_hand=at_hand)
             graded = await _grade(ready, store, run.id, means, progress)
     finally:
@@ -298,7 +298,7 @@ async def _interview(
     interviewer = ready.interviewer(store, run_id, tools)
     if interviewer.missing() or interviewer.afresh:
         await ready.check()
-        store.begin_run(run_id)
+        store.liveness.begin(run_id)
     if ready.models.budget.most is not None:
         for used in interviewer.used():
             ready.models.budget.before(used)
@@ -336,7 +336,7 @@ async def _grade(
     means: _Means,
     progress: Callable[[Progress], None],
 ) -> Graded:
-    total = store.count_scores(run_id)
+    total = store.scores.count(run_id)
 
     def report(graded: Graded) -> None:
         done = graded.judged + graded.stored
@@ -352,7 +352,7 @@ async def _grade(
         at_hand=means.at_hand,
         sandbox=means.sandbox,
         judge=ready.cast.judge,
-        read_file=store.file,
+        read_file=store.files.get,
         marks=ready.cast.marks,
         check=ready.check_judges,
         limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
@@ -399,7 +399,7 @@ def finish(
         held = list(_valued(at_hand.rows(), header))
         placed = partial(iter, held)
     summer = Summer(compat=suite.compat, interval=str(run.settings.get("interval", "t")))
-    store.put_results(run.id, result_rows(placed(), summer))
+    store.results.put(run.id, result_rows(placed(), summer))
     summary = replace(summer.summary(), measures=_measures(header, placed))
     done = replace(
         run,
@@ -408,8 +408,8 @@ def finish(
         signature=signature(run, suite, summary, scorers) if scorers else run.signature,
     )
     with store.batch():
-        store.save_summary(run.id, summary_json(summary))
-        store.save_run(done)
+        store.summaries.save(run.id, summary_json(summary))
+        store.runs.save(done)
     return RunView(
         run=done, summary=summary, suite=header, results=lambda: (one for _, one in placed())
     )
@@ -425,13 +425,13 @@ _NO_NUMBERS = {
 
 def view_of(store: Store, reference: str) -> RunView:
     """Return a stored run as reports see it."""
-    run = store.run(reference)
+    run = store.runs.get(reference)
     if run.status is RunStatus.BROKEN:
         raise damaged(store, run)
-    stored = store.summary(run.id)
+    stored = store.summaries.get(run.id)
     if stored is None:
         raise StoreError(f"the run {run.name!r} {_NO_NUMBERS.get(run.status, _LEFT)}")
-    header = store.suite_header(run.suite_key)
+    header = store.suites.header(run.suite_key)
     try:
         summary = summary_from(stored)
     except (LookupError, TypeError, ValueError, AttributeError):
@@ -459,7 +459,7 @@ def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
 
 def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]:
     """Return one case of a run after its place in the suite."""
-    found = store.one_case(view.run.id, case_id)
+    found = store.attempts.case(view.run.id, case_id)
     return found.position, case_result(fold_of(view.suite), found.case, found.attempts)
 
 
@@ -476,7 +476,7 @@ def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:
 
 
 def _placed(store: Store, run_id: str, suite: Suite) -> Iterator[tuple[int, CaseResult]]:
-    return _valued(store.linked(run_id), suite)
+    return _valued(store.attempts.iter_cases(run_id), suite)
 
 
 def _valued(rows: Iterator[LinkedCase], suite: Suite) -> Iterator[tuple[int, CaseResult]]:

@@ -70,7 +70,7 @@ async def examine(
         run = run_of(ready.suite, key, replace(_kept(given), settings=kept))
 
         async def collect(_: Tools) -> AtHand:
-            store.unlink(run.id)
+            store.attempts.unlink(run.id)
             pairs = enumerate(zip(ready.suite.cases, given.attempts, strict=True))
             held: list[Held] = []
             for batch in batched(pairs, BATCH):
@@ -90,7 +90,7 @@ def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
     """
     views = []
     # What was written down from runs of this very store is nothing new.
-    strange = [one for one in kept.runs if not one.copy_of or store.find_run(one.copy_of) is None]
+    strange = [one for one in kept.runs if not one.copy_of or store.runs.find(one.copy_of) is None]
     if kept.runs and not strange:
         return [], len(kept.runs)
     with store.batch():
@@ -98,7 +98,7 @@ def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
         for one in strange:
             run = _quoted(store, kept.suite, key, one)
             before = run_of(kept.suite, key, one)
-            if store.find_run(run.id) is None and not _was_kept(store, before):
+            if store.runs.find(run.id) is None and not _was_kept(store, before):
                 _keep(store, kept.suite, run, one)
                 views.append(view_of(store, run.id))
     return views, len(kept.runs) - len(views)
@@ -112,8 +112,8 @@ def keep_run(store: Store, suite: Suite, key: str, kept: KeptRun) -> RunView:
 def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
     held: list[Held] = []
     with store.batch():
-        store.save_run(run)
-        store.unlink(run.id)
+        store.runs.save(run)
+        store.attempts.unlink(run.id)
         for batch in batched(_with_silent(suite, kept.rows), BATCH):
             held += _put_judged(store, run, suite, batch)
     held.sort(key=itemgetter(0))
@@ -122,7 +122,7 @@ def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
         return finish(store, run, suite, Scorers(), at_hand=at_hand)
     view = finish(store, run, suite, None, at_hand=at_hand)
     done = replace(view.run, signature=quotations.quoted_signature(run, suite, view.summary))
-    store.save_run(done)
+    store.runs.save(done)
     return replace(view, run=done)
 
 
@@ -147,7 +147,7 @@ def put_suite(
     keys = case_keys or keys_of(suite)
     key = suite_key(suite, keys)
     cases = list(zip(keys, suite.cases, strict=True))
-    store.put_suite(suite, key, cases, imported=imported, created=created)
+    store.suites.put(suite, key, cases, imported=imported, created=created)
     return key
 
 
@@ -171,7 +171,7 @@ def run_of(suite: Suite, key: str, kept: KeptRun) -> Run:
 
 def _was_kept(store: Store, run: Run) -> bool:
     """Tell whether a run was imported by version 0.1.0, with the settings that it comes with."""
-    known = store.find_run(run.id)
+    known = store.runs.find(run.id)
     return known is not None and known.imported and dict(known.settings) == dict(run.settings)
 
 
@@ -197,8 +197,8 @@ def _put(
             RunAttempt(position=position, index=attempt.index, attempt_key=key, score_keys=keys)
         )
     with store.batch():
-        store.put_attempts(attempts)
-        store.link(run_id, links)
+        store.attempts.put(attempts)
+        store.attempts.link(run_id, links)
     return held
 
 
@@ -232,7 +232,7 @@ def _put_judged(store: Store, run: Run, suite: Suite, batch: Sequence[Row]) -> l
         links.append(
             RunAttempt(position=place, index=attempt.index, attempt_key=key, score_keys=keys)
         )
-    store.put_attempts(attempts)
-    store.put_scores(scores)
-    store.link(run.id, links)
+    store.attempts.put(attempts)
+    store.scores.put(scores)
+    store.attempts.link(run.id, links)
     return held

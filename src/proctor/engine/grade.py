@@ -99,7 +99,7 @@ class Grader:
 
     def used(self) -> Iterator[Usage]:
         """Yield what each verdict took that need not be asked for."""
-        for found in self.store.linked(self.run_id):
+        for found in self.store.attempts.iter_cases(self.run_id):
             if self.afresh:
                 break
             known = {id(score): score for _, scores in found.attempts for score in scores.values()}
@@ -108,8 +108,8 @@ class Grader:
     async def grade(self) -> Graded:
         """Judge every attempt by every criterion whose score is not stored."""
         counted = Graded()
-        if not self.afresh and not self.store.lacks_scores(self.run_id):
-            counted.stored = self.store.count_scores(self.run_id)
+        if not self.afresh and not self.store.scores.are_missing(self.run_id):
+            counted.stored = self.store.scores.count(self.run_id)
             self.progress(counted)
             return counted
         names: dict[str, str] = {}
@@ -143,7 +143,7 @@ class Grader:
 
     def _flush(self, buffer: list[tuple[str, str, Score]]) -> None:
         if buffer:
-            self.store.put_scores(buffer)
+            self.store.scores.put(buffer)
             buffer.clear()
 
     async def _scores(
@@ -273,7 +273,7 @@ class Grader:
         self, kind: Kind, counted: Graded, names: dict[str, str]
     ) -> Iterator[tuple[Case, Criterion, list[tuple[str, Attempt]]]]:
         held = self.at_hand
-        for found in held.rows() if held else self.store.linked(self.run_id):
+        for found in held.rows() if held else self.store.attempts.iter_cases(self.run_id):
             for criterion in found.case.criteria:
                 if self._kind(criterion) is kind and not self._lacks_judge(criterion):
                     missing = self._missing(found, criterion, names, counted)

@@ -160,7 +160,7 @@ class Interviewer:
         for _, known in self._batches(self.roster):
             if self.afresh:
                 break
-            for attempt in self.store.attempts(known).values():
+            for attempt in self.store.attempts.get_many(known).values():
                 yield from (usage_from(used) for used in attempt.usage.values())
 
     async def collect(self, progress: Callable[[Interviewed], None]) -> Interviewed:
@@ -201,13 +201,13 @@ class Interviewer:
 
     def _batches(self, roster: Roster) -> Iterator[tuple[list[Planned], set[str]]]:
         for batch in batched(roster, BATCH):
-            yield batch, self.store.known_attempts(planned.key for planned in batch)
+            yield batch, self.store.attempts.known(planned.key for planned in batch)
 
     def _to_do(self, roster: Roster, counted: Interviewed) -> Iterator[Planned]:
         """Yield the attempts to be made; those that are stored are linked to the run here."""
         for batch, known in self._batches(roster):
             there = [] if self.afresh else [p for p in batch if p.key in known]
-            found = self.store.attempts(planned.key for planned in there)
+            found = self.store.attempts.get_many(planned.key for planned in there)
             self._link([(planned, found[planned.key]) for planned in there if planned.key in found])
             counted.stored += len(found)
             yield from (p for p in batch if p.key not in found)
@@ -247,9 +247,9 @@ class Interviewer:
             return
         rows = [self._row(planned, attempt) for planned, attempt in buffer]
         with self.store.batch():
-            self.store.put_attempts((planned.key, attempt) for planned, attempt in buffer)
-            self.store.link(self.run_id, rows)
-            self.store.put_scores(self._instant(buffer, rows))
+            self.store.attempts.put((planned.key, attempt) for planned, attempt in buffer)
+            self.store.attempts.link(self.run_id, rows)
+            self.store.scores.put(self._instant(buffer, rows))
         buffer.clear()
 
     def _instant(
@@ -266,7 +266,9 @@ class Interviewer:
 
     def _link(self, rows: list[tuple[Planned, Attempt]]) -> None:
         if rows:
-            self.store.link(self.run_id, [self._row(planned, made) for planned, made in rows])
+            self.store.attempts.link(
+                self.run_id, [self._row(planned, made) for planned, made in rows]
+            )
 
     def _row(self, planned: Planned, attempt: Attempt) -> RunAttempt:
         answered = attempt.status is AttemptStatus.ANSWERED

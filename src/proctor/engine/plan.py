@@ -120,9 +120,9 @@ def _count_dialogues(ready: Ready, store: Store | None, estimate: Estimate) -> C
     for batch in batched(ready.roster, BATCH):
         counts["attempts"] += len(batch)
         keys = [planned.key for planned in batch]
-        known = store.known_attempts(keys) if store is not None else set()
+        known = store.attempts.known(keys) if store is not None else set()
         counts["attempts_stored"] += len(known)
-        made = store.attempts(known) if store is not None else {}
+        made = store.attempts.get_many(known) if store is not None else {}
         pairs = [(p.case, made[p.key]) for p in batch if p.key in made]
         _count_scores(ready, pairs, verdicts, counts, estimate)
         for planned in batch:
@@ -154,7 +154,7 @@ def _count_scores(
         found = ready.scorers.keys(case, attempt)
         rows += [(found[criterion.id], case, criterion, attempt) for criterion in case.criteria]
     counts["scores"] += len(rows)
-    known = store.known_scores(row[0] for row in rows) if store is not None else set()
+    known = store.scores.known(row[0] for row in rows) if store is not None else set()
     for key, _, criterion, _ in rows:
         counts["stored"] += key in known
         counts[f"scorer {criterion.scorer.name}"] += key not in known

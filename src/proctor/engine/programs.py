@@ -112,7 +112,7 @@ class SharedSandbox(Sandbox):
                 self._turn.notify_all()
 
     def _known(self, key: str) -> Ran | None:
-        row = self.store.call(key) if self.store is not None else None
+        row = self.store.calls.find(key) if self.store is not None else None
         if row is None or row.status != "ok" or _ambiguous(row.response):
             return None
         return _ran_from(row.response)
@@ -120,16 +120,15 @@ class SharedSandbox(Sandbox):
     def _remember(self, key: str, ran: Ran) -> None:
         if self.store is None or ran.not_started or ran.lost:
             return
-        self.store.put_call(
-            CallRow(
-                key=key,
-                model=f"sandbox:{self.inner.tier}",
-                request=None,
-                response=_ran_json(ran),
-                seconds=ran.seconds,
-                created=time.time(),
-            )
+        call = CallRow(
+            key=key,
+            model=f"sandbox:{self.inner.tier}",
+            request=None,
+            response=_ran_json(ran),
+            seconds=ran.seconds,
+            created=time.time(),
         )
+        self.store.calls.put([call])
 
 
 def _document(program: Program) -> Json:

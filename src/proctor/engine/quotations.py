@@ -70,7 +70,7 @@ def quoted_comparison(
 
 def free_name(store: Store, name: str, *, suite_key: str | None = None) -> str:
     """Return a name that no run has, or none of a suite: this one, or one made of it."""
-    known = store.names_like(name, suite_key=suite_key)
+    known = store.runs.names_like(name, suite_key=suite_key)
     tries: Iterable[str] = chain(
         [name, f"{name}-imported"], (f"{name}-imported-{number}" for number in count(2))
     )

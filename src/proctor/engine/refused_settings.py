@@ -17,7 +17,7 @@ KEPT_AS = "refused"
 def refused_before(store: Store, run: Run) -> Refused:
     """Return what earlier parts of the same run could not send."""
     with suppress(StoreError):
-        known = store.run(run.id)
+        known = store.runs.get(run.id)
         if known.id == run.id:
             return refused_in(known)
     return {}
@@ -33,7 +33,7 @@ def refused_for_others(store: Store, run: Run, labels: Collection[str]) -> Refus
     """Return what models did not take in the runs that made what this one took from the store."""
     if not labels:
         return {}
-    refused = _joined(refused_in(other) for other in store.runs_sharing(run.id, KEPT_AS))
+    refused = _joined(refused_in(other) for other in store.runs.sharing(run.id, KEPT_AS))
     return {label: fields for label, fields in refused.items() if label in labels}
 
 

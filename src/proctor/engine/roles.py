@@ -59,7 +59,9 @@ class Models:
 
     def __post_init__(self) -> None:
         self.budget.most = self.settings.max_cost
-        self.marks = MARKS if self.store is None else Marks(self.store.derived_key("judge marks"))
+        self.marks = (
+            MARKS if self.store is None else Marks(self.store.secret.derive_key("judge marks"))
+        )
         self._log = CallLog(self.store, recording=self.settings.record is not None)
         if self.settings.record is not None and self.store is not None:
             self.recorder = registry.find("model", "replay").recorder(self.settings.record)
@@ -343,7 +345,7 @@ def _seats(settings: RunSettings, models: Models) -> Seats | None:
         models.refuse_unpriced(build_model(settings.proxy, settings.calls))
     elif settings.calls.max_cost is not None:
         models.notice(UNSEEN)
-    keep = models.store.put_files if models.store is not None else lambda _: None
+    keep = models.store.files.put if models.store is not None else lambda _: None
     return Seats(agent=agent, keep=keep, budget=models.budget)
 
 

@@ -43,22 +43,22 @@ def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Ru
     names = [base] if settings.name else [*islice(_names(base, settings.candidate), MOST_TRIES)]
     runs = [_run(settings, suite, key, name) for name in names[:2]]
     for run in runs:
-        if (known := store.find_run(run.id)) is not None:
+        if (known := store.runs.find(run.id)) is not None:
             return _as_before(run, known)
     for name in names:
-        others = store.namesakes(name)
+        others = store.runs.named(name)
         if settings.name or all(_same_place(settings.candidate, run.candidate) for run in others):
             break
     run = _run(settings, suite, key, name)
-    if (known := store.find_run(run.id)) is not None:
+    if (known := store.runs.find(run.id)) is not None:
         return _as_before(run, known)
     return _after_earlier(run, others)
 
 
 def namesake_notice(run: Run, store: Store) -> str:
     """Say which other runs have the name of a new one; nothing where none has."""
-    others = [other for other in store.namesakes(run.name) if other.id != run.id]
-    if not others or store.find_run(run.id) is not None:
+    others = [other for other in store.runs.named(run.name) if other.id != run.id]
+    if not others or store.runs.find(run.id) is not None:
         return ""
     earlier = next((other for other in others if other.id == run.regraded), others[0])
     differs = " and ".join(differences(run, earlier)) or "other settings"
@@ -76,8 +76,8 @@ def namesake_notice(run: Run, store: Store) -> str:
 
 def which_notice(reference: str, store: Store) -> str:
     """Say which run a name means that several have; nothing where it can mean one only."""
-    found = store.namesakes(reference)
-    if len(found) < 2 or store.find_run(reference) is not None:
+    found = store.runs.named(reference)
+    if len(found) < 2 or store.runs.find(reference) is not None:
         return ""
     newest, *others = found
     told = "; ".join(

@@ -51,7 +51,7 @@ class StoredVerdicts:
                     attempt=judged_part(criterion, attempt),
                     judge=judge,
                     language=self.ready.scorers.language,
-                    read_file=store.file,
+                    read_file=store.files.get,
                     marks=models.marks,
                 )
                 found.append(await self._is_stored(criterion, ctx))

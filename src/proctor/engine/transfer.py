@@ -42,7 +42,7 @@ def write_runs(store: Store, references: Sequence[str], path: Path, *, own: bool
     with in_place(path) as part:
         if kind == ".parquet":
             return write_parquet(store, views, part)
-        proof = Proof(store.derived_key(PURPOSE)) if own else None
+        proof = Proof(store.secret.derive_key(PURPOSE)) if own else None
         return _write_jsonl(store, views, part, proof)
 
 
@@ -85,7 +85,7 @@ def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None 
     They are quotations, unless ``own``: then the file must have been written for that by this
     store, or by the one whose key is given, and its runs are what they were there.
     """
-    proof = Proof(store.derived_key(PURPOSE) if key is None else key) if own else None
+    proof = Proof(store.secret.derive_key(PURPOSE) if key is None else key) if own else None
     if proof is not None:
         proof.check(path)
     rows = source.read_jsonl(path, finite=True, seen=proof.take if proof else lambda _: None)
@@ -138,11 +138,11 @@ def _write_jsonl(
 
         for view in views:
             put({"proctor": FORMAT, "run": plain(view.run), "suite": plain(view.suite)})
-            keyed = None if proof is None else store.linked_keys(view.run.id)
+            keyed = None if proof is None else store.attempts.iter_keys(view.run.id)
             for result in view.results():
                 put(_case_row(result, None if keyed is None else next(keyed)))
                 rows += 1
-        for key, content, found in store.comparisons_of([view.run.id for view in views]):
+        for key, content, found in store.comparisons.of_runs([view.run.id for view in views]):
             put({"comparison": plain(found), "key": key, "content": content})
             rows += 1
         if proof is not None:

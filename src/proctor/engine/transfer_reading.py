@@ -123,11 +123,11 @@ class Taking(ABC):
         suite = suite_from(kept, cases)
         keyed = Keyed(suite.cases)
         run = replace(run, suite=suite.name, suite_key=suite_key(suite, keyed.keys()))
-        self.store.put_suite(suite, run.suite_key, keyed, imported=run.imported)
-        self.store.save_run(run)
+        self.store.suites.put(suite, run.suite_key, keyed, imported=run.imported)
+        self.store.runs.save(run)
         view = finish(self.store, run, suite, None)
         done = self._finished(told, view, suite)
-        self.store.save_run(done)
+        self.store.runs.save(done)
         return replace(view, run=done), row
 
     def _cases(self, run_id: str) -> tuple[Sequence[Case], Document | None]:
@@ -181,7 +181,7 @@ class Taking(ABC):
             self._end(row)
 
         for batch in batched(comparisons(row), BATCH):
-            self.store.put_comparisons(batch)
+            self.store.comparisons.put(batch)
         if left_out:
             self.notices.append(
                 f"left out {left_out} comparisons with runs that are not in the file"
@@ -202,7 +202,7 @@ class Quoting(Taking):
 
     def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
         run_id = quotations.quoted_id(head["run"], head["suite"])
-        if (known := self.store.find_run(run_id)) is not None:
+        if (known := self.store.runs.find(run_id)) is not None:
             message = f"this run was imported before, as {known.name!r} ({run_id})"
             hint = f"`proctor delete {run_id}` first, where it is to be read again"
             raise wrong(self.path, message, 1, 1, hint=hint)
@@ -224,9 +224,9 @@ class Quoting(Taking):
             key = quotations.attempt_key(run_id, place, index)
             attempts.append((key, one.attempt))
             links.append(RunAttempt(position=place, index=index, attempt_key=key, score_keys=keys))
-        self.store.put_attempts(attempts)
-        self.store.put_scores(scores)
-        self.store.link(run_id, links)
+        self.store.attempts.put(attempts)
+        self.store.scores.put(scores)
+        self.store.attempts.link(run_id, links)
 
     def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
         signature = quotations.quoted_signature(view.run, suite, view.summary)
@@ -242,7 +242,7 @@ class Restoring(Taking):
     """Take back what this store has written: everything is found again by the keys it had."""
 
     def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
-        if (known := self.store.find_run(told.id)) is not None:
+        if (known := self.store.runs.find(told.id)) is not None:
             message = f"there is a run {told.id!r} already, called {known.name!r}"
             hint = f"`proctor delete {told.id}` first, where it is to be replaced by this one"
             raise wrong(self.path, message, 1, 1, hint=hint)
@@ -273,9 +273,9 @@ class Restoring(Taking):
                     score_keys=one.score_keys,
                 )
             )
-        self.store.put_attempts(attempts)
-        self.store.put_scores(scores)
-        self.store.link(run_id, links)
+        self.store.attempts.put(attempts)
+        self.store.scores.put(scores)
+        self.store.attempts.link(run_id, links)
 
     def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
         return replace(

@@ -47,13 +47,13 @@ class TurnGrader:
         """Return what a turn is worth; none where nothing in it is judged."""
         criteria = [criterion for criterion in case.criteria if criterion.turn == turn]
         keys = self.scorers.keys(case, attempt)
-        known = self.store.scores(keys[criterion.id] for criterion in criteria)
+        known = self.store.scores.get_many(keys[criterion.id] for criterion in criteria)
         scores: dict[str, Score] = {}
         for criterion in criteria:
             score = known.get(keys[criterion.id])
             if score is None or score.status is ScoreStatus.FAILED:
                 score = await scored_on_replies(partial(self._score, case, criterion, attempt))
-                self.store.put_scores([(keys[criterion.id], criterion.scorer.name, score)])
+                self.store.scores.put([(keys[criterion.id], criterion.scorer.name, score)])
             scores[criterion.id] = score
         return turn_values(case, scores).get(turn)
 
@@ -68,7 +68,7 @@ class TurnGrader:
             sandbox=self.tools.sandbox,
             judge=self.judge,
             language=self.scorers.language,
-            read_file=self.store.file,
+            read_file=self.store.files.get,
             marks=self.marks,
         )
         kind = kind_of(scorer)

@@ -13,17 +13,20 @@ from proctor.store.document import BROKEN, decode, encode
 from proctor.store.schema import comparisons as table
 
 
-class Comparisons(Database):
-    """Keep comparisons."""
+class Comparisons:
+    """Comparisons of two attempts by a judge."""
 
-    def put_comparisons(self, rows: Iterable[tuple[str, str, Comparison]]) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, rows: Iterable[tuple[str, str, Comparison]]) -> None:
         """Store comparisons, each after its place and the hash of what was compared there.
 
         One that is at the same place is replaced: a run's answers may have become others.
         """
         replace = [column.name for column in table.c if column.name != "key"]
-        self._put(
-            self._upsert(table, replace=replace),
+        self._database.execute_many(
+            self._database.upsert(table, replace=replace),
             (
                 {
                     "key": key,
@@ -40,36 +43,36 @@ class Comparisons(Database):
             ),
         )
 
-    def comparisons(self, keys: Iterable[str]) -> dict[str, tuple[str, Comparison]]:
+    def get_many(self, keys: Iterable[str]) -> dict[str, tuple[str, Comparison]]:
         """Return the comparisons at those places, each after the hash of what was compared."""
         query = select(table.c.key, table.c.content, table.c.document)
-        found = self._among(query, table.c.key, keys)
+        found = self._database.fetch_among(query, table.c.key, keys)
         return {
             key: (content, comparison)
             for key, content, text in found
             if (comparison := _read(text)) is not None
         }
 
-    def count_comparisons(self, runs: Sequence[str]) -> tuple[int, float]:
+    def count(self, runs: Sequence[str]) -> tuple[int, float]:
         """Return how many comparisons these runs have with each other, and when the last was."""
         query: Any = select(func.count(), func.max(table.c.created)).where(
             table.c.first_run.in_(runs), table.c.second_run.in_(runs)
         )
-        row = self._first(query)
+        row = self._database.fetch_first(query)
         return (0, 0.0) if row is None else (row[0], row[1] or 0.0)
 
-    def comparisons_between(self, runs: Sequence[str]) -> Iterator[Comparison]:
+    def between(self, runs: Sequence[str]) -> Iterator[Comparison]:
         """Yield all comparisons of these runs with each other, the oldest first."""
         query = (
             select(table.c.document)
             .where(table.c.first_run.in_(runs), table.c.second_run.in_(runs))
             .order_by(table.c.created, table.c.key)
         )
-        for row in self._all(query):
+        for row in self._database.fetch_all(query):
             if (found := _read(row.document)) is not None:
                 yield found
 
-    def comparisons_of(self, runs: Sequence[str]) -> Iterator[tuple[str, str, Comparison]]:
+    def of_runs(self, runs: Sequence[str]) -> Iterator[tuple[str, str, Comparison]]:
         """Yield all comparisons in which one of these runs took part, as they are put.
 
         They come in the order of their places, a page at a time.
@@ -78,7 +81,7 @@ class Comparisons(Database):
         columns = select(table.c.key, table.c.content, table.c.document)
         query = columns.where(sides).order_by(table.c.key).limit(CHUNK)
         after = ""
-        while page := self._all(query.where(table.c.key > after)):
+        while page := self._database.fetch_all(query.where(table.c.key > after)):
             for key, content, document in page:
                 if (found := _read(document)) is not None:
                     yield key, content, found

@@ -1,7 +1,10 @@
-"""One database: transactions, inserts that keep what is there, and its errors in our words."""
+"""One database: transactions, inserts that keep what is there, errors that say how to go on.
+
+All repositories of a store share one: what they write inside ``batch()`` is one transaction.
+"""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -14,6 +17,7 @@ from sqlalchemy import (
     Select,
     Table,
     bindparam,
+    delete,
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -29,38 +33,49 @@ Item = TypeVar("Item")
 
 
 class Database:
-    """Hold the engine of a store and the transaction that is open on it, if one is."""
+    """The engine of a store, and the transaction that is open on it, if one is."""
 
     def __init__(self, engine: Engine, place: str) -> None:
         self.place = place
         """The file or address, as messages name it."""
-        self._engine = engine
-        self._writer = engine.execution_options(write=True)
+        self.engine = engine
+        self.writer = engine.execution_options(write=True)
         # Elsewhere than in a file, a transaction around a single query is two more messages.
-        local = engine.dialect.name == "sqlite"
-        self._reader = engine if local else engine.execution_options(isolation_level="AUTOCOMMIT")
+        self.reader = (
+            engine if self.is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
+        )
         self._open: Transaction | None = None
         self._inserts: dict[tuple[str, ...], Executable] = {}
-        self.damaged: set[str] = set()
-        """The keys of attempts and scores that could not be read, and may be put again."""
+        self.on_reconnect: list[Callable[[], None]] = []
+        """What gets back, inside a transaction, that which was lost together with a connection."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Tell whether the database is a file, and not on a server."""
+        return self.engine.dialect.name == "sqlite"
+
+    @property
+    def in_transaction(self) -> bool:
+        """Tell whether a transaction for writing is open."""
+        return self._open is not None
 
     def is_there(self) -> bool:
         """Tell whether the store is still where it was opened; a server is asked anyway."""
-        file = file_of(self._engine)
+        file = file_of(self.engine)
         return file is None or file.is_there()
 
     def close(self) -> None:
         """Let go of the database."""
-        self._engine.dispose()
+        self.engine.dispose()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Make all that is put inside one transaction: it is stored whole or not at all."""
-        with self._write():
+        with self.write():
             yield
 
     @contextmanager
-    def _write(self, *, lock: str = "", repeatable: bool = True) -> Iterator[Transaction]:
+    def write(self, *, lock: str = "", repeatable: bool = True) -> Iterator[Transaction]:
         """Open a transaction for writing, or join the one of the batch around.
 
         Writers wait for each other, as far as they name the same lock. What is not repeatable is
@@ -71,7 +86,7 @@ class Database:
             return
         with translated(self.place):
             opened = Transaction(
-                self._writer, lock=lock, repeatable=repeatable, restored=self._restored
+                self.writer, lock=lock, repeatable=repeatable, restored=self._reconnected
             )
             self._open = opened
             try:
@@ -83,25 +98,33 @@ class Database:
             finally:
                 self._open = None
 
-    def _restored(self) -> None:
-        """Get back what was lost together with a connection."""
+    def _reconnected(self) -> None:
+        for restore in self.on_reconnect:
+            restore()
 
     @contextmanager
-    def _read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[Connection]:
         """Open a connection for reading; inside a batch its own rows are seen."""
         if self._open is not None:
             yield self._open.connection
             return
-        with translated(self.place), self._engine.connect() as connection:
+        with translated(self.place), self.engine.connect() as connection:
             yield connection
 
-    def _put(self, statement: Executable, rows: Iterable[Mapping[str, Any]]) -> None:
+    def execute_many(self, statement: Executable, rows: Iterable[Mapping[str, Any]]) -> None:
         """Run a statement for all rows in one transaction."""
-        with self._write() as connection:
+        with self.write() as connection:
             for chunk in chunks(rows):
                 connection.execute(statement, chunk)
 
-    def _all(
+    def delete_keys(self, table: Table, keys: Collection[str]) -> None:
+        """Delete the rows of some keys, in one transaction; none opens none."""
+        if keys:
+            with self.write() as connection:
+                for chunk in chunks(keys):
+                    connection.execute(delete(table).where(table.c.key.in_(chunk)))
+
+    def fetch_all(
         self, query: Select[Any], values: Mapping[str, Sequence[str]] | None = None
     ) -> Sequence[Any]:
         """Return all rows that a query finds."""
@@ -109,25 +132,33 @@ class Database:
             return self._open.execute(query, values).all()
 
         def fetched() -> Sequence[Any]:
-            with self._reader.connect() as connection:
+            with self.reader.connect() as connection:
                 return connection.execute(query, values).all()
 
         with translated(self.place):
             return again(fetched)
 
-    def _first(self, query: Select[Any]) -> Any | None:
-        return next(iter(self._all(query)), None)
+    def fetch_first(self, query: Select[Any]) -> Any | None:
+        """Return the first row that a query finds, none where it finds nothing."""
+        return next(iter(self.fetch_all(query)), None)
 
-    def _among(self, query: Select[Any], column: Column[Any], keys: Iterable[str]) -> Iterator[Any]:
+    def count(self, query: Select[Any]) -> int:
+        """Return the number that a query of one number finds, 0 where it finds none."""
+        row = self.fetch_first(query)
+        return 0 if row is None else int(row[0])
+
+    def fetch_among(
+        self, query: Select[Any], column: Column[Any], keys: Iterable[str]
+    ) -> Iterator[Any]:
         """Yield the rows whose column is one of many keys."""
-        yield from self._found(among(query, column), keys)
+        yield from self.fetch_keyed(among(query, column), keys)
 
-    def _found(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
+    def fetch_keyed(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
         """Yield what a query made by ``among`` finds for many keys."""
         for chunk in chunks(dict.fromkeys(keys)):
-            yield from self._all(query, {"keys": chunk})
+            yield from self.fetch_all(query, {"keys": chunk})
 
-    def _pages(
+    def fetch_pages(
         self, query: Select[Any], column: Column[int], after: int, limit: int | None
     ) -> Iterator[Any]:
         """Yield rows in the order of a column, never holding more than a page of them.
@@ -136,14 +167,14 @@ class Database:
         """
         while limit is None or limit > 0:
             size = CHUNK if limit is None else min(CHUNK, limit)
-            page = self._all(query.where(column > after).order_by(column).limit(size))
+            page = self.fetch_all(query.where(column > after).order_by(column).limit(size))
             yield from page
             if len(page) < size:
                 return
             after = page[-1][0]
             limit = None if limit is None else limit - len(page)
 
-    def _upsert(
+    def upsert(
         self,
         table: Table,
         *,
@@ -175,7 +206,7 @@ class Database:
         return upsert
 
     def _insert(self) -> Callable[[Table], Any]:
-        if self._engine.dialect.name == "postgresql":
+        if self.engine.dialect.name == "postgresql":
             from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
             return postgresql_insert

@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import orjson
 from sqlalchemy import Dialect, Float, Integer, Text
@@ -11,6 +12,8 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Json
+
+Made = TypeVar("Made")
 
 # NUL is refused by PostgreSQL, lone surrogates by both databases; DLE is what escapes them.
 _AWKWARD = re.compile("[\x00\x10\ud800-\udfff]")
@@ -60,6 +63,19 @@ def read_tags(text: str) -> dict[str, tuple[str, ...]]:
     if not all(isinstance(value, str) for values in found.values() for value in values):
         raise TypeError("a tag is no text")
     return found
+
+
+def readable(
+    rows: Iterable[tuple[str, str]], make: Callable[[Any], Made], damaged: set[str]
+) -> dict[str, Made]:
+    """Make objects of documents, by key; the keys of those that cannot be read are noted."""
+    objects = {}
+    for key, document in rows:
+        try:
+            objects[key] = make(decode(document))
+        except BROKEN:
+            damaged.add(key)
+    return objects
 
 
 def escape(text: str) -> str:

@@ -9,30 +9,35 @@ from proctor.store.database import Database
 from proctor.store.schema import files as table
 
 
-class Files(Database):
-    """Keep files; the same content is kept once."""
+class Files:
+    """Files by the key of their content; the same content is stored once."""
 
-    def put_files(self, contents: Mapping[str, bytes]) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, contents: Mapping[str, bytes]) -> None:
         """Store contents by their key."""
-        self._put(
-            self._upsert(table),
+        self._database.execute_many(
+            self._database.upsert(table),
             (
                 {"key": key, "size": len(content), "content": content}
                 for key, content in contents.items()
             ),
         )
 
-    def file(self, key: str) -> bytes:
+    def get(self, key: str) -> bytes:
         """Return the content of a key, or raise a StoreError."""
-        if (found := self.files([key]).get(key)) is None:
-            raise StoreError(f"the store at {self.place} has no file {key}")
+        if (found := self.get_many([key]).get(key)) is None:
+            raise StoreError(f"the store at {self._database.place} has no file {key}")
         return found
 
-    def file_sizes(self, keys: Iterable[str]) -> dict[str, int]:
+    def sizes(self, keys: Iterable[str]) -> dict[str, int]:
         """Return the sizes in bytes of the contents that are there, by key."""
-        return dict(self._among(select(table.c.key, table.c.size), table.c.key, keys))
+        return dict(
+            self._database.fetch_among(select(table.c.key, table.c.size), table.c.key, keys)
+        )
 
-    def files(self, keys: Iterable[str]) -> dict[str, bytes]:
+    def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the contents that are there, by key."""
-        found = self._among(select(table.c.key, table.c.content), table.c.key, keys)
+        found = self._database.fetch_among(select(table.c.key, table.c.content), table.c.key, keys)
         return {key: bytes(content) for key, content in found}

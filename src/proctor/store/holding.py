@@ -4,30 +4,31 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
 from proctor.store.database import Database, translated
 from proctor.store.transactions import again, is_lost, run_lock
 
 
-class Holding(Database):
-    """Keep several processes from doing the work of one run twice."""
+class RunLocks:
+    """Locks that keep several processes from doing the work of one run twice."""
 
-    def __init__(self, engine: Engine, place: str) -> None:
-        super().__init__(engine, place)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        database.on_reconnect.append(self._acquire_again)
         self._files: dict[str, int] = {}
         """The open lock files of runs, beside a store that is a file."""
         self._session: Connection | None = None
         """The connection that holds the locks, on a server."""
         self._runs: set[str] = set()
 
-    def hold(self, run_id: str) -> bool:
+    def acquire(self, run_id: str) -> bool:
         """Take a run for this process; false where another one is at it."""
-        if self._engine.dialect.name == "sqlite":
-            return self._hold_file(run_id)
-        with translated(self.place):
-            return again(lambda: self._hold_session(run_id))
+        if self._database.is_sqlite:
+            return self._acquire_file(run_id)
+        with translated(self._database.place):
+            return again(lambda: self._acquire_session(run_id))
 
     def release(self, run_id: str) -> None:
         """Let others have a run."""
@@ -41,12 +42,11 @@ class Holding(Database):
             self._let_go()
 
     def close(self) -> None:
-        """Let go of the runs and of the database."""
+        """Let others have all runs."""
         for run_id in [*self._files, *self._runs]:
             self.release(run_id)
-        super().close()
 
-    def _hold_file(self, run_id: str) -> bool:
+    def _acquire_file(self, run_id: str) -> bool:
         import fcntl
 
         path = self._lock_file(run_id)
@@ -68,15 +68,15 @@ class Holding(Database):
         return True
 
     def _is_file(self) -> bool:
-        return not self.place.startswith("file:")
+        return not self._database.place.startswith("file:")
 
     def _lock_file(self, run_id: str) -> Path:
-        return Path(f"{self.place}-{run_id}.lock")
+        return Path(f"{self._database.place}-{run_id}.lock")
 
-    def _hold_session(self, run_id: str) -> bool:
+    def _acquire_session(self, run_id: str) -> bool:
         if self._session is None:
             # Kept out of the pool: it is open as long as the run is made.
-            self._session = self._reader.connect()
+            self._session = self._database.reader.connect()
         try:
             held = bool(self._session.scalar(select(run_lock(run_id))))
         except DBAPIError:
@@ -89,7 +89,7 @@ class Holding(Database):
         self._runs.add(run_id)
         return True
 
-    def _restored(self) -> None:
+    def _acquire_again(self) -> None:
         """Take the runs again after a connection was lost, where it was that of the locks."""
         if self._session is None:
             return
@@ -100,7 +100,7 @@ class Holding(Database):
                 raise
             self._let_go()
             for run_id in list(self._runs):
-                self._hold_session(run_id)
+                self._acquire_session(run_id)
 
     def _let_go(self) -> None:
         if self._session is not None:

@@ -8,11 +8,12 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, tuple_
 
 from proctor.core.score import ValueStatus
+from proctor.store.database import Database
 from proctor.store.filtering import Condition
 from proctor.store.results import row_of
 from proctor.store.rows import ResultRow
 from proctor.store.schema import run_results, run_tags
-from proctor.store.searching import Searching, texts
+from proctor.store.searching import Search, texts
 
 _MOST_TAGS = 100
 _Stretch = tuple[list[ColumnElement[bool]], list[Any]]
@@ -46,29 +47,33 @@ class Wanted:
         return bool(self.where or self.search or self.status not in usual)
 
 
-class Listing(Searching):
-    """List the results of a run."""
+class Listing:
+    """The results of a run as a table, a page at a time."""
 
-    def listed(self, run_id: str, wanted: Wanted, limit: int) -> list[ResultRow]:
+    def __init__(self, database: Database, search: Search) -> None:
+        self._database = database
+        self._search = search
+
+    def page(self, run_id: str, wanted: Wanted, limit: int) -> list[ResultRow]:
         """Return the page of rows that is wanted; ask for one more to know if there are more."""
         table = run_results.c
         columns = [column for column in table if column.name != "run_id"]
         query = select(*columns).where(table.run_id == run_id, *self._conditions(run_id, wanted))
         rows: list[Any] = []
         along = texts in query.get_final_froms() and wanted.sort == "position"
-        parts = _along(wanted, self._first_number(run_id)) if along else _stretches(wanted)
+        parts = _along(wanted, self._search.first_number(run_id)) if along else _stretches(wanted)
         for where, order in parts:
             if len(rows) < limit:
                 part = query.where(*where).order_by(*order).limit(limit - len(rows))
-                rows += self._all(part)
+                rows += self._database.fetch_all(part)
         return [row_of(row) for row in rows]
 
-    def result_tags(self, run_id: str) -> list[str]:
+    def tags(self, run_id: str) -> list[str]:
         """List the tags that the cases of a run have, hopping from one to the next."""
         table, found = run_tags.c, list[str]()
         while len(found) < _MOST_TAGS:
             query = select(func.min(table.tag)).where(table.run_id == run_id)
-            row = self._first(query.where(table.tag > found[-1]) if found else query)
+            row = self._database.fetch_first(query.where(table.tag > found[-1]) if found else query)
             if row is None or row[0] is None:
                 break
             found.append(row[0])
@@ -84,7 +89,7 @@ class Listing(Searching):
             .group_by(share)
         )
         counts = [0] * bins
-        for found, cases in self._all(query):
+        for found, cases in self._database.fetch_all(query):
             if found is not None and not isnan(found):
                 counts[min(bins - 1, max(0, int(found * bins)))] += cases
         return counts
@@ -93,7 +98,7 @@ class Listing(Searching):
         table = run_results.c
         made: list[ColumnElement[bool]] = []
         if wanted.where.strip():
-            made.append(Condition(wanted.where, run_id, self.result_tags(run_id)).sql())
+            made.append(Condition(wanted.where, run_id, self.tags(run_id)).sql())
         if wanted.search:
             made.append(self._searched(run_id, wanted.search))
         if wanted.status:
@@ -102,22 +107,22 @@ class Listing(Searching):
 
     def _searched(self, run_id: str, words: str) -> ColumnElement[bool]:
         """Return that a case has some words in its texts, or in id and tags where texts are not."""
-        found = self._search(run_id, words)
+        found = self._search.condition(run_id, words)
         if found is None:
-            return or_(*(self._contains(words, text) for text in _TEXTS))
+            return or_(*(contains(self._database, words, text) for text in _TEXTS))
         if isinstance(found, ColumnElement):
             return found
         return run_results.c.position.in_(found)
 
-    def _contains(self, words: str, text: Any) -> ColumnElement[bool]:
-        """Return that a text has some words in it; SQLite's LIKE takes cases for alike itself."""
-        own = self._engine.dialect.name == "sqlite"
-        contains = text.contains if own else text.icontains
-        found: ColumnElement[bool] = contains(words, autoescape=True)
-        return found
-
 
 _TEXTS = (run_results.c.case_id, run_results.c.tags)
+
+
+def contains(database: Database, words: str, text: Any) -> ColumnElement[bool]:
+    """Return that a text has some words in it; SQLite's LIKE takes cases for alike itself."""
+    test = text.contains if database.is_sqlite else text.icontains
+    condition: ColumnElement[bool] = test(words, autoescape=True)
+    return condition
 
 
 def _along(wanted: Wanted, first: int) -> Sequence[_Stretch]:

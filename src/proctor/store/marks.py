@@ -23,29 +23,32 @@ class Mark(NamedTuple):
     full: float
 
 
-class Marks(Database):
-    """Read the marks of one criterion."""
+class CriterionPoints:
+    """The points that one criterion gave in a run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def places(self, run_id: str, case_ids: Iterable[str]) -> dict[str, int]:
         """Return the places of some cases in a run; those it does not have are left out."""
         table = run_results.c
         query = select(table.case_id, table.position).where(table.run_id == run_id)
-        found = self._among(query, table.case_id, case_ids)
+        found = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: row.position for row in found}
 
-    def some_places(self, run_id: str, most: int) -> list[int]:
+    def sample_places(self, run_id: str, most: int) -> list[int]:
         """Return the places of a run's cases, or about so many of them, picked all over it."""
         place = run_results.c.position
         mine = run_results.c.run_id == run_id
-        row = self._first(select(func.count()).where(mine))
+        cases = self._database.count(select(func.count()).where(mine))
         query = select(place).where(mine)
-        if row is not None and row[0] > most:
+        if cases > most:
             # Not every so-manyth: suites often go around in a circle of kinds.
             mixed = cast(place, BigInteger) * _MIXER % _MIXED
-            query = query.where(mixed < int(most / row[0] * _MIXED))
-        return [found.position for found in self._all(query.order_by(place))]
+            query = query.where(mixed < int(most / cases * _MIXED))
+        return [found.position for found in self._database.fetch_all(query.order_by(place))]
 
-    def marks(self, run_id: str, criterion: str, places: Iterable[int]) -> Iterator[Mark]:
+    def of_places(self, run_id: str, criterion: str, places: Iterable[int]) -> Iterator[Mark]:
         """Yield what a criterion gave at some places, where it gave anything."""
         table = run_scores.c
         query = (
@@ -55,7 +58,9 @@ class Marks(Database):
             .where(scores.c.status == ScoreStatus.SCORED.value)
         )
         for chunk in chunks(places):
-            for position, number, document in self._all(query.where(table.position.in_(chunk))):
+            for position, number, document in self._database.fetch_all(
+                query.where(table.position.in_(chunk))
+            ):
                 try:
                     found = score_from(decode(document))
                 except BROKEN:

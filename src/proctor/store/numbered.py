@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, func, literal, or_, select
+from sqlalchemy import ColumnElement, func, literal, or_, select
 
 from proctor.core.run import Run
 from proctor.store.document import BROKEN, decode_object, encode
-from proctor.store.links import Links
 from proctor.store.rows import LinkedCase, SuiteRow
 from proctor.store.schema import run_results, summaries
 from proctor.store.schema import runs as run_table
 from proctor.store.schema import suites as suite_table
+from proctor.store.store import Store
 from proctor.store.suites import COLUMNS, suite_row
 
 AVERAGE = "avg_score"
@@ -69,10 +69,14 @@ class ValueCount(NamedTuple):
     position: int
 
 
-class Numbered(Links):
-    """List by page numbers."""
+class NumberedPages:
+    """Suites, runs and results of a store by page numbers."""
 
-    def numbered_suites(self, wanted: SuitesWanted, page: Page) -> tuple[list[RunSuite], int]:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._database = store.database
+
+    def suites(self, wanted: SuitesWanted, page: Page) -> tuple[list[RunSuite], int]:
         """Return a page of suites by ``name``, ``created_at`` or ``last_run_time``, and the count.
 
         One that was never run stands where it was created.
@@ -91,11 +95,15 @@ class Numbered(Links):
         }
         query = select(*COLUMNS, last.label("last")).where(*where)
         order = page.ordered(orders[page.column])
-        found = self._all(query.order_by(order, table.key).offset(page.offset).limit(page.limit))
+        found = self._database.fetch_all(
+            query.order_by(order, table.key).offset(page.offset).limit(page.limit)
+        )
         rows = [RunSuite(suite_row(row), row.last) for row in found]
-        return rows, self._counted(select(func.count()).select_from(suite_table).where(*where))
+        return rows, self._database.count(
+            select(func.count()).select_from(suite_table).where(*where)
+        )
 
-    def numbered_runs(self, suite_key: str, page: Page) -> list[Run]:
+    def runs(self, suite_key: str, page: Page) -> list[Run]:
         """Return a page of a suite's finished runs by ``name``, ``created_at`` or ``avg_score``."""
         if page.column == AVERAGE:
             ids = self._by_average(suite_key, page)
@@ -103,18 +111,21 @@ class Numbered(Links):
             column: Any = {"name": run_table.c.name, "created_at": run_table.c.started}[page.column]
             query = select(run_table.c.id).where(*_finished(suite_key))
             query = query.order_by(page.ordered(column), run_table.c.id)
-            ids = [row.id for row in self._all(query.offset(page.offset).limit(page.limit))]
-        return [self.run(run_id) for run_id in ids]
+            ids = [
+                row.id
+                for row in self._database.fetch_all(query.offset(page.offset).limit(page.limit))
+            ]
+        return [self._store.runs.get(run_id) for run_id in ids]
 
     def count_runs(self, suite_key: str) -> int:
         """Return how many finished runs a suite has."""
         query = select(func.count()).select_from(run_table).where(*_finished(suite_key))
-        return self._counted(query)
+        return self._database.count(query)
 
     def run_settings(self, suite_key: str) -> Iterator[tuple[str, Any]]:
         """Yield the id and the settings of each finished run of a suite."""
         query = select(run_table.c.id, run_table.c.settings).where(*_finished(suite_key))
-        for row in self._all(query):
+        for row in self._database.fetch_all(query):
             try:
                 yield row.id, decode_object(row.settings)
             except BROKEN:
@@ -122,10 +133,12 @@ class Numbered(Links):
 
     def average(self, run_id: str) -> float | None:
         """Return the first measure of a run, which for a suite of one method is its mean."""
-        row = self._first(select(summaries.c.document).where(summaries.c.run_id == run_id))
+        row = self._database.fetch_first(
+            select(summaries.c.document).where(summaries.c.run_id == run_id)
+        )
         return None if row is None else _average(row.document)
 
-    def numbered_results(self, run_id: str, page: Page) -> list[LinkedCase]:
+    def results(self, run_id: str, page: Page) -> list[LinkedCase]:
         """Return a page of a run's cases by ``position`` or ``value``; none is the lowest value."""
         table = run_results.c
         query = select(table.position).where(table.run_id == run_id)
@@ -136,13 +149,15 @@ class Numbered(Links):
             query = query.order_by(value, table.position)
         else:
             query = query.order_by(page.ordered(table.position))
-        rows = self._all(query.offset(page.offset).limit(page.limit))
-        return self.linked_at(run_id, [row.position for row in rows])
+        rows = self._database.fetch_all(query.offset(page.offset).limit(page.limit))
+        return self._store.attempts.cases_at(run_id, [row.position for row in rows])
 
-    def most(self, run_id: str) -> float | None:
+    def highest_value(self, run_id: str) -> float | None:
         """Return the highest value of a run."""
         table = run_results.c
-        row = self._first(select(func.max(table.value)).where(table.run_id == run_id))
+        row = self._database.fetch_first(
+            select(func.max(table.value)).where(table.run_id == run_id)
+        )
         return None if row is None else row[0]
 
     def counts_between(self, run_id: str, edges: Sequence[float]) -> list[int]:
@@ -156,7 +171,7 @@ class Numbered(Links):
             return select(func.count()).select_from(run_results).where(*where).scalar_subquery()
 
         parts = (part(number).label(f"part_{number}") for number in range(last + 1))
-        row = self._first(select(*parts))
+        row = self._database.fetch_first(select(*parts))
         assert row is not None
         return [int(count) for count in row]
 
@@ -169,7 +184,10 @@ class Numbered(Links):
             .group_by(table.status, table.value)
             .limit(limit + 1)
         )
-        found = [ValueCount(value, int(cases), place) for value, cases, place in self._all(query)]
+        found = [
+            ValueCount(value, int(cases), place)
+            for value, cases, place in self._database.fetch_all(query)
+        ]
         return found if len(found) <= limit else None
 
     def _by_average(self, suite_key: str, page: Page) -> list[str]:
@@ -181,16 +199,12 @@ class Numbered(Links):
         )
         keyed = [
             (-float("inf") if mean is None else mean, row.id)
-            for row in self._all(query)
+            for row in self._database.fetch_all(query)
             for mean in [None if row.document is None else _average(row.document)]
         ]
         keyed.sort(key=lambda pair: pair[1])
         keyed.sort(key=lambda pair: pair[0], reverse=page.descending)
         return [run_id for _, run_id in keyed[page.offset : page.offset + page.limit]]
-
-    def _counted(self, query: Select[Any]) -> int:
-        row = self._first(query)
-        return 0 if row is None else int(row[0])
 
 
 def _finished(suite_key: str) -> tuple[ColumnElement[bool], ...]:

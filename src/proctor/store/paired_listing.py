@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Float, Select, case, func, literal, or_, select
 
 from proctor.core.run import Run
-from proctor.store.database import among
+from proctor.store.database import Database
 from proctor.store.filtering import Condition
-from proctor.store.listing import Listing
-from proctor.store.pairing import ONE, TWO, VALUES, Change, Pairing, changed, joined, paired_case
+from proctor.store.listing import Listing, contains
+from proctor.store.pairing import ONE, TWO, VALUES, Change, changed, joined, paired_case
 from proctor.store.pairing import difference as difference_of
 from proctor.store.rows import PairedCase
 from proctor.store.schema import run_results
+from proctor.store.searching import Search
 
 WINDOW = 50_000
 """How many places are looked through at once."""
@@ -42,10 +43,15 @@ class PairCursor(NamedTuple):
 START = PairCursor()
 
 
-class PairedListing(Pairing, Listing):
-    """List pairs of cases."""
+class PairedListing:
+    """The cases of two runs as a table, a page at a time."""
 
-    def listed_pairs(
+    def __init__(self, database: Database, search: Search, listing: Listing) -> None:
+        self._database = database
+        self._search = search
+        self._listing = listing
+
+    def page(
         self,
         first: Run,
         second: Run,
@@ -57,22 +63,15 @@ class PairedListing(Pairing, Listing):
 
         A page may be short, even empty, before the end: looking through much takes time.
         """
-        row = self._first(
+        row = self._database.fetch_first(
             select(func.max(run_results.c.position)).where(run_results.c.run_id == first.id)
         )
         last = -1 if row is None or row[0] is None else int(row[0])
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns)
         if wanted.where.strip():
-            query = query.where(_condition(wanted.where, first.id, self.result_tags(first.id)))
+            query = query.where(_condition(wanted.where, first.id, self._listing.tags(first.id)))
         return self._walked(_Walk(query, first, second, wanted, last), limit, after)
-
-    def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
-        """Return value and full marks of some cases of a run, by id."""
-        table = run_results.c
-        query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
-        found = self._found(among(query, table.case_id), case_ids)
-        return {row.case_id: (row.value, row.full) for row in found}
 
     def _walked(
         self, walk: "_Walk", limit: int, after: PairCursor
@@ -83,7 +82,7 @@ class PairedListing(Pairing, Listing):
         while True:
             end = position + WINDOW
             part = walk.query.where(*self._part(walk, same), *self._window(walk, position, end))
-            rows = self._all(part.order_by(ONE.c.position).limit(limit - len(found)))
+            rows = self._database.fetch_all(part.order_by(ONE.c.position).limit(limit - len(found)))
             found += [paired_case(row) for row in rows]
             if len(found) >= limit:
                 return found, PairCursor(found[-1].position, same)
@@ -114,10 +113,10 @@ class PairedListing(Pairing, Listing):
 
     def _words_in(self, run_id: str, words: str, window: tuple[int, int]) -> ColumnElement[bool]:
         """Return that a case has some words in the texts of a run, or in its id and tags."""
-        places = self._places_with(run_id, words, window)
+        places = self._search.places(run_id, words, window)
         if places is not None:
             return ONE.c.position.in_(places)
-        return or_(*(self._contains(words, text) for text in (ONE.c.case_id, ONE.c.tags)))
+        return or_(*(contains(self._database, words, text) for text in (ONE.c.case_id, ONE.c.tags)))
 
 
 @dataclass(frozen=True, slots=True)

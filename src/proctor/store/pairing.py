@@ -25,10 +25,13 @@ VALUES = (
 )
 
 
-class Pairing(Database):
-    """Read the results of two runs as pairs."""
+class Pairs:
+    """The results of two runs as pairs."""
 
-    def paired_counts(
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def iter_counts(
         self, first: Run, second: Run, *, tag: str | None = None
     ) -> Iterator[PairedCount]:
         """Yield what the cases of a run came to beside another, each outcome once with its count.
@@ -48,29 +51,31 @@ class Pairing(Database):
                 ),
             )
         query = query.group_by(*group, *VALUES)
-        with self._read() as connection:
+        with self._database.read() as connection:
             streamed = connection.execution_options(yield_per=1000).execute(query)
             for row in streamed:
                 values = PairedRow(*row[1 + len(group) :])
                 yield PairedCount(values, row[0], row[1] if group else "")
 
-    def paired_cases(
+    def iter_cases(
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
     ) -> Iterator[PairedCase]:
         """Yield the cases that count in both runs in the order of the first, a page at a time."""
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
-        for row in self._pages(query, ONE.c.position, after, None):
+        for row in self._database.fetch_pages(query, ONE.c.position, after, None):
             yield paired_case(row)
 
-    def paired_neighbours(
+    def neighbours(
         self, first: Run, second: Run, position: int, change: Change | None = None
     ) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a place, of all or of one kind."""
         query = joined(first, second, select(ONE.c.case_id)).where(changed(change))
         place = ONE.c.position
-        before = self._first(query.where(place < position).order_by(place.desc()).limit(1))
-        after = self._first(query.where(place > position).order_by(place).limit(1))
+        before = self._database.fetch_first(
+            query.where(place < position).order_by(place.desc()).limit(1)
+        )
+        after = self._database.fetch_first(query.where(place > position).order_by(place).limit(1))
         return before and before.case_id, after and after.case_id
 
     def largest_changes(
@@ -81,10 +86,12 @@ class Pairing(Database):
         query = joined(first, second, columns).where(changed(change))
         moved = ONE.c.weight * ONE.c.full * func.abs(difference())
         order = [moved.desc()] if change in ("better", "worse") else []
-        found = self._all(query.order_by(*order, ONE.c.position).limit(limit))
+        found = self._database.fetch_all(query.order_by(*order, ONE.c.position).limit(limit))
         return [paired_case(row) for row in found]
 
-    def changed_cases(self, first_suite: str, second_suite: str) -> Iterator[tuple[Case, Case]]:
+    def iter_changed_cases(
+        self, first_suite: str, second_suite: str
+    ) -> Iterator[tuple[Case, Case]]:
         """Yield the cases that two suites have by the same id and not with the same content."""
         if first_suite == second_suite:
             return
@@ -97,7 +104,7 @@ class Pairing(Database):
             .join(there, there.c.key == two.c.case_key)
             .where(one.c.suite_key == first_suite, one.c.case_key != two.c.case_key)
         )
-        for _, document, other in self._pages(query, one.c.position, -1, None):
+        for _, document, other in self._database.fetch_pages(query, one.c.position, -1, None):
             try:
                 yield read_case(document, ""), read_case(other, "")
             except BROKEN:

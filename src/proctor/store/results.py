@@ -1,26 +1,28 @@
-"""What the cases of a run came to, and the numbers of the whole run."""
+"""What each case of a run came to."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from math import isnan
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 
 from proctor.core.score import ValueStatus
-from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
-from proctor.store.document import BROKEN, decode_object, encode, read_tags, tags_of
+from proctor.store.document import BROKEN, encode, read_tags, tags_of
 from proctor.store.rows import ResultRow
-from proctor.store.schema import run_results, run_tags, summaries
+from proctor.store.schema import run_results, run_tags
 from proctor.store.searching import forget_texts
 
 
-class Results(Database):
-    """Keep a row per case and run, with its tags to look it up by, and a summary per run."""
+class Results:
+    """A row per case and run, with its tags to look it up by."""
 
-    def put_results(self, run_id: str, rows: Iterable[ResultRow]) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, run_id: str, rows: Iterable[ResultRow]) -> None:
         """Replace all rows of a run by these."""
-        with self._write(lock=run_id) as connection:
+        with self._database.write(lock=run_id) as connection:
             for table in (run_results, run_tags):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
             forget_texts(connection, run_id)
@@ -35,7 +37,7 @@ class Results(Database):
                 if tags:
                     connection.execute(insert(run_tags), tags)
 
-    def results(
+    def iter_rows(
         self,
         run_id: str,
         *,
@@ -52,37 +54,37 @@ class Results(Database):
                 run_tags,
                 (run_tags.c.run_id == table.run_id) & (run_tags.c.position == table.position),
             ).where(run_tags.c.tag == tag[0], run_tags.c.value == tag[1])
-        for row in self._pages(query, table.position, after, limit):
+        for row in self._database.fetch_pages(query, table.position, after, limit):
             yield row_of(row)
 
-    def count_results(self, run_id: str) -> int:
+    def count(self, run_id: str) -> int:
         """Return how many cases a run has."""
-        row = self._first(select(func.count()).where(run_results.c.run_id == run_id))
-        return 0 if row is None else int(row[0])
+        return self._database.count(select(func.count()).where(run_results.c.run_id == run_id))
 
-    def tags_of_cases(
+    def tags_of(
         self, run_id: str, case_ids: Iterable[str]
     ) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return the tags of some cases of a run; those it does not have are left out."""
         table = run_results.c
         query = select(table.case_id, table.tags).where(table.run_id == run_id)
-        found = self._among(query, table.case_id, case_ids)
+        found = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: tags_of(row.tags) for row in found}
 
-    def save_summary(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
-        """Store the numbers of a run, or replace them."""
-        row = {"run_id": run_id, "document": encode(summary_json)}
-        self._put(self._upsert(summaries, replace=("document",)), [row])
+    def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
+        """Return value and full marks of some cases of a run, by id."""
+        table = run_results.c
+        query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
+        found = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: (row.value, row.full) for row in found}
 
-    def summary(self, run_id: str) -> dict[str, Json] | None:
-        """Return the numbers of a run: none where it has not come so far, nothing if damaged."""
-        row = self._first(select(summaries.c.document).where(summaries.c.run_id == run_id))
-        if row is None:
-            return None
-        try:
-            return decode_object(row.document)
-        except BROKEN:
-            return {}
+    def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
+        """Return the ids of the cases before and after a place in a run."""
+        place = run_results.c.position
+        query = select(run_results.c.case_id).where(run_results.c.run_id == run_id)
+        fetch = self._database.fetch_first
+        before = fetch(query.where(place < position).order_by(place.desc()).limit(1))
+        after = fetch(query.where(place > position).order_by(place).limit(1))
+        return before and before.case_id, after and after.case_id
 
 
 def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:

@@ -40,10 +40,13 @@ _REMEMBERED = 1000
 _LAST = re.compile(r"@last(?:~(\d{1,9}))?")
 
 
-class Runs(Database):
-    """Keep runs."""
+class Runs:
+    """Runs, and the ways people refer to them."""
 
-    def save_run(self, run: Run) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, run: Run) -> None:
         """Store a run, or what has become of it."""
         row = {
             "id": run.id,
@@ -58,13 +61,13 @@ class Runs(Database):
             "signature": run.signature,
             "imported": int(run.imported),
         }
-        upsert = self._upsert(run_table, replace=[name for name in row if name != "id"])
-        with self._write() as connection:
+        upsert = self._database.upsert(run_table, replace=[name for name in row if name != "id"])
+        with self._database.write() as connection:
             connection.execute(upsert, [row])
             if run.status is RunStatus.RUNNING:
                 connection.execute(sign_of_life(run.id, patience()))
 
-    def run(self, ref: str) -> Run:
+    def get(self, ref: str) -> Run:
         """Return a run by id, name, beginning of its id, ``@last`` or ``@last~N``.
 
         An imported run, which chose its name and its time itself, comes after all others.
@@ -72,7 +75,7 @@ class Runs(Database):
         if ref.startswith("@"):
             return self._last(ref)
         named = _RUN.where(run_table.c.name == ref).order_by(*_OWN_FIRST)
-        row = self._by_id(ref) or self._first(named.limit(1))
+        row = self._by_id(ref) or self._database.fetch_first(named.limit(1))
         if row is not None:
             return _run_of(row)
         found = self._by_prefix(ref)
@@ -85,22 +88,22 @@ class Runs(Database):
             )
         raise self._no_run(ref)
 
-    def find_run(self, run_id: str) -> Run | None:
+    def find(self, run_id: str) -> Run | None:
         """Return the run of an id, none where there is none."""
         row = self._by_id(run_id)
         return None if row is None else _run_of(row)
 
-    def runs(self, *, suite_key: str | None = None, limit: int | None = 100) -> list[Run]:
+    def newest(self, *, suite_key: str | None = None, limit: int | None = 100) -> list[Run]:
         """List runs, the newest first."""
         query = _RUN.order_by(*_NEWEST).limit(limit)
         if suite_key is not None:
             query = query.where(run_table.c.suite_key == suite_key)
-        return [_run_of(row) for row in self._all(query)]
+        return [_run_of(row) for row in self._database.fetch_all(query)]
 
-    def namesakes(self, name: str, *, limit: int = 100) -> list[Run]:
+    def named(self, name: str, *, limit: int = 100) -> list[Run]:
         """Return the runs of a name, in the order in which the name means them."""
         query = _RUN.where(run_table.c.name == name).order_by(*_OWN_FIRST)
-        return [_run_of(row) for row in self._all(query.limit(limit))]
+        return [_run_of(row) for row in self._database.fetch_all(query.limit(limit))]
 
     def names_like(self, name: str, *, suite_key: str | None = None) -> set[str]:
         """Return the names of runs, of all or of a suite, that begin like this one."""
@@ -108,18 +111,25 @@ class Runs(Database):
         query = select(table.name).where(table.name.startswith(name, autoescape=True))
         if suite_key is not None:
             query = query.where(table.suite_key == suite_key)
-        return {row.name for row in self._all(query)}
+        return {row.name for row in self._database.fetch_all(query)}
 
-    def runs_sharing(self, run_id: str, setting: str) -> list[Run]:
+    def sharing(self, run_id: str, setting: str) -> list[Run]:
         """Return the other runs with a setting that made an attempt or a score of a run."""
         others = select(run_table.c.id).where(
             run_table.c.id != run_id,
             run_table.c.imported == 0,
             run_table.c.settings.contains(encode(setting), autoescape=True),
         )
-        found = [row.id for row in self._all(others) if self._shares(run_id, row.id)]
-        runs = [self.find_run(other) for other in found]
+        found = [row.id for row in self._database.fetch_all(others) if self._shares(run_id, row.id)]
+        runs = [self.find(other) for other in found]
         return [run for run in runs if run is not None and setting in run.settings]
+
+    def suite_key(self, run_id: str) -> str:
+        """Return the key of the suite of a run, or raise a StoreError."""
+        row = self._by_id(run_id)
+        if row is None:
+            raise self._no_run(run_id)
+        return str(row.suite_key)
 
     def _shares(self, first: str, second: str) -> bool:
         for table, key in ((run_scores, "score_key"), (run_attempts, "attempt_key")):
@@ -127,13 +137,13 @@ class Runs(Database):
             both = mine.join(theirs, mine.c[key] == theirs.c[key])
             query = select(mine.c[key]).select_from(both)
             query = query.where(mine.c.run_id == first, theirs.c.run_id == second)
-            if self._first(query.limit(1)) is not None:
+            if self._database.fetch_first(query.limit(1)) is not None:
                 return True
         return False
 
-    def delete_run(self, run_id: str) -> None:
+    def delete(self, run_id: str) -> None:
         """Remove a run, and whatever no other run uses."""
-        with self._write() as connection:
+        with self._database.write() as connection:
             row = self._by_id(run_id)
             if row is None:
                 raise self._no_run(run_id)
@@ -147,19 +157,24 @@ class Runs(Database):
             connection.execute(delete(comparisons).where(sides))
             connection.execute(delete(run_table).where(run_table.c.id == run_id))
             key = row.suite_key
-            if self._first(select(run_table.c.id).where(run_table.c.suite_key == key)) is None:
+            if (
+                self._database.fetch_first(
+                    select(run_table.c.id).where(run_table.c.suite_key == key)
+                )
+                is None
+            ):
                 _delete_unshared(connection, cases, suite_cases.c.case_key, key)
                 connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
                 connection.execute(delete(suites).where(suites.c.key == key))
 
     def _by_id(self, run_id: str) -> Any:
-        return self._first(_RUN.where(run_table.c.id == run_id))
+        return self._database.fetch_first(_RUN.where(run_table.c.id == run_id))
 
     def _by_prefix(self, ref: str) -> Sequence[Any]:
         if len(ref) < SHORTEST_PREFIX or not ref.isascii():
             return ()
         query = _RUN.where(run_table.c.id.startswith(ref, autoescape=True))
-        found = self._all(query.order_by(*_NEWEST))
+        found = self._database.fetch_all(query.order_by(*_NEWEST))
         return [row for row in found if row.id.startswith(ref)]
 
     def _last(self, ref: str) -> Run:
@@ -167,21 +182,23 @@ class Runs(Database):
         if matched is None:
             raise StoreError(f"there is no run {ref!r} (use @last, @last~1, @last~2, …)")
         back = int(matched[1] or 0)
-        row = self._first(_RUN.order_by(*_OWN_FIRST).offset(back).limit(1))
+        row = self._database.fetch_first(_RUN.order_by(*_OWN_FIRST).offset(back).limit(1))
         if row is None:
             raise self._no_run(ref)
         return _run_of(row)
 
     def _no_run(self, ref: str) -> StoreError:
         query = select(run_table.c.id, run_table.c.name).order_by(*_NEWEST).limit(_REMEMBERED)
-        known = self._all(query)
+        known = self._database.fetch_all(query)
         if not known:
-            return StoreError(f"the store at {self.place} has no runs; run `proctor run` first")
+            return StoreError(
+                f"the store at {self._database.place} has no runs; run `proctor run` first"
+            )
         names = list(dict.fromkeys(row.name for row in known))
         ids = (row.id for row in known)
         hint = did_you_mean(*similar(ref, [*names, *ids], most=3, cutoff=LOOSELY))
         hint = hint or _newest(names)
-        return StoreError(f"there is no run {ref!r} in {self.place} ({hint})")
+        return StoreError(f"there is no run {ref!r} in {self._database.place} ({hint})")
 
 
 _STALLED = and_(

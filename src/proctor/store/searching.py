@@ -79,36 +79,40 @@ class FoundCase(NamedTuple):
     case_id: str
 
 
-class Searching(Database):
-    """Fill the index of texts, and find cases by it."""
+class Search:
+    """The index of texts, filled by parts, and what is found by it."""
 
-    unable = False
-    """Whether this database turned out to have no index of texts, and to allow none."""
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.unable = False
+        """Whether this database turned out to have no index of texts, and to allow none."""
 
-    def indexed(self, run_id: str) -> Indexed | None:
+    def index_state(self, run_id: str) -> Indexed | None:
         """Return how much of a run is in the index; none where nothing is."""
-        row = self._first(select(searched).where(searched.c.run_id == run_id))
+        row = self._database.fetch_first(select(searched).where(searched.c.run_id == run_id))
         return None if row is None else Indexed(row.number, row.cases, bool(row.whole))
 
-    def not_indexed(self, run_ids: Sequence[str]) -> list[str]:
+    def unindexed(self, run_ids: Sequence[str]) -> list[str]:
         """Return those of some runs whose texts are not all in the index, in their order."""
         query = select(searched.c.run_id).where(searched.c.whole == 1)
-        known = {run_id for (run_id,) in self._among(query, searched.c.run_id, run_ids)}
+        known = {
+            run_id for (run_id,) in self._database.fetch_among(query, searched.c.run_id, run_ids)
+        }
         return [run_id for run_id in run_ids if run_id not in known]
 
     def can_search(self, words: str) -> bool:
         """Tell whether an index could find this text."""
         if self.unable:
             return False
-        return self._engine.dialect.name != "sqlite" or len(words) >= SHORTEST
+        return not self._database.is_sqlite or len(words) >= SHORTEST
 
-    def index_texts(self, run_id: str, most: int = BATCH) -> bool:
+    def index(self, run_id: str, most: int = BATCH) -> bool:
         """Put the next so many cases of a run into the index; tell whether that was all of it."""
-        known = self.indexed(run_id)
+        known = self.index_state(run_id)
         if self.unable or (known is not None and known.whole):
             return True
         last = self._last_place(run_id)
-        found = list(self.case_texts(run_id, after=last, limit=most))
+        found = list(self.iter_texts(run_id, after=last, limit=most))
         try:
             return self._index(run_id, last, found, whole=len(found) < most)
         except StoreError as error:
@@ -118,16 +122,16 @@ class Searching(Database):
             self.unable = True
             return True
 
-    def case_texts(
+    def iter_texts(
         self, run_id: str, *, after: int = -1, limit: int | None = None
     ) -> Iterator[tuple[int, str]]:
         """Yield the text of each case of a run after its place: all that a search looks at."""
         place = run_results.c.position
         query = select(place, run_results.c.case_id, run_results.c.tags)
         query = query.where(run_results.c.run_id == run_id)
-        suite = self._first(select(runs.c.suite_key).where(runs.c.id == run_id))
+        suite = self._database.fetch_first(select(runs.c.suite_key).where(runs.c.id == run_id))
         page: list[Any] = []
-        for row in self._pages(query, place, after, limit):
+        for row in self._database.fetch_pages(query, place, after, limit):
             page.append(row)
             if len(page) == BATCH:
                 yield from self._joined(run_id, suite, page)
@@ -135,9 +139,12 @@ class Searching(Database):
         if page:
             yield from self._joined(run_id, suite, page)
 
-    def found_texts(self, words: str, limit: int) -> list[FoundCase]:
+    def find(self, words: str, limit: int) -> list[FoundCase]:
         """Return cases of all indexed runs whose text holds some words, the newest runs first."""
-        if not self.can_search(words) or self._first(select(searched.c.number).limit(1)) is None:
+        if (
+            not self.can_search(words)
+            or self._database.fetch_first(select(searched.c.number).limit(1)) is None
+        ):
             return []
         query = (
             select(searched.c.run_id, run_results.c.case_id)
@@ -152,57 +159,57 @@ class Searching(Database):
             .order_by(texts.c.rowid.desc())
             .limit(limit)
         )
-        return [FoundCase(*row) for row in self._all(query)]
+        return [FoundCase(*row) for row in self._database.fetch_all(query)]
 
-    def _first_number(self, run_id: str) -> int:
+    def first_number(self, run_id: str) -> int:
         """Return the number of the text of the first place of an indexed run."""
-        known = self.indexed(run_id)
+        known = self.index_state(run_id)
         return 0 if known is None else known.number * _PLACES
 
-    def _search(self, run_id: str, words: str) -> ColumnElement[bool] | Sequence[int] | None:
+    def condition(self, run_id: str, words: str) -> ColumnElement[bool] | Sequence[int] | None:
         """Return the condition of texts that hold some words in a run that is indexed whole.
 
         A small run that is not is searched at once, and the places are returned; none means that
         texts cannot be searched.
         """
-        known = self.indexed(run_id)
+        known = self.index_state(run_id)
         if known is not None and known.whole and self.can_search(words):
             first = known.number * _PLACES
             inside = texts.c.rowid.between(first, first + _PLACES - 1)
             return inside & self._holds(words) & (run_results.c.position == texts.c.rowid - first)
         small = select(run_results.c.position).where(run_results.c.run_id == run_id)
-        if len(self._all(small.limit(SMALL + 1))) > SMALL:
+        if len(self._database.fetch_all(small.limit(SMALL + 1))) > SMALL:
             return None
         wanted = _folded(words)
-        return [place for place, text in self.case_texts(run_id) if wanted in text]
+        return [place for place, text in self.iter_texts(run_id) if wanted in text]
 
-    def _places_with(
+    def places(
         self, run_id: str, words: str, window: tuple[int, int]
     ) -> Select[Any] | Sequence[int] | None:
         """Return the places after one and up to another whose texts hold some words."""
-        found = self._search(run_id, words)
+        found = self.condition(run_id, words)
         if found is None or not isinstance(found, ColumnElement):
             return found
-        first = self._first_number(run_id)
+        first = self.first_number(run_id)
         inside = texts.c.rowid.between(first + window[0] + 1, first + window[1])
         return select(texts.c.rowid - first).where(inside, self._holds(words))
 
     def _holds(self, words: str) -> ColumnElement[bool]:
         wanted = _folded(words)[:_LONGEST_WORDS]
-        if self._engine.dialect.name == "sqlite":
+        if self._database.is_sqlite:
             quoted = wanted.replace('"', '""')
             match: ColumnElement[bool] = texts.c.text.op("MATCH", is_comparison=True)(f'"{quoted}"')
             return match
         return texts.c.text.contains(wanted, autoescape=True)
 
     def _last_place(self, run_id: str) -> int:
-        row = self._first(select(searched.c.last).where(searched.c.run_id == run_id))
+        row = self._database.fetch_first(select(searched.c.last).where(searched.c.run_id == run_id))
         return -1 if row is None else int(row.last)
 
     def _index(
         self, run_id: str, last: int, found: Sequence[tuple[int, str]], *, whole: bool
     ) -> bool:
-        with self._write(lock="search", repeatable=False) as connection:
+        with self._database.write(lock="search", repeatable=False) as connection:
             self._make_index(connection.connection)
             query = select(searched).where(searched.c.run_id == run_id)
             row = connection.execute(query).first()
@@ -227,7 +234,7 @@ class Searching(Database):
         return whole
 
     def _make_index(self, connection: Connection) -> None:
-        if self._engine.dialect.name == "sqlite":
+        if self._database.is_sqlite:
             connection.exec_driver_sql(_SQLITE)
             return
         connection.exec_driver_sql(_POSTGRESQL)
@@ -264,7 +271,7 @@ class Searching(Database):
     def _documents(self, query: Any) -> dict[int, list[str]]:
         """Return the messages in the documents of each place."""
         found: dict[int, list[str]] = {}
-        for place, document in self._all(query):
+        for place, document in self._database.fetch_all(query):
             try:
                 messages = decode(document).get("messages", ())
                 said = [str(message.get("content", "")) for message in messages]

@@ -12,20 +12,23 @@ from proctor.store.schema import store_settings as table
 _NAME = "secret"
 
 
-class Secret(Database):
-    """Derive keys that only this store, and copies of it, can derive."""
+class Secret:
+    """The secret of a store, from which only it and its copies can derive keys."""
 
-    def derived_key(self, purpose: str) -> bytes:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def derive_key(self, purpose: str) -> bytes:
         """Return the 32 bytes that this store has for a purpose; no purpose tells another's."""
         return hmac.new(self._secret(), purpose.encode(), hashlib.sha256).digest()
 
     def _secret(self) -> bytes:
         query = select(table.c.value).where(table.c.name == _NAME)
-        row = self._first(query)
+        row = self._database.fetch_first(query)
         if row is None:
             # Somebody emptied the table: whoever draws first has drawn for all.
-            self._put(self._upsert(table), [new_secret()])
-            row = self._first(query)
+            self._database.execute_many(self._database.upsert(table), [new_secret()])
+            row = self._database.fetch_first(query)
             assert row is not None
         return bytes.fromhex(row.value)
 

@@ -1,41 +1,63 @@
-"""The store: open it, put things in, get them back."""
+"""The store: one repository for each kind of thing, all on one database."""
 
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
 from proctor.store.attempts import Attempts
 from proctor.store.calls import Calls
 from proctor.store.comparisons import Comparisons
+from proctor.store.database import Database
 from proctor.store.files import Files
-from proctor.store.holding import Holding
-from proctor.store.marks import Marks
-from proctor.store.numbered import Numbered
+from proctor.store.holding import RunLocks
+from proctor.store.labels import Labels
+from proctor.store.listing import Listing
+from proctor.store.liveness import Liveness
+from proctor.store.marks import CriterionPoints
 from proctor.store.opening import open_engine
 from proctor.store.paired_listing import PairedListing
+from proctor.store.pairing import Pairs
 from proctor.store.results import Results
+from proctor.store.runs import Runs
+from proctor.store.scores import Scores
+from proctor.store.searching import Search
 from proctor.store.secret import Secret
 from proctor.store.suites import Suites
+from proctor.store.summaries import Summaries
 
 
-class Store(
-    Suites,
-    Attempts,
-    Numbered,
-    Results,
-    Calls,
-    Comparisons,
-    Files,
-    Holding,
-    PairedListing,
-    Marks,
-    Secret,
-):
-    """Hold one open store, for one thread at a time.
+class Store:
+    """One open store, for one thread at a time.
 
-    Each put is a transaction of its own, committed before it returns; inside ``batch()`` all puts
-    are one. Rows may be a stream, but the transaction stays open until the stream ends: other
-    processes can read meanwhile, not write.
+    Each put is a transaction of its own, committed before it returns; inside ``batch()`` all puts,
+    of whatever repositories, are one. Rows may be a stream, but the transaction stays open until
+    the stream ends: other processes can read meanwhile, not write.
     """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        # What is examined, and the runs of it.
+        self.suites = Suites(database)
+        self.runs = Runs(database)
+        self.liveness = Liveness(database, self.runs)
+        self.locks = RunLocks(database)
+        # What comes of a run.
+        self.calls = Calls(database)
+        self.scores = Scores(database)
+        self.attempts = Attempts(database, self.runs, self.liveness, self.scores)
+        self.files = Files(database)
+        self.results = Results(database)
+        self.summaries = Summaries(database)
+        # What people and judges say of it.
+        self.labels = Labels(database)
+        self.comparisons = Comparisons(database)
+        # Ways to look at results.
+        self.search = Search(database)
+        self.listing = Listing(database, self.search)
+        self.pairs = Pairs(database)
+        self.paired_listing = PairedListing(database, self.search, self.listing)
+        self.criterion_points = CriterionPoints(database)
+        self.secret = Secret(database)
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True) -> Self:
@@ -43,7 +65,26 @@ class Store(
 
         With create, it is made where it is not there yet.
         """
-        return cls(*open_engine(url, create=create))
+        return cls(Database(*open_engine(url, create=create)))
+
+    @property
+    def place(self) -> str:
+        """Return the file or address, as messages name it."""
+        return self.database.place
+
+    def is_there(self) -> bool:
+        """Tell whether the store is still where it was opened; a server is asked anyway."""
+        return self.database.is_there()
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Make all that is put inside one transaction: it is stored whole or not at all."""
+        return self.database.batch()
+
+    def close(self) -> None:
+        """Let go of the runs that this process works at, and of the database."""
+        self.liveness.close()
+        self.locks.close()
+        self.database.close()
 
     def __enter__(self) -> Self:
         return self

@@ -21,10 +21,13 @@ from proctor.store.schema import suites as suite_table
 SHORTEST_KEY = 8
 
 
-class Suites(Database):
-    """Keep suites and their cases."""
+class Suites:
+    """Suites and their cases."""
 
-    def put_suite(
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(
         self,
         suite: Suite,
         key: str,
@@ -50,12 +53,12 @@ class Suites(Database):
             "imported": int(imported),
         }
         table = suite_table.c
-        with self._write() as connection:
+        with self._database.write() as connection:
             query = select(table.document, table.imported).where(table.key == key)
             known = connection.execute(query).first()
             if known is None:
                 self._put_cases(key, cases, imported=imported)
-                connection.execute(self._upsert(suite_table), [row])
+                connection.execute(self._database.upsert(suite_table), [row])
             elif imported:
                 return
             elif known.imported or known.document != row["document"]:
@@ -64,38 +67,42 @@ class Suites(Database):
                 new = {name: row[name] for name in ("dialect", "document", "imported")}
                 connection.execute(update(suite_table).where(table.key == key).values(new))
 
-    def suite(self, key: str) -> Suite:
+    def get(self, key: str) -> Suite:
         """Return a suite with all its cases."""
-        return replace(self.suite_header(key), cases=tuple(c for _, _, c in self.cases(key)))
+        return replace(self.header(key), cases=tuple(c for _, _, c in self.iter_cases(key)))
 
-    def suite_header(self, key: str) -> Suite:
+    def header(self, key: str) -> Suite:
         """Return a suite without its cases."""
-        row = self._first(select(suite_table.c.document).where(suite_table.c.key == key))
+        row = self._database.fetch_first(
+            select(suite_table.c.document).where(suite_table.c.key == key)
+        )
         if row is None:
-            raise StoreError(f"the store at {self.place} has no suite {key!r}")
+            raise StoreError(f"the store at {self._database.place} has no suite {key!r}")
         try:
             return suite_from(decode_object(row.document), ())
         except BROKEN:
             raise StoreError(
-                f"the suite {key!r} is damaged in the store at {self.place} (fix: run it again, or"
-                " delete its runs)"
+                f"the suite {key!r} is damaged in the store at {self._database.place}"
+                " (fix: run it again, or delete its runs)"
             ) from None
 
-    def suites(self) -> list[SuiteRow]:
+    def newest(self) -> list[SuiteRow]:
         """List all suites, the newest first."""
         query = select(*COLUMNS).order_by(suite_table.c.created.desc(), suite_table.c.key)
-        return [suite_row(row) for row in self._all(query)]
+        return [suite_row(row) for row in self._database.fetch_all(query)]
 
-    def suite_rows(self, key: str) -> list[SuiteRow]:
+    def matching(self, key: str) -> list[SuiteRow]:
         """List the suite of a key, or those whose keys begin so."""
         if len(key) < SHORTEST_KEY:
             return []
         table = suite_table.c
         query = select(*COLUMNS).where(table.key.startswith(key, autoescape=True))
-        found = [suite_row(row) for row in self._all(query.order_by(table.key).limit(5))]
+        found = [
+            suite_row(row) for row in self._database.fetch_all(query.order_by(table.key).limit(5))
+        ]
         return [row for row in found if row.key == key] or found
 
-    def cases(
+    def iter_cases(
         self, suite_key: str, *, after: int = -1, limit: int | None = None
     ) -> Iterator[tuple[int, str, Case]]:
         """Yield position, key and case in order, reading a page at a time."""
@@ -110,17 +117,17 @@ class Suites(Database):
             .join(case_table, case_table.c.key == suite_cases.c.case_key)
             .where(suite_cases.c.suite_key == suite_key)
         )
-        for row in self._pages(query, suite_cases.c.position, after, limit):
+        for row in self._database.fetch_pages(query, suite_cases.c.position, after, limit):
             yield row.position, row.case_key, case_or_broken(row)
 
     def _put_cases(
         self, suite_key: str, cases: Iterable[tuple[str, Case]], *, imported: bool = False
     ) -> None:
-        content, places = self._upsert(case_table), self._upsert(suite_cases)
+        content, places = self._database.upsert(case_table), self._database.upsert(suite_cases)
         if not imported:
-            content = self._upsert(case_table, replace=("document",))
-            places = self._upsert(suite_cases, replace=("source",))
-        with self._write() as connection:
+            content = self._database.upsert(case_table, replace=("document",))
+            places = self._database.upsert(suite_cases, replace=("source",))
+        with self._database.write() as connection:
             for chunk in chunks(enumerate(cases)):
                 documents = [
                     {"key": key, "document": encode(replace(case, source=""))}

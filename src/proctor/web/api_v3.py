@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from proctor.core.run import Run
 from proctor.dialects.bench_ids import BENCH_ID, found_id, suite_uuid
-from proctor.store.numbered import Page, RunSuite, SuitesWanted
+from proctor.store.numbered import NumberedPages, Page, RunSuite, SuitesWanted
 from proctor.store.store import Store
 from proctor.web.api_v3_models import (
     BenchError,
@@ -61,7 +61,7 @@ def suites(request: Request) -> BenchSuites:
         dialect=DIALECT, name=asked.get("name"), criteria=asked.getlist("scoring_method")
     )
     with opened(request) as store:
-        found, count = store.numbered_suites(wanted, page)
+        found, count = NumberedPages(store).suites(wanted, page)
         rows = [suite_object(store, one) for one in found]
     return BenchSuites(test_suites=rows, **_paging(page, count))
 
@@ -74,11 +74,11 @@ def suite(request: Request) -> BenchSuiteCases:
         key, count = found.row.key, found.row.cases
         cases = [
             case_object(key, case)
-            for _, _, case in store.cases(key, after=page.offset - 1, limit=page.limit)
+            for _, _, case in store.suites.iter_cases(key, after=page.offset - 1, limit=page.limit)
         ]
         return BenchSuiteCases(
             **suite_object(store, found).to_json(),
-            num_runs=store.count_runs(key),
+            num_runs=NumberedPages(store).count_runs(key),
             test_cases=cases,
             **_paging(page, count),
         )
@@ -89,8 +89,9 @@ def runs(request: Request) -> BenchRuns:
     page = _page(request, RUN_SORTS)
     with opened(request) as store:
         row = _suite(store, request).row
-        rows = [run_object(store, run) for run in store.numbered_runs(row.key, page)]
-        count = store.count_runs(row.key)
+        pages = NumberedPages(store)
+        rows = [run_object(store, run) for run in pages.runs(row.key, page)]
+        count = pages.count_runs(row.key)
     ident = str(suite_uuid(row.key, row.version))
     return BenchRuns(test_suite_id=ident, test_runs=rows, **_paging(page, count))
 
@@ -114,7 +115,8 @@ def summary(request: Request) -> BenchSummaries:
             count = len(named)
             chosen = named if whole else named[page.offset : page.offset + page.limit]
         else:
-            chosen, count = store.numbered_runs(key, page), store.count_runs(key)
+            pages = NumberedPages(store)
+            chosen, count = pages.runs(key, page), pages.count_runs(key)
         method = described_suite(store, key)
         rows = [summary_object(store, run, method) for run in chosen]
     return BenchSummaries(
@@ -137,8 +139,8 @@ def run(request: Request) -> BenchRunOutputs:
         row = _suite(store, request).row
         key = row.key
         found = _run(store, key, wanted)
-        rows = [result_object(key, one) for one in store.numbered_results(found.id, by)]
-        count = store.count_results(found.id)
+        rows = [result_object(key, one) for one in NumberedPages(store).results(found.id, by)]
+        count = store.results.count(found.id)
         about = run_object(store, found)
     return BenchRunOutputs(
         id=about.id,
@@ -202,18 +204,19 @@ def _suite(store: Store, request: Request) -> RunSuite:
         SuitesWanted(dialect=DIALECT, version=str(wanted)),
     )
     for way in ways:
-        if found := store.numbered_suites(way, newest)[0]:
+        if found := NumberedPages(store).suites(way, newest)[0]:
             return found[0]
     raise HTTPException(404, f"there is no test suite {wanted}")
 
 
 def _run(store: Store, suite_key: str, wanted: UUID) -> Run:
     """Return the run of a suite that has a UUID, or answer 404."""
-    known = ((run_id, kept.get(BENCH_ID)) for run_id, kept in store.run_settings(suite_key))
+    settings = NumberedPages(store).run_settings(suite_key)
+    known = ((run_id, kept.get(BENCH_ID)) for run_id, kept in settings)
     run_id = found_id(wanted, known)
     if run_id is None:
         raise HTTPException(404, f"the test suite has no run {wanted}")
-    return store.run(run_id)
+    return store.runs.get(run_id)
 
 
 _SUITE = in_path("suite", "a suite's id", format="uuid")

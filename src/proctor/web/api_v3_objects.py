@@ -11,7 +11,7 @@ from proctor.core.suite import Case, Json
 from proctor.dialects.bench_described import Described, described
 from proctor.dialects.bench_ids import case_uuid, run_uuid, suite_uuid
 from proctor.dialects.bench_methods import Category, category_of
-from proctor.store.numbered import RunSuite
+from proctor.store.numbered import NumberedPages, RunSuite
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 from proctor.web.api_v3_models import (
@@ -35,7 +35,7 @@ FEW_VALUES = 50
 def suite_object(store: Store, found: RunSuite) -> BenchSuite:
     """Describe a suite without its cases."""
     row = found.row
-    header = store.suite_header(row.key)
+    header = store.suites.header(row.key)
     return BenchSuite(
         id=str(suite_uuid(row.key, row.version)),
         name=row.name,
@@ -49,8 +49,8 @@ def suite_object(store: Store, found: RunSuite) -> BenchSuite:
 
 def described_suite(store: Store, key: str) -> Described:
     """Describe by what a suite is scored, which each of its cases says."""
-    header = store.suite_header(key)
-    first = next(iter(store.cases(key, limit=1)), None)
+    header = store.suites.header(key)
+    first = next(iter(store.suites.iter_cases(key, limit=1)), None)
     return Described("", True, {}, ()) if first is None else described(first[2], header.compat)
 
 
@@ -71,7 +71,7 @@ def run_object(store: Store, run: Run) -> BenchRun:
         name=run.name,
         created_at=moment(run.started),
         updated_at=moment(run.started),
-        avg_score=store.average(run.id),
+        avg_score=NumberedPages(store).average(run.id),
         model_version=_text(params.get("model_version")),
         prompt_template=_text(params.get("prompt_template")),
     )
@@ -115,7 +115,7 @@ def summary_object(store: Store, run: Run, method: Described) -> BenchSummary:
     return BenchSummary(
         id=str(run_uuid(run)),
         name=run.name,
-        avg_score=store.average(run.id),
+        avg_score=NumberedPages(store).average(run.id),
         histogram=[*categories] if method.categorical else [*_bins(store, run)],
     )
 
@@ -130,12 +130,12 @@ def moment(seconds: float | None) -> str | None:
 
 def _bins(store: Store, run: Run) -> list[BenchBin]:
     """Count in equal parts from 0 to the highest score, or to 1 where that is more."""
-    top = max(1.0, store.most(run.id) or 0.0)
+    top = max(1.0, NumberedPages(store).highest_value(run.id) or 0.0)
     edges = [number * (top / BINS) for number in range(BINS)] + [top]
     return [
         BenchBin(count=count, low=low, high=high)
         for count, low, high in zip(
-            store.counts_between(run.id, edges), edges[:-1], edges[1:], strict=True
+            NumberedPages(store).counts_between(run.id, edges), edges[:-1], edges[1:], strict=True
         )
     ]
 
@@ -157,9 +157,9 @@ def _categories(store: Store, run: Run, method: Described) -> list[BenchCategory
 def _counted(store: Store, run: Run, method: Described) -> Counter[Category]:
     """Count categories: by value where the value decides, else by looking at every score."""
     counts: Counter[Category] = Counter()
-    values = None if method.custom else store.value_counts(run.id, FEW_VALUES)
+    values = None if method.custom else NumberedPages(store).value_counts(run.id, FEW_VALUES)
     if values is None:
-        for found in store.linked(run.id):
+        for found in store.attempts.iter_cases(run.id):
             _add(counts, found, 1)
         return counts
     named = _named(store, run, [one.position for one in values])
@@ -170,7 +170,7 @@ def _counted(store: Store, run: Run, method: Described) -> Counter[Category]:
 
 
 def _named(store: Store, run: Run, positions: Sequence[int]) -> dict[int, LinkedCase]:
-    return {found.position: found for found in store.linked_at(run.id, positions)}
+    return {found.position: found for found in store.attempts.cases_at(run.id, positions)}
 
 
 def _add(counts: Counter[Category], found: LinkedCase, cases: int) -> None:

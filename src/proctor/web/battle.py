@@ -33,10 +33,10 @@ def show_battles(request: Request) -> Page[BattlesPage]:
     if not 2 <= len(runs) <= MOST_RUNS:
         raise UsageError(f"choose 2 to {MOST_RUNS} runs that were in a battle, not {len(runs)}")
     with opened(request) as store, or_missing():
-        found = [store.run(reference) for reference in runs]
+        found = [store.runs.get(reference) for reference in runs]
         ids = [run.id for run in found]
         # A leaderboard takes a while, and changes only when a judge has said something new.
-        key = ("battles", tuple(ids), store.count_comparisons(ids))
+        key = ("battles", tuple(ids), store.comparisons.count(ids))
         battles = shelf_of(request).remembered.of(key, lambda: _battles(store, ids))
     data = BattlesPage(runs=[Named.of(run) for run in found], battles=battles)
     return Page(template="battle", data=data)

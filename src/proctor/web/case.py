@@ -104,9 +104,9 @@ def show_case(request: Request) -> CasePage | HtmlPage:
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
         place, found = placed_case(store, view, wanted)
-        around = store.neighbours(view.run.id, place)
+        around = store.results.neighbours(view.run.id, place)
         left = [file.key for item in found.attempts for file in files_left(item.attempt)]
-        sizes = store.file_sizes(key for key in left if key)
+        sizes = store.files.sizes(key for key in left if key)
     if addresses.wants_json(request):
         return _object(view, found, sizes)
     full = request.query_params.get("full") == "1"
@@ -134,7 +134,7 @@ def send_file(request: Request) -> Response:
         )
         if key is None:
             raise HTTPException(404, f"there is no file {asked.get('name', '')!r} here")
-        content = store.file(key)
+        content = store.files.get(key)
     name = PurePosixPath(asked["name"]).name
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     return Response(content, media_type="text/plain; charset=utf-8", headers=headers)

@@ -262,7 +262,7 @@ def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
     if data["listing"]:
         rows = [*rows, *data["listing"]["cases"]]
     ids = [row["id"] for row in rows]
-    more = [store.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
+    more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
     for row in rows:
         others = [known.get(row["id"], (None, 0.0))[0] for known in more]
         row["values"] = [row["first"], row["second"], *others]

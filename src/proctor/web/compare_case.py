@@ -83,7 +83,7 @@ def case_beside(
         raise HTTPException(404, f"the run {views[0].run.name!r} has no case {case_id!r}")
     place, first = placed[0]
     found = [None if one is None else one[1] for one in placed]
-    around = store.paired_neighbours(views[0].run, views[1].run, place, kind)
+    around = store.pairs.neighbours(views[0].run, views[1].run, place, kind)
     state: list[tuple[str, object]] = [("run", run) for run in runs]
     kept = [*state, ("kind", kind)]
     before, after = (

@@ -19,7 +19,7 @@ MOST_RUNS = 200
 def the_run(store: Store, request: Request) -> Run:
     """Return the run that the path names, or answer 404."""
     try:
-        return store.run(named(request, "run"))
+        return store.runs.get(named(request, "run"))
     except StoreGone:
         raise
     except StoreError as error:
@@ -28,7 +28,7 @@ def the_run(store: Store, request: Request) -> Run:
 
 def the_suite(store: Store, key: str) -> SuiteRow:
     """Return the suite of a key, or of the beginning of one, or answer 404."""
-    found = store.suite_rows(key)
+    found = store.suites.matching(key)
     if len(found) != 1:
         raise HTTPException(404, f"the store has no suite {key!r}")
     return found[0]
@@ -36,7 +36,7 @@ def the_suite(store: Store, key: str) -> SuiteRow:
 
 def listed_run(store: Store, run: Run) -> ListedRun:
     """Describe a run in a list: who, what, when, and its numbers so far."""
-    stored = store.summary(run.id)
+    stored = store.summaries.get(run.id)
     numbers = sound_summary(stored)
     totals = (numbers or {}).get("totals", {})
     status = run.status if (stored is None) == (numbers is None) else RunStatus.BROKEN

@@ -64,9 +64,9 @@ def home(request: Request) -> Page[Home]:
     names = HomeFilters.model_fields
     asked = HomeFilters(**{name: request.query_params.get(name, "").strip() for name in names})
     with opened(request) as store:
-        suites = store.suites()
+        suites = store.suites.newest()
         dialects = {row.key: row.dialect for row in suites}
-        runs = [_described(store, run, dialects) for run in store.runs(limit=MOST_RUNS)]
+        runs = [_described(store, run, dialects) for run in store.runs.newest(limit=MOST_RUNS)]
         cases = _in_texts(request, store, asked.q, runs)
     choices = {
         "dialect": sorted({row.dialect for row in suites}),
@@ -99,15 +99,15 @@ def _in_texts(
     request: Request, store: Store, words: str, runs: Sequence[HomeRun]
 ) -> FoundCases | None:
     """Find cases of all runs by what was asked and answered, as far as that is indexed."""
-    if not store.can_search(words) or not words:
+    if not store.search.can_search(words) or not words:
         return None
     names = {run.id: run.name for run in runs}
-    missing = store.not_indexed([run.id for run in runs if run.totals.cases])
+    missing = store.search.unindexed([run.id for run in runs if run.totals.cases])
     asked = [shelf_of(request).indexer.ask(run_id) for run_id in missing]
     return FoundCases(
         found=[
             FoundCase(run=one.run_id, name=names.get(one.run_id, one.run_id), id=one.case_id)
-            for one in store.found_texts(words, MOST_CASES)
+            for one in store.search.find(words, MOST_CASES)
         ],
         waiting=len(missing) if all(asked) else 0,
     )
@@ -121,9 +121,9 @@ def progress(request: Request) -> Progress:
 
 def progress_of(store: Store, run: Run) -> Progress:
     """Return how many attempts of a run there are, and of how many."""
-    rows = store.suite_rows(run.suite_key)
+    rows = store.suites.matching(run.suite_key)
     attempts = run.settings.get("attempts") or 1
-    done = store.count_attempts(run.id)
+    done = store.attempts.count(run.id)
     total = max(done, rows[0].cases * attempts) if rows else done
     return Progress(id=run.id, status=run.status, done=done, total=total)
 

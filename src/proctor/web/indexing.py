@@ -48,13 +48,13 @@ class Indexer:
         with self._opened() as store:
             while (run_id := self._next()) is not None:
                 try:
-                    whole = store.index_texts(run_id)
+                    whole = store.search.index(run_id)
                 except StoreError:
                     whole = True  # Somebody else writes for long; the next search asks again.
                 if whole:
                     with self._lock:
                         self._waiting.remove(run_id)
-                        self._unable = store.unable
+                        self._unable = store.search.unable
                 self._stopped.wait(PAUSE)
 
     def _next(self) -> str | None:

@@ -75,8 +75,8 @@ def show_label(request: Request) -> Page[LabelPage]:
         place, found = placed_case(store, view, wanted)
         item = _attempt(found, asked.get("attempt", ""))
         criterion = _criterion(found, item, asked.get("criterion", ""))
-        around = store.neighbours(view.run.id, place)
-        labels = latest(store.labels(view.run.id), criterion.id)
+        around = store.results.neighbours(view.run.id, place)
+        labels = latest(store.labels.of_run(view.run.id), criterion.id)
         agreed = agreement(
             store, view.run.id, criterion.id, labels, _judged_all(request, store, view, criterion)
         )
@@ -121,7 +121,7 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
         criterion = _criterion(found, item, form.get("criterion", ""))
         score = item.scores.get(criterion.id)
         full = 1.0 if score is None or score.out_of is None else score.out_of
-        store.put_label(
+        store.labels.add(
             Label(
                 run_id=run_id,
                 case_id=found.case.id,
@@ -133,15 +133,15 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
                 created=time.time(),
             )
         )
-        after = store.neighbours(run_id, place)[1] or found.case.id
+        after = store.results.neighbours(run_id, place)[1] or found.case.id
     more = [("case", after), ("criterion", criterion.id), ("author", form.get("author", "")[:100])]
     return RedirectResponse(addresses.with_query(_path(run_id), more), 303)
 
 
 def _first_case(store: Store, view: RunView) -> str:
     """Return the first case that has no mark yet, of the first thousand; else the first."""
-    known = {label.case_id for label in store.labels(view.run.id)}
-    rows = [row.case_id for row in store.results(view.run.id, limit=1000)]
+    known = {label.case_id for label in store.labels.of_run(view.run.id)}
+    rows = [row.case_id for row in store.results.iter_rows(view.run.id, limit=1000)]
     if not rows:
         raise HTTPException(404, f"the run {view.run.name!r} has no case to mark")
     return next((case_id for case_id in rows if case_id not in known), rows[0])

@@ -45,7 +45,9 @@ def latest(labels: Iterable[Label], criterion: str) -> Labels:
 
 def judged(store: Store, run_id: str, criterion: str) -> dict[int, float]:
     """Return what a criterion gave the cases of a run, or many of them, by their place."""
-    found = store.marks(run_id, criterion, store.some_places(run_id, MOST_OTHERS))
+    found = store.criterion_points.of_places(
+        run_id, criterion, store.criterion_points.sample_places(run_id, MOST_OTHERS)
+    )
     return _by_case((mark.position, mark.points / mark.full) for mark in found)
 
 
@@ -57,10 +59,10 @@ def agreement(
     The others are what the judge gave the cases all over the run.
     """
     looked = list(labels.values())[-MOST:]
-    places = store.places(run_id, {label.case_id for label in looked})
+    places = store.criterion_points.places(run_id, {label.case_id for label in looked})
     known = {
         (mark.position, mark.number): mark
-        for mark in store.marks(run_id, criterion, sorted(places.values()))
+        for mark in store.criterion_points.of_places(run_id, criterion, sorted(places.values()))
     }
     both: list[tuple[Mark, float]] = []
     for label in looked:

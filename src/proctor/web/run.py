@@ -150,10 +150,10 @@ def run(request: Request) -> Page[RunPage]:
         progress = progress_of(store, found) if found.status.is_unfinished else None
         search = searched(request, store, found, wanted.search)
         try:
-            rows = store.listed(found.id, wanted, size + 1)
+            rows = store.listing.page(found.id, wanted, size + 1)
         except UsageError as error:
             rows, problem = [], str(error)
-        tags = store.result_tags(found.id)
+        tags = store.listing.tags(found.id)
     more = len(rows) > size
     data = RunPage(
         **numbers,
@@ -186,7 +186,7 @@ def _numbers(store: Store, found: Run) -> dict[str, Any]:
         "failures": {},
         "shortfall": "",
     }
-    if found.status is RunStatus.BROKEN or store.summary(found.id) is not None:
+    if found.status is RunStatus.BROKEN or store.summaries.get(found.id) is not None:
         made = to_object(view_of(store, found.id))
     about = listed_run(store, found).to_json() | made.get("run", {})
     return {**made, "run": about | {"signature": found.signature, "regraded": found.regraded}}

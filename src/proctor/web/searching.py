@@ -19,14 +19,14 @@ def searched(request: Request, store: Store, run: Run, words: str) -> Searched |
     """
     if not words:
         return None
-    known = store.indexed(run.id)
-    rows = store.suite_rows(run.suite_key)
+    known = store.search.index_state(run.id)
+    rows = store.suites.matching(run.suite_key)
     cases = rows[0].cases if rows else 0
     whole = known is not None and known.whole
     able = shelf_of(request).indexer.ask(run.id) if not whole else True
     why: Literal["", "short", "filling", "missing"] = ""
-    if cases > SMALL and not (whole and store.can_search(words)):
-        why = "short" if not store.can_search(words) else "filling" if able else "missing"
+    if cases > SMALL and not (whole and store.search.can_search(words)):
+        why = "short" if not store.search.can_search(words) else "filling" if able else "missing"
     return Searched(
         texts=not why,
         why=why,

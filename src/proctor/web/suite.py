@@ -62,9 +62,9 @@ def suite(request: Request) -> Page[SuitePage]:
     after = whole_number(request, "after", -1)
     with opened(request) as store:
         row = the_suite(store, named(request, "suite"))
-        header = store.suite_header(row.key)
-        known = described(store, store.runs(suite_key=row.key, limit=MOST_RUNS))
-        found = list(store.cases(row.key, after=after, limit=PAGE + 1))
+        header = store.suites.header(row.key)
+        known = described(store, store.runs.newest(suite_key=row.key, limit=MOST_RUNS))
+        found = list(store.suites.iter_cases(row.key, after=after, limit=PAGE + 1))
     runs = [run for run, _ in known]
     trend = over_time(runs)
     tables = side_by_side(known)
@@ -99,10 +99,10 @@ def histogram(request: Request) -> Response:
         run = the_run(store, request)
         key = stamp([run])
         if key is None:
-            counts = store.histogram(run.id, BINS)
+            counts = store.listing.histogram(run.id, BINS)
         else:
             kept = shelf_of(request).remembered
-            counts = kept.of(("histogram", key), lambda: store.histogram(run.id, BINS))
+            counts = kept.of(("histogram", key), lambda: store.listing.histogram(run.id, BINS))
     return Response(histogram_svg(counts), media_type="image/svg+xml")
 
 

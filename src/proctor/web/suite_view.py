@@ -54,7 +54,9 @@ class SideBySide(ResponseModel):
 
 def described(store: Store, runs: Sequence[Run]) -> list[Described]:
     """Return each run beside its numbers."""
-    return [(listed_run(store, run), sound_summary(store.summary(run.id)) or {}) for run in runs]
+    return [
+        (listed_run(store, run), sound_summary(store.summaries.get(run.id)) or {}) for run in runs
+    ]
 
 
 def over_time(runs: Sequence[ListedRun]) -> list[TrendPoint]:

@@ -1,0 +1,79 @@
+"""Scores in the store, by the key of what was scored and how."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import func, or_, select
+
+from proctor.core.encoding import score_from
+from proctor.core.score import Score, ScoreStatus
+from proctor.store.database import Database
+from proctor.store.document import BROKEN, decode, encode, readable
+from proctor.store.schema import run_scores
+from proctor.store.schema import scores as score_table
+
+DAMAGED = "what the store has of this is damaged or gone; the same command makes it again"
+
+
+class Scores:
+    """Scores by key; one that failed is replaced by the next try."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._damaged: set[str] = set()
+        """The keys of scores that could not be read, and may be put again."""
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Return those keys whose score need not be made again."""
+        table = score_table.c
+        query = select(table.key).where(table.status != ScoreStatus.FAILED.value)
+        return {key for (key,) in self._database.fetch_among(query, table.key, keys)}
+
+    def put(self, rows: Iterable[tuple[str, str, Score]]) -> None:
+        """Store scores with key and scorer; one that is there stays, unless it had failed."""
+        failed = score_table.c.status == ScoreStatus.FAILED.value
+        columns = ("scorer", "status", "document")
+        self._database.delete_keys(score_table, self._damaged)
+        self._database.execute_many(
+            self._database.upsert(score_table, replace=columns, where=failed),
+            (
+                {
+                    "key": key,
+                    "scorer": scorer,
+                    "status": score.status.value,
+                    "document": encode(score),
+                }
+                for key, scorer, score in rows
+            ),
+        )
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Score]:
+        """Return the stored scores by key, failed ones too; damaged ones are left out."""
+        table = score_table.c
+        query = select(table.key, table.document)
+        rows = self._database.fetch_among(query, table.key, keys)
+        return readable(rows, score_from, self._damaged)
+
+    def decode(self, key: str, document: str) -> Score:
+        """Read the document of a score; one that cannot be read is a failed score."""
+        try:
+            return score_from(decode(document))
+        except BROKEN:
+            self._damaged.add(key)
+            return Score.failed(DAMAGED)
+
+    def count(self, run_id: str) -> int:
+        """Return how many scores a run has or still needs."""
+        return self._database.count(select(func.count()).where(run_scores.c.run_id == run_id))
+
+    def are_missing(self, run_id: str) -> bool:
+        """Tell whether a run needs a score that is not there, or that failed."""
+        query = (
+            select(run_scores.c.position)
+            .outerjoin(score_table, score_table.c.key == run_scores.c.score_key)
+            .where(
+                run_scores.c.run_id == run_id,
+                or_(score_table.c.key.is_(None), score_table.c.status == ScoreStatus.FAILED.value),
+            )
+            .limit(1)
+        )
+        return self._database.fetch_first(query) is not None
