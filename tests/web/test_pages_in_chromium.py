@@ -39,7 +39,8 @@ def rows(page: Any) -> list[str]:
 def test_from_home_to_a_case(page: Any) -> None:
     page.goto("/")
     page.get_by_role("link", name="quiz").first.click()
-    page.wait_for_function("document.images.length && document.images[0].complete")
+    page.wait_for_load_state("load")
+    assert page.locator("img").first.evaluate("picture => picture.complete")
     page.get_by_role("link", name="new", exact=True).first.click()
     page.get_by_role("link", name="c00").click()
     assert "c00" in page.locator("h1").inner_text()
