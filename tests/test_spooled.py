@@ -1,6 +1,6 @@
 """Cases in a file: read back as they were, found by id, cut and keyed."""
 
-import random
+from array import array
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from proctor import spooled
 from proctor.core.fingerprint import case_key, digest, suite_key
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.spooled import Cases, Finder, Keyed, Part, Places
+from proctor.spooled import Cases, Finder, Keyed, Part
 
 
 def case(number: int, name: str = "") -> Case:
@@ -73,26 +73,27 @@ def test_cases_are_found(spool: Callable[[], Cases]) -> None:
     assert next(iter(finder)) == "c1"
 
 
-def test_ids_that_share_a_number_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spooled, "_keys", lambda name: iter([1, len(name), hash(name)]))
-    cases = Cases()
-    names = ["a", "b", "cc", "dd", "e"]
-    for number, name in enumerate(names):
-        cases.append(case(number, name))
-    assert [cases.find(name) for name in [*names, "f"]] == [0, 1, 2, 3, 4, None]
+def test_some_of_the_cases_are_found(spool: Callable[[], Cases]) -> None:
+    cases = spool()
+    for number in range(20):
+        cases.append(case(number))
+    for part in (cases[::-1], cases[4:18:3], Part(cases, array("q", [2, 3, 11])), cases[30:]):
+        wanted = {one.id: place for place, one in enumerate(part)}
+        finder = Finder(part)
+        names = [f"c{number}" for number in range(22)]
+        assert [finder.place(name) for name in names] == [wanted.get(name) for name in names]
 
 
-def test_many_numbers() -> None:
-    draw = random.Random(3)
-    numbers = {draw.getrandbits(63) * draw.choice((1, -1)): place for place in range(5000)}
-    places = Places()
-    for number, place in numbers.items():
-        places.put(number, place)
-    assert all(places.get(number) == place for number, place in numbers.items())
-    assert places.get(12345) is None
-    one = next(iter(numbers))
-    places.put(one, 77)
-    assert places.get(one) == 77
+def test_cases_that_come_after_a_search_are_found_too(spool: Callable[[], Cases]) -> None:
+    cases = spool()
+    for number in range(9):
+        cases.append(case(number, "\ud800" if number == 7 else ""))
+        assert cases.find(cases[number].id) == number
+    assert cases.find("\ud800") == 7
+    going = iter(cases)
+    next(going)
+    cases.append(case(9))
+    assert len(list(going)) in (8, 9), "as of any list"
 
 
 def test_keys_travel_with_their_cases() -> None:

@@ -1,8 +1,6 @@
-"""Cases of a large suite: kept in a file of their own, read back one at a time, found by id."""
+"""Cases of a large suite: kept in a temporary database, read back one at a time, found by id."""
 
-import os
-import tempfile
-from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import overload
 
@@ -10,78 +8,31 @@ from proctor import wire
 from proctor.core.encoding import case_from
 from proctor.core.fingerprint import content_key, plain
 from proctor.core.suite import Case, Json
+from proctor.temporary_database import HELD, TemporaryDatabase, as_column
 
-HELD = 5_000
-"""How many cases are simply held; beyond, all of them go to a file."""
 RECENT = 1_024
 """How many cases that were read last are kept."""
-_SPAN = 256 * 1024
-"""How many bytes are read at once when all cases are gone through."""
-_EMPTY = -1
-
-
-class Places:
-    """Map whole numbers of 64 bits to whole numbers of 32, in a few bytes for each."""
-
-    def __init__(self) -> None:
-        self._keys = array("q", bytes(8 * 16))
-        self._values = array("i", [_EMPTY]) * 16
-        self._count = 0
-
-    def get(self, key: int) -> int | None:
-        """Return the number of a key; none where there is no such key."""
-        value = self._values[self._slot(key)]
-        return None if value == _EMPTY else value
-
-    def put(self, key: int, value: int) -> None:
-        """Give a key its number, which is not negative."""
-        slot = self._slot(key)
-        if self._values[slot] == _EMPTY:
-            self._count += 1
-        self._keys[slot], self._values[slot] = key, value
-        if 3 * self._count > 2 * len(self._values):
-            self._grow()
-
-    def _slot(self, key: int) -> int:
-        """Return where a key is, or where it would go."""
-        keys, values = self._keys, self._values
-        mask = len(values) - 1
-        slot = (key ^ (key >> 32)) * 0x9E3779B1 & mask
-        while values[slot] != _EMPTY and keys[slot] != key:
-            slot = slot + 1 & mask
-        return slot
-
-    def _grow(self) -> None:
-        keys, values = self._keys, self._values
-        self._keys = array("q", bytes(16 * len(keys)))
-        self._values = array("i", [_EMPTY]) * (2 * len(values))
-        for key, value in zip(keys, values, strict=True):
-            if value != _EMPTY:
-                slot = self._slot(key)
-                self._keys[slot], self._values[slot] = key, value
 
 
 class Cases(Sequence[Case]):
-    """Hold cases in the order in which they come: a few in memory, many in a file.
-
-    The file has no name, so that nothing is left behind, however the process ends.
-    """
+    """Cases in the order in which they come: a few in memory, many in a temporary database."""
 
     def __init__(self) -> None:
         self._held: list[Case] | None = []
-        self._file = -1
-        self._written = 0
-        self._starts = array("q")
-        self._waiting: list[bytes] = []
-        self._places = Places()
+        self._first: dict[str, int] = {}
+        self._database: TemporaryDatabase | None = None
+        self._indexed = False
+        self._count = 0
+        self._waiting: list[tuple[int, int | bytes, bytes]] = []
         self._recent: dict[int, Case] = {}
 
     def append(self, case: Case) -> None:
         """Add a case at the end."""
-        self._note(case.id, len(self))
         if self._held is not None:
+            self._first.setdefault(case.id, self._count)
             self._held.append(case)
-            if len(self._held) > HELD:
+            self._count += 1
+            if self._count > HELD:
                 self._move()
         else:
             self._write(case)
@@ -92,11 +43,15 @@ class Cases(Sequence[Case]):
 
     def find(self, case_id: str) -> int | None:
         """Return the place of a case, the first one of that id; none where there is none."""
-        for key in _keys(case_id):
-            place = self._places.get(key)
-            if place is None or self._is_at(place, case_id):
-                return place
-        return None
+        if self._held is not None:
+            return self._first.get(case_id)
+        database = self._flushed()
+        if not self._indexed:
+            database.change("CREATE INDEX cases_by_id ON cases (id, place)")
+            self._indexed = True
+        query = "SELECT place FROM cases WHERE id = ? ORDER BY place LIMIT 1"
+        place: int | None = database.first(query, (as_column(case_id),))
+        return place
 
     def contents(self) -> Iterator[dict[str, Json]]:
         """Yield what ``plain`` makes of each case."""
@@ -106,7 +61,7 @@ class Cases(Sequence[Case]):
             yield from map(wire.loads, self._documents())
 
     def __len__(self) -> int:
-        return len(self._starts) if self._held is None else len(self._held)
+        return self._count
 
     @overload
     def __getitem__(self, place: int) -> Case: ...
@@ -125,7 +80,8 @@ class Cases(Sequence[Case]):
         if (case := self._recent.get(number)) is None:
             if len(self._recent) >= RECENT:
                 self._recent.clear()
-            case = self._recent[number] = _case(self._read(number))
+            query = "SELECT data FROM cases WHERE place = ?"
+            case = self._recent[number] = _case(self._flushed().first(query, (number,)))
         return case
 
     def __iter__(self) -> Iterator[Case]:
@@ -135,78 +91,36 @@ class Cases(Sequence[Case]):
             yield from map(_case, self._documents())
 
     def _documents(self) -> Iterator[bytes]:
-        """Yield all cases as they are in the file."""
-        self._flush()
-        start, count = 0, len(self._starts)
-        while start < count:
-            stop = start + 1
-            while stop < count and self._starts[stop] - self._starts[start] < _SPAN:
-                stop += 1
-            at = self._starts[start]
-            data = os.pread(self._file, self._end(stop - 1) - at, at)
-            for number in range(start, stop):
-                yield data[self._starts[number] - at : self._end(number) - at]
-            start = stop
-
-    def __del__(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-
-    def _note(self, case_id: str, place: int) -> None:
-        for key in _keys(case_id):
-            known = self._places.get(key)
-            if known is None:
-                self._places.put(key, place)
-                return
-            if self._is_at(known, case_id):
-                return
-
-    def _is_at(self, place: int, case_id: str) -> bool:
-        """Tell whether the case at a place has an id; documents mostly begin with it."""
-        if self._held is None:
-            start = wire.dumps({"id": case_id})[:-1] + b","
-            if self._read(place, len(start)) == start:
-                return True
-        return self[place].id == case_id
+        """Yield all cases that are there now as they are in the database."""
+        query = "SELECT data FROM cases WHERE place < ? ORDER BY place"
+        return (data for (data,) in self._flushed().rows(query, (self._count,)))
 
     def _move(self) -> None:
         held, self._held = self._held or [], None
-        with tempfile.TemporaryFile(prefix="proctor-") as file:
-            self._file = os.dup(file.fileno())
+        self._database = TemporaryDatabase(
+            "CREATE TABLE cases (place INTEGER PRIMARY KEY, id BLOB NOT NULL, data BLOB NOT NULL)"
+        )
+        self._count = 0
+        self._first.clear()
         for case in held:
             self._write(case)
 
     def _write(self, case: Case) -> None:
-        data = wire.dumps(plain(case))
-        self._starts.append(self._written)
-        self._written += len(data)
-        self._waiting.append(data)
+        self._waiting.append((self._count, as_column(case.id), wire.dumps(plain(case))))
+        self._count += 1
         if len(self._waiting) >= RECENT:
-            self._flush()
+            self._flushed()
 
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        data = b"".join(self._waiting)
-        self._waiting.clear()
-        at = self._written - len(data)
-        view = memoryview(data)
-        while view:
-            count = os.pwrite(self._file, view, at)
-            view, at = view[count:], at + count
-
-    def _read(self, number: int, most: int | None = None) -> bytes:
-        self._flush()
-        start = self._starts[number]
-        size = self._end(number) - start
-        return os.pread(self._file, size if most is None else min(size, most), start)
-
-    def _end(self, number: int) -> int:
-        return self._starts[number + 1] if number + 1 < len(self._starts) else self._written
+    def _flushed(self) -> TemporaryDatabase:
+        assert self._database is not None
+        if self._waiting:
+            self._database.change_many("INSERT INTO cases VALUES (?, ?, ?)", self._waiting)
+            self._waiting.clear()
+        return self._database
 
 
 class Part(Sequence[Case]):
-    """Hold some of the cases, by their places."""
+    """Some of the cases, by their places, which only rise or only fall."""
 
     def __init__(self, whole: Cases, places: Sequence[int]) -> None:
         self.whole, self.places = whole, places
@@ -230,30 +144,33 @@ class Part(Sequence[Case]):
             return iter(self.whole)
         return (self.whole[place] for place in self.places)
 
+    def find(self, case_id: str) -> int | None:
+        """Return the place of a case among these; none where it is not."""
+        number = self.whole.find(case_id)
+        if number is None or not self.places:
+            return None
+        sign = 1 if self.places[0] <= self.places[-1] else -1
+        at = bisect_left(self.places, sign * number, key=lambda place: sign * place)
+        return at if at < len(self.places) and self.places[at] == number else None
+
 
 class Finder(Mapping[str, Case]):
-    """Find cases by their ids, without holding those that are in a file."""
+    """Cases by their ids, without holding those that are in a database."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
-        self._known: dict[str, int] | None = None
-        self._among: Places | None = None
-        if isinstance(cases, Part):
-            self._among = Places()
-            for place, number in enumerate(cases.places):
-                self._among.put(number, place)
-        elif not isinstance(cases, Cases):
-            self._known = {case.id: place for place, case in enumerate(cases)}
+        self._known = (
+            None
+            if isinstance(cases, Cases | Part)
+            else {case.id: place for place, case in enumerate(cases)}
+        )
 
     def place(self, case_id: str) -> int | None:
         """Return the place of a case among these."""
-        if self._known is not None:
-            return self._known.get(case_id)
-        if isinstance(self._cases, Part):
-            whole = self._cases.whole.find(case_id)
-            return None if whole is None or self._among is None else self._among.get(whole)
-        assert isinstance(self._cases, Cases)
-        return self._cases.find(case_id)
+        if isinstance(self._cases, Cases | Part):
+            return self._cases.find(case_id)
+        assert self._known is not None
+        return self._known.get(case_id)
 
     def __getitem__(self, case_id: str) -> Case:
         place = self.place(case_id)
@@ -272,7 +189,7 @@ class Finder(Mapping[str, Case]):
 
 
 class Keyed(Sequence[tuple[str, Case]]):
-    """Hold cases after their keys, of which each takes 16 bytes."""
+    """Cases after their keys, of which each takes 16 bytes."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
@@ -307,9 +224,3 @@ class Keyed(Sequence[tuple[str, Case]]):
 
 def _case(data: bytes) -> Case:
     return case_from(wire.loads(data))
-
-
-def _keys(case_id: str) -> Iterator[int]:
-    """Yield the numbers an id is looked for under: two ids may share the first ones."""
-    for turn in range(8):
-        yield hash((case_id, turn)) if turn else hash(case_id)

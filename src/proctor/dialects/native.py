@@ -21,7 +21,6 @@ from proctor.dialects.native_case import (
     normal,
     read_case,
 )
-from proctor.dialects.native_claims import Claims
 from proctor.dialects.native_criteria import read_plugin
 from proctor.dialects.native_look import looks_native
 from proctor.dialects.native_rows import case_rows
@@ -33,6 +32,7 @@ from proctor.source import Document, Loc, inside
 from proctor.spooled import Cases as SpooledCases
 from proctor.suggestions import suggest
 from proctor.suite_modules import SuiteModules
+from proctor.temporary_database import FirstEntries
 from proctor.validation import describe
 from proctor.yaml_source import read_yaml
 
@@ -128,7 +128,8 @@ class _Loader:
         self.header = HeaderKeys()
         self.measures: tuple[Spec, ...] = ()
         self.cases = SpooledCases()
-        self.seen = Claims()
+        self.ids = FirstEntries[str, str]()
+        """Which ids of cases are taken, and where each was written first."""
         self.open: list[Path] = []
         self.included: Counter[Path] = Counter()
 
@@ -321,6 +322,6 @@ class _Loader:
 
     def _claim(self, name: str, spot: Spot) -> None:
         """Note it where an id is there already, with both places."""
-        if (first := self.seen.claim(name, spot)) is not None:
+        if (first := self.ids.add(name, spot.place())) is not None:
             message = f"the id {name!r} is used twice (first at {first})"
             spot.error(message, hint="every case needs an id of its own", key="id")

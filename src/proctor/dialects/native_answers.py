@@ -15,8 +15,9 @@ from proctor.dialects.native_spot import Findings
 from proctor.errors import DialectError
 from proctor.row_source import TABLE_ENDINGS, read_rows
 from proctor.source import Document, parse_json
-from proctor.spooled import HELD, Finder, Places
+from proctor.spooled import Finder
 from proctor.suggestions import closest, suggest
+from proctor.temporary_database import HELD, FirstEntries
 from proctor.validation import describe
 
 ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
@@ -72,7 +73,7 @@ class _Rows:
     def __init__(self, path: Path, cases: Finder, findings: Findings) -> None:
         self.path, self.cases, self.findings = path, cases, findings
         self.next = array("i", [0]) * len(cases)
-        self.lines = Places()
+        self.lines = FirstEntries[int, int]()
         self.unknown: Counter[str] = Counter()
         self.first_unknown: dict[str, Document] = {}
         self.more_unknown = 0
@@ -108,12 +109,11 @@ class _Rows:
         if index is None:
             message = f"'attempt' is a whole number from 0, not {describe(written)}"
             self._error(document, message)
-        elif (first := self.lines.get(place << 31 | index)) is not None:
+        elif (first := self.lines.add(place << 31 | index, document.row or 0)) is not None:
             message = f"attempt {index} at the case {case!r} is there twice"
             self._error(document, f"{message} (first on line {first})")
             return None
         else:
-            self.lines.put(place << 31 | index, document.row or 0)
             self.next[place] = max(self.next[place], index + 1)
         return index
 
