@@ -168,6 +168,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "the sandbox around a warm interpreter, the same",
     ),
     "sandboxes/supervise.py": ({"marshal.loads", "os.execvpe", "os.fork", "sys.path"}, INSIDE),
+    "sandboxes/confined.py": ({"marshal.loads", "os.fork", "sys.path"}, INSIDE),
     "sandboxes/warm_supervisor.py": ({"marshal.loads", "os.fork", "sys.path"}, INSIDE),
     "sandboxes/zygote.py": (
         {"compile", "exec", "importlib.import_module", "marshal.loads", "os.fork", "sys.path"},
@@ -183,6 +184,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
          "sys.path_hooks"},
         INSIDE,
     ),
+    "scorers/launchers/rehearsal.py": ({"os.fork"}, INSIDE),
     "scorers/launchers/test_side.py": ({"compile", "exec", "importlib.import_module"}, INSIDE),
     "candidates/function.py": (
         {"proctor.search_paths.importing_from"},

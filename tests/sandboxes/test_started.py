@@ -197,10 +197,10 @@ def test_an_interpreter_that_cannot_start_is_known_for_its_packages_alone(
         sandbox = Bubblewrap()
         start = sandbox._warm._start
 
-        async def refuse(imports: tuple[str, ...], modules: Any, code: bytes) -> Any:
-            if imports:
+        async def refuse(kind: tuple[str, ...], settings: Any, confined: bool) -> Any:
+            if settings["imports"]:
                 raise SandboxError("it crashed")
-            return await start(imports, modules, code)
+            return await start(kind, settings, confined)
 
         monkeypatch.setattr(sandbox._warm, "_start", refuse)
         try:

@@ -75,6 +75,9 @@ class Program:
 
     What is reported is what became of the program itself, not of its partner.
     """
+    confined: bool = False
+    """Whether it only computes, and talks to its partner: where that saves time, it may get neither
+    places to write to nor a network nor processes. One that wants them after all is run again."""
     aid: "Program | None" = None
     """What may be run once for many programs: what it keeps lies at ``AID``, read-only.
 

@@ -29,8 +29,14 @@ from proctor.sandboxes.processes import (
     rlimits,
     supervised,
 )
-from proctor.sandboxes.seccomp import filter_code
-from proctor.sandboxes.warm_python import WARM_SUPERVISOR, ZYGOTE, Interpreter, WarmPython
+from proctor.sandboxes.seccomp import filter_code, single_process_code
+from proctor.sandboxes.warm_python import (
+    CONFINED,
+    WARM_SUPERVISOR,
+    ZYGOTE,
+    Interpreter,
+    WarmPython,
+)
 from proctor.search_paths import find_installed
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -46,6 +52,16 @@ READ_ONLY = ("sys", "pressure", "sysrq-trigger", "irq", "bus", "fs", "acpi", "sc
 SECRET_FILES = ("kcore", "kmsg", "keys", "timer_list", "kpagecount", "kpageflags", "kpagecgroup")
 WARM_TASKS = 64
 """Threads that a warm interpreter and its supervisor may have, without their programs."""
+_WARM_ENVIRONMENT = [
+    part
+    for name, value in {
+        **ENVIRONMENT,
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "LD_BIND_NOW": "1",  # else every child looks up again which functions it calls
+    }.items()
+    for part in ("--setenv", name, value)
+]
 PASSWD = b"user:x:1000:1000:user:/sandbox:/bin/sh\n"
 
 
@@ -76,8 +92,33 @@ class Bubblewrap(Sandbox):
         await self._warm.close()
         self._aids.close()
 
-    def _interpreter(self) -> Interpreter:
+    def _interpreter(self, confined: bool) -> Interpreter:
         """Return how a warm interpreter is started."""
+        return self._confined() if confined else self._warm_interpreter()
+
+    def _confined(self) -> Interpreter:
+        """Return how one for programs that only compute is started; nowhere can it write."""
+        needs = (sys.prefix,)
+        group = make_group(*group_bounds(Limits())) if os.geteuid() == 0 else None
+        covered = hidden(needs)
+        argv = [
+            *self.command(needs, Limits().disk, None),
+            *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
+            *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR, CONFINED),
+            *_WARM_ENVIRONMENT,
+            *("--remount-ro", "/", "--remount-ro", WORK, "--remount-ro", "/tmp"),  # nosec B108
+            *("--remount-ro", "/dev/shm", "--chdir", WORK, "--as-pid-1", "--"),  # nosec B108
+            *(os.path.abspath(sys.executable), "-I", inside(CONFINED)),
+        ]
+        return Interpreter(
+            argv=argv,
+            settings={"single": single_process_code()},
+            prepare=_preparation(group, covered),
+            programs=group,
+            groups=(group,) if group is not None else (),
+        )
+
+    def _warm_interpreter(self) -> Interpreter:
         needs = (sys.prefix,)
         covered = hidden(needs)
         again = [(f"{HOST}/{number}", path) for number, path in enumerate(_under_tmp(needs))]
@@ -89,8 +130,7 @@ class Bubblewrap(Sandbox):
             *("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_NET_ADMIN"),
             *(part for place, path in again for part in ("--ro-bind", path, place)),
             *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
-            *(part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)),
-            *("--setenv", "OPENBLAS_NUM_THREADS", "1", "--setenv", "OMP_NUM_THREADS", "1"),
+            *_WARM_ENVIRONMENT,
             *("--remount-ro", "/", "--chdir", WORK, "--as-pid-1", "--"),
             *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
         ]
@@ -254,7 +294,7 @@ def hidden(needs: Sequence[str]) -> Covers | None:
     # The wheel keeps the libraries of its program in a folder beside the package.
     libraries = [str(path) for up in bwrap.parents[2:3] for path in up.glob("*bubblewrap*.libs")]
     own = (
-        *(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
+        *(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR, CONFINED),
         *(compiled(SUPERVISOR), compiled(POLICING)),
     )
     tools = (*map(str, own), str(bwrap), interpreter())

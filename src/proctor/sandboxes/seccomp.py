@@ -10,7 +10,7 @@ from functools import cache
 _Instruction = tuple[int, int, int, int]
 _LOAD, _JEQ, _JGE, _JSET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-_NUMBER, _ARCH, _ARG0, _ARG1 = 0, 4, 16, 24
+_NUMBER, _ARCH, _ARG0, _ARG1, _ARG2 = 0, 4, 16, 24, 32
 
 _ARCHES: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -102,9 +102,39 @@ _TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
 
+CONFINED: Mapping[str, tuple[int | None, int | None]] = {
+    "creat": (85, None),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "link": (86, None),
+    "linkat": (265, 37),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "mq_open": (240, 180),
+    "openat2": (437, 437),
+    "socketpair": (53, 199),
+    "symlink": (88, None),
+    "symlinkat": (266, 36),
+}
+"""What a program that only computes has no business calling either: it is killed for it."""
+_OPENING: Mapping[str, tuple[int | None, int | None]] = {"open": (2, None), "openat": (257, 56)}
+_STARTING: Mapping[str, tuple[int | None, int | None]] = {
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "fork": (57, None),
+    "vfork": (58, None),
+}
+_WRITING = 0o102 | 1
+"""O_WRONLY, O_RDWR and O_CREAT."""
+
+
 @cache
-def filter_code(machine: str | None = None) -> bytes | None:
+def filter_code(machine: str | None = None, *, confined: bool = False) -> bytes | None:
     """Return the filter for a kind of machine; none where we have no table for it.
+
+    A confined program can neither write files nor start others nor open sockets.
 
     The kernel tries every number that there is when the filter is installed, for each warm program
     anew: so numbers are searched for by halves, and not one after the other.
@@ -122,11 +152,14 @@ def filter_code(machine: str | None = None) -> bytes | None:
     if machine == "x86_64":
         # The x32 numbers of the same calls would pass the table below.
         head += [(_JGE, 0, 1, 0x40000000), _deny(errno.ENOSYS)]
-    blocks = _blocks()
+    blocks = _blocks(confined=confined)
     chosen = {
         numbers[column]: "denied" for numbers in DENIED.values() if numbers[column] is not None
     }
     chosen |= {numbers[column]: name for name, numbers in _LOOKED_INTO.items()}
+    if confined:
+        chosen |= {numbers[column]: "killed" for numbers in CONFINED.values()}
+        chosen |= {numbers[column]: name for name, numbers in _OPENING.items()}
     tree = _tree(sorted((number, name) for number, name in chosen.items() if number is not None))
     places, end = {}, len(tree)
     for name, block in blocks.items():
@@ -137,9 +170,28 @@ def filter_code(machine: str | None = None) -> bytes | None:
     return b"".join(struct.pack("<HBBI", *step) for step in code)
 
 
-def _blocks() -> Mapping[str, Sequence[_Instruction]]:
+@cache
+def single_process_code(machine: str | None = None) -> bytes | None:
+    """Return a filter that kills whoever starts a process or a thread."""
+    machine = machine or platform.machine()
+    if machine not in _ARCHES:
+        return None
+    column = list(_ARCHES).index(machine)
+    numbers = [row[column] for row in _STARTING.values() if row[column] is not None]
+    code: list[_Instruction] = [(_LOAD, 0, 0, _NUMBER)]
+    code += [(_JEQ, len(numbers) - at, 0, number or 0) for at, number in enumerate(numbers)]
+    code += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
+    return b"".join(struct.pack("<HBBI", *step) for step in code)
+
+
+def _blocks(*, confined: bool) -> Mapping[str, Sequence[_Instruction]]:
     """Return what is done with a call once it is found, each part ending in a verdict."""
     allow: _Instruction = (_RETURN, 0, 0, _ALLOW)
+    kill: _Instruction = (_RETURN, 0, 0, _KILL)
+    opening = {
+        name: [(_LOAD, 0, 0, place), (_JSET, 0, 1, _WRITING), kill, allow]
+        for name, place in (("open", _ARG1), ("openat", _ARG2))
+    }
     families = [(_JEQ, len(_FAMILIES) - place, 0, family) for place, family in enumerate(_FAMILIES)]
     requests = [(_JEQ, len(_TERMINAL) - place, 0, code) for place, code in enumerate(_TERMINAL)]
     return {
@@ -152,8 +204,11 @@ def _blocks() -> Mapping[str, Sequence[_Instruction]]:
             _deny(errno.EPERM),
             allow,
         ],
-        "socket": [(_LOAD, 0, 0, _ARG0), *families, _deny(errno.EAFNOSUPPORT), allow],
+        "socket": [kill]
+        if confined
+        else [(_LOAD, 0, 0, _ARG0), *families, _deny(errno.EAFNOSUPPORT), allow],
         "ioctl": [(_LOAD, 0, 0, _ARG1), *requests, allow, _deny(errno.EPERM)],
+        **({"killed": [kill], **opening} if confined else {}),
     }
 
 

@@ -10,10 +10,11 @@ import socket
 import struct
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from proctor import wire
+from proctor.bounded import available_cores
 from proctor.child_processes import spawn
 from proctor.core.program import Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
@@ -31,16 +32,18 @@ from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
 WARM_SUPERVISOR = Path(__file__).with_name("warm_supervisor.py")
+CONFINED = Path(__file__).with_name("confined.py")
 HEAVY = (
     "numpy", "numpy.random", "pandas", "scipy", "sklearn", "torch", "matplotlib", "requests",
     "openpyxl",
 )  # fmt: skip
 """Packages that take long to import: an interpreter that has them serves programs naming them."""
 SOURCE = "main.py"
-MOST = 8
+MOST = max(8, 6 * available_cores())
 """How many interpreters are kept; the one unused for longest makes room."""
 START_LIMIT = 120.0
 _HEADER = struct.Struct("<I")
+_CONFINED_HEADER = struct.Struct("<ddI")
 _HEAVY = re.compile(rf"\b(?:{'|'.join(sorted({name.partition('.')[0] for name in HEAVY}))})\b")
 
 
@@ -75,11 +78,10 @@ class _Zygote:
     bounds: tuple[int, int] = (0, 0)
     events: tuple[int, int] = (0, 0)
 
-    async def send(self, message: Mapping[str, Json]) -> None:
+    async def send(self, data: bytes, header: bytes = b"") -> None:
         """Send one message."""
         assert self.process.stdin is not None
-        data = marshal.dumps(dict(message))
-        self.process.stdin.write(_HEADER.pack(len(data)) + data)
+        self.process.stdin.write((header or _HEADER.pack(len(data))) + data)
         await self.process.stdin.drain()
 
     async def hear(self) -> Json:
@@ -123,7 +125,8 @@ class _Lost(Exception):
 class WarmPython:
     """The interpreters of one sandbox."""
 
-    command: Callable[[], Interpreter]
+    command: Callable[[bool], Interpreter]
+    """How one is started; whether for confined programs."""
     broken: dict[tuple[str, ...], str] = field(default_factory=dict)
     """Why there is no warm interpreter with some packages on this machine, once that is known."""
     _refused: set[tuple[str, ...]] = field(default_factory=set)
@@ -135,22 +138,26 @@ class WarmPython:
 
         So it is where warm interpreters do not work, and where one was lost with the program.
         """
-        if program.partner is not None:
-            return await run_joined(program, self._run)
-        return await self._run(program, None)
+        if program.partner is None:
+            return await self._run(program, None)
+        ran = await run_joined(program, self._run)
+        if ran is None and program.confined:
+            ran = await run_joined(replace(program, confined=False), self._run)
+        return ran
 
     async def _run(self, program: Program, channel: socket.socket | None) -> Ran | None:
-        code = filter_code()
+        code = filter_code(confined=program.confined)
         try:
             text = program.files[SOURCE].decode("utf-8", "surrogatepass")
         except (KeyError, UnicodeDecodeError):
             return None
         imports = _heavy(program)
-        kind = (*imports, *program.modules)
+        kind = _kind(program, imports)
         if kind in self.broken or code is None:
             return None
+        settings = {"imports": imports, "modules": dict(program.modules), "filter": code}
         try:
-            zygote = await self._zygote(imports, program.modules, code)
+            zygote = await self._zygote(kind, settings, program.confined)
         except SandboxError as error:
             # Once it may be the machine's hour; twice it is the machine.
             if kind in self._refused:
@@ -189,7 +196,12 @@ class WarmPython:
                     socket.send_fds(zygote.joints, [b"+"], [channel.fileno()])
                     channel.close()
                 zygote.bind(program.limits)
-                await zygote.send(_job(program, text) | {"joined": channel is not None})
+                secret = secrets.token_bytes(32)
+                if program.confined:
+                    await zygote.send(*_confined_job(program, text, secret))
+                else:
+                    job = _job(program, text, secret) | {"joined": channel is not None}
+                    await zygote.send(marshal.dumps(job))
                 report = await zygote.hear()
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
@@ -201,24 +213,28 @@ class WarmPython:
             await self._discard(zygote)
             raise _NotStarted(report["not_started"])
         self._idle.append(zygote)
+        if program.confined:
+            if report["beyond"]:
+                raise _NotStarted("it wants more than it may")
+            report["proved"] = report["finished"] and report["proof"] == secret.hex()
         return report
 
     async def _zygote(
-        self, imports: tuple[str, ...], modules: Mapping[str, bytes], code: bytes
+        self, kind: tuple[str, ...], settings: Mapping[str, Json], confined: bool
     ) -> _Zygote:
-        """Return an idle interpreter that has the packages and modules, or a new one."""
+        """Return an idle interpreter of a kind, or a new one."""
         for zygote in reversed(self._idle):
-            if zygote.kind == (*imports, *modules):
+            if zygote.kind == kind:
                 self._idle.remove(zygote)
                 return zygote
         while len(self._all) >= MOST and self._idle:
             await self._discard(self._idle.pop(0))
-        return await self._start(imports, modules, code)
+        return await self._start(kind, settings, confined)
 
     async def _start(
-        self, imports: tuple[str, ...], modules: Mapping[str, bytes], code: bytes
+        self, kind: tuple[str, ...], settings: Mapping[str, Json], confined: bool
     ) -> _Zygote:
-        interpreter = self.command()
+        interpreter = self.command(confined)
         joints, theirs = socket.socketpair()
         try:
             process = await spawn(
@@ -239,13 +255,11 @@ class WarmPython:
             theirs.close()
             for fd in interpreter.doors:
                 os.close(fd)
-        kind = (*imports, *modules)
         zygote = _Zygote(process, kind, joints, interpreter.programs, interpreter.groups)
         self._all.add(zygote)
-        settings = {"imports": imports, "modules": dict(modules), "filter": code}
         try:
             async with asyncio.timeout(START_LIMIT):
-                await zygote.send({**interpreter.settings, **settings})
+                await zygote.send(marshal.dumps({**interpreter.settings, **settings}))
                 problem = (await zygote.hear())["not_started"]
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             problem = "it ended before it was ready"
@@ -274,13 +288,33 @@ def _heavy(program: Program) -> tuple[str, ...]:
     return tuple(name for name in HEAVY if name.partition(".")[0] in named)
 
 
-def _job(program: Program, text: str) -> dict[str, Json]:
+def _kind(program: Program, imports: Sequence[str]) -> tuple[str, ...]:
+    """Name the packages and modules that an interpreter must have, and what it must allow."""
+    return (*(("confined",) if program.confined else ()), *imports, *program.modules)
+
+
+def _confined_job(program: Program, text: str, secret: bytes) -> tuple[bytes, bytes]:
+    """Write what the child of a confined program reads, and what its parent must know of it."""
+    limits = rlimits(program, address_space=False, processes=True)
+    data = marshal.dumps(
+        {
+            "text": text,
+            "limits": limits,
+            "memory": program.limits.memory,
+            "env": dict(program.env),
+            "secret": secret,
+        }
+    )
+    header = _CONFINED_HEADER.pack(program.limits.wall, program.limits.output, len(data))
+    return data, header
+
+
+def _job(program: Program, text: str, secret: bytes) -> dict[str, Json]:
     """Write down what the supervisor must know, and what the program alone may read.
 
     Standard input is what a launcher reads elsewhere: the line of the secret, the names of the
     modules that a test uses, and the test, which the program gets when all its lines have run.
     """
-    secret = secrets.token_bytes(32)
     _, names, test = (*program.stdin.split(b"\n", 2), b"", b"")[:3]
     files = {name: data for name, data in program.files.items() if name != SOURCE}
     return {

@@ -94,10 +94,17 @@ def prepare(own):
     for place, path in own.again:
         os.makedirs(path, exist_ok=True)
         mount(place, path, "none", BIND, None)
-    # The one around us shows our own processes. Where the kernel refuses another (parts of that one
-    # are covered, as for a superuser that stays one), no program begins here.
+
+
+def show_own_processes(masks):
+    """Mount a /proc of this namespace, for all children alike.
+
+    The one around us shows our own processes. Where the kernel refuses another (parts of that one
+    are covered, as for a superuser that stays one), no program begins here.
+    """
+    supervise.libc_call("unshare", NEW_MOUNTS)
     mount("proc", "/proc", "proc", NOSUID_NODEV_NOEXEC, None)
-    for source, target in own.masks:
+    for source, target in masks:
         mount(source, target, "none", BIND, None)
         mount("none", target, "none", REMOUNT | 4096 | READ_ONLY | NOSUID_NODEV_NOEXEC, None)
 
@@ -257,10 +264,19 @@ class Own:
     def __init__(self, settings):
         self.filter = Filter(settings["filter"])
         self.again, self.disk = settings["again"], settings["disk"]
-        self.masks, self.doors = settings["masks"], settings["doors"]
+        self.doors = settings["doors"]
         # Looked up before there is a program, for all of them.
         for name in ("capset", "mount", "prctl", "unshare"):
             getattr(supervise.LIBC, name)
+
+
+def make_ready(settings):
+    """Load what programs will want, and see to it that children share its memory."""
+    os.environ.pop("LD_BIND_NOW", None)
+    import_all(settings["imports"])
+    load_all(settings["modules"])
+    gc.collect()
+    gc.freeze()
 
 
 def breed(control, settings):
@@ -272,11 +288,9 @@ def breed(control, settings):
     supervise.libc_call("prctl", supervise.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # The children are offered with this process, which is soon replaced, unlike the grader.
     supervise.offer_to_killer()
-    import_all(settings["imports"])
-    load_all(settings["modules"])
+    show_own_processes(settings["masks"])
+    make_ready(settings)
     own = Own(settings)
-    gc.collect()
-    gc.freeze()
     network = Network()
     while True:
         network.renew()

@@ -52,6 +52,7 @@ MUTATORS = frozenset(("append", "extend", "insert", "remove", "pop", "clear", "s
 OF_CLASSES = ("copy.copy", "copy.deepcopy", "dataclasses.")
 """What looks into objects, where a test has some of the answer's classes."""
 LISTENING = frozenset(("assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs"))
+BUILTINS = frozenset(dir(builtins))
 _MEANT = {"np": "numpy", "pd": "pandas"}
 ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
@@ -78,10 +79,10 @@ def isolation(content: str, before: str, preamble: str) -> Isolation:
     """Find out whether a test can run apart from the answer, and what it then needs."""
     try:
         reading = _Reading(_parsed(content, "the test"), content)
-        local, remote, kept = _before(_parsed(before, "what stands before the answer"), before)
-        known = _names_of(_parsed(preamble, "the preamble"))
-        reading.modules = {**_modules(preamble), **_modules(before), **reading.modules}
-        wanted = reading.loads - known - local - set(dir(builtins))
+        local, remote, kept, modules = _before(before)
+        known, preamble_modules = _preamble(preamble)
+        reading.modules = {**preamble_modules, **modules, **reading.modules}
+        wanted = reading.loads - known - local - BUILTINS
         own = wanted - reading.bound
         reading.modules |= {name: _MEANT.get(name, name) for name in reading.implied(own)}
         if not own:
@@ -103,12 +104,11 @@ def plain_builtins(content: str) -> tuple[str, ...]:
         reading = _Reading(_parsed(content, "the test"), content)
     except _Shared:
         return ()
-    known = set(dir(builtins))
     bound = {node.arg for node in reading.nodes if isinstance(node, ast.arg)} | reading.bound
     bound |= {n.id for n in reading.nodes if isinstance(n, ast.Name) and not _is_load(n)}
-    if not reading.loads - known - bound:
+    if not reading.loads - BUILTINS - bound:
         return ()
-    return tuple(sorted(name for name in reading.loads & known - bound if name.isidentifier()))
+    return tuple(sorted(name for name in reading.loads & BUILTINS - bound if name.isidentifier()))
 
 
 def _is_load(node: ast.Name) -> bool:
@@ -122,24 +122,26 @@ def _parsed(text: str, what: str) -> ast.Module:
         raise _Shared(f"{what} is not Python by itself") from None
 
 
-def _names_of(tree: ast.Module) -> set[str]:
-    """Return the names that a preamble of imports binds."""
+@cache
+def _preamble(text: str) -> tuple[frozenset[str], dict[str, str]]:
+    """Return the names that a preamble of imports binds, and what those of modules stand for."""
+    nodes = list(ast.walk(_parsed(text, "the preamble")))
     stars = {"typing": typing.__all__, "collections": collections.__all__}
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             starred = any(alias.name == "*" for alias in node.names)
             names |= set(stars.get(node.module or "", ())) if starred else set()
             names |= {alias.asname or alias.name for alias in node.names}
-    return names
+    return frozenset(names), _modules(nodes)
 
 
-def _modules(text: str) -> dict[str, str]:
+def _modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return what the names of modules, and of their parts, stand for."""
     found: dict[str, str] = {}
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
@@ -191,7 +193,7 @@ class _Reading:
         self.tree = tree
         self.nodes = list(ast.walk(tree))
         self.loads, self.in_classes, self.bound = _global_loads(text)
-        self.modules = _modules(text)
+        self.modules = _modules(self.nodes)
         self.paths: set[str] = set()
 
     def implied(self, own: set[str]) -> set[str]:
@@ -204,10 +206,12 @@ class _Reading:
         for node in self.nodes:
             if isinstance(node, ASYNC):
                 raise _Shared("it is asynchronous")
-            self._imports(node)
-            self._attribute(node)
-            self._changed(node)
-            self._derived(node, own)
+            if isinstance(node, ast.Name | ast.Attribute):
+                self._attribute(node)
+            elif isinstance(node, ast.stmt | ast.Call | ast.MatchClass):
+                self._imports(node)
+                self._changed(node)
+                self._derived(node, own)
         self._builtins(own)
         self._for_the_answer(own)
         if own & self.in_classes:
@@ -339,8 +343,14 @@ def _used(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _before(tree: ast.Module, text: str) -> tuple[set[str], dict[str, ast.stmt], str]:
-    """Sort what stands before the answer: what the test's process has too, and what it asks for."""
+@cache
+def _before(text: str) -> tuple[set[str], dict[str, ast.stmt], str, dict[str, str]]:
+    """Sort what stands before the answer: what the test's process has too, and what it asks for.
+
+    With these come the text of the first, and what the names of modules stand for.
+    """
+    tree = _parsed(text, "what stands before the answer")
+    modules = _modules(ast.walk(tree))
     local: dict[str, ast.stmt] = {}
     remote: dict[str, ast.stmt] = {}
     functions: dict[str, ast.FunctionDef] = {}
@@ -357,10 +367,11 @@ def _before(tree: ast.Module, text: str) -> tuple[set[str], dict[str, ast.stmt],
             remote[node.name] = node
         elif isinstance(node, ast.Assign) and _is_constant(node, bindings):
             local |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
-    _sort_functions(functions, local, remote, _modules(text) if text.strip() else {})
+    _sort_functions(functions, local, remote, modules)
     kept = list(dict.fromkeys(local.values()))
     ordered = [node for node in tree.body if node in kept]
-    return set(local), remote, ast.unparse(ast.Module(body=ordered, type_ignores=[]))
+    text = ast.unparse(ast.Module(body=ordered, type_ignores=[]))
+    return set(local), remote, text, modules
 
 
 def _is_constant(node: ast.Assign, bindings: collections.Counter[str]) -> bool:
@@ -402,7 +413,7 @@ def _is_pure(node: ast.FunctionDef, known: set[str], modules: dict[str, str]) ->
     text = ast.unparse(node)
     reading = _Reading(ast.parse(text), text)
     reading.modules = modules
-    if reading.loads - known - set(dir(builtins)) or reading.bound - {node.name}:
+    if reading.loads - known - BUILTINS or reading.bound - {node.name}:
         return False
     try:
         reading.check(set(), {})

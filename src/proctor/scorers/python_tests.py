@@ -15,7 +15,7 @@ from proctor.scorers.languages_row import Language
 
 LAUNCHERS = Path(__file__).with_name("launchers")
 MODULES = ("crossing", "crossing_kinds", "crossing_tables", "joined", "answer_side", "test_side",
-           "pristine", "launch")  # fmt: skip
+           "pristine", "launch", "rehearsal")  # fmt: skip
 """What runs inside, in the order in which each needs those before it."""
 SOURCE = "main.py"
 IMPORTED = {
@@ -60,12 +60,15 @@ def in_two_processes(program: Program, composed: Composed, parts: Isolation) -> 
         program,
         files={SOURCE: _start("answer_side", head)},
         stdin=f"{SECRET}\n".encode(),
-        modules=modules(),
+        modules=modules(unittest=False),
     )
+    more = bool(parts.before.strip()), "unittest" in test
     return replace(
         answer,
         files={SOURCE: _start("test_side", calls)},
+        modules=modules(usual=any(more), unittest=any(more)),
         partner=answer,
+        confined=True,
     )
 
 
@@ -85,13 +88,20 @@ def halves(composed: Composed) -> tuple[str, str]:
 
 
 @cache
-def modules() -> dict[str, bytes]:
-    """Return the modules of ours that run inside, and one that has what most programs import."""
+def modules(*, usual: bool = True, unittest: bool = True) -> dict[str, bytes]:
+    """Return the modules of ours that run inside, and those that import others for later.
+
+    These are what most programs import, and what some tests do. All that is loaded before makes a
+    process dearer, so that a program gets no more than it is likely to need.
+    """
     language = named("python")
     assert language is not None
-    usual = "\n".join(line for line in language.preamble if line.startswith("import"))
-    inside = {name: (LAUNCHERS / f"{name}.py").read_bytes() for name in MODULES}
-    return {"usual_imports": usual.encode(), **inside}
+    lines = "\n".join(line for line in language.preamble if line.startswith("import"))
+    return {
+        **({"usual_imports": lines.encode()} if usual else {}),
+        **({"unittest_import": b"import unittest"} if unittest else {}),
+        **{name: (LAUNCHERS / f"{name}.py").read_bytes() for name in MODULES},
+    }
 
 
 def _start(module: str, given: object) -> bytes:

@@ -45,9 +45,14 @@ class AnswerPeer(Peer):
 
 
 def main(fd: int, text: str) -> None:
-    """Run the answer, say that it has run, and serve until the test has ended."""
+    """Run the answer and serve its test; it does not return."""
     output = Printed()
     sys.stdout = output
+    leave(output, run(fd, text, output))
+
+
+def run(fd: int, text: str, output: Printed) -> int:
+    """Run the answer, say that it has run, and serve until the test has ended; return a status."""
     module = types.ModuleType("program")
     module.__file__ = SOURCE
     sys.modules["program"] = module
@@ -57,7 +62,7 @@ def main(fd: int, text: str) -> None:
         exec(compile(text, SOURCE, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # nosec B102
     except BaseException as error:  # noqa: BLE001 - whatever ends the answer is its result
         sys.stderr.write(peer.trace_of(error))
-        leave(output, 1)
+        return 1
     output.let_out()
     peer.send(READY)
     try:
@@ -65,7 +70,7 @@ def main(fd: int, text: str) -> None:
             peer.serve(data)
     except (Ended, CannotCross):
         pass
-    leave(output, 0)
+    return 0
 
 
 def leave(output: Printed, code: int) -> None:

@@ -1,0 +1,146 @@
+"""Programs that only compute: what they may not do, and what becomes of those that want more."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proctor.core.program import MIB, Limits, Program, Ran, Stopped
+from proctor.sandboxes import warm_python
+from proctor.sandboxes.bubblewrap import Bubblewrap
+
+pytestmark = pytest.mark.skipif(
+    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
+)
+PARTNER = Program(steps=(), files={"main.py": b"import os\nos.read(3, 1)\n"}, stdin=b"x\n")
+DONE = "\nimport os\nos.write(3, b'.')\n"
+
+
+@pytest.fixture(autouse=True)
+def _as_nobody() -> None:
+    if Bubblewrap()._stays_superuser:
+        pytest.skip("there is no warm Python for a superuser that stays one")
+
+
+def confined(text: str, **limits: Any) -> Program:
+    limit = Limits(**{"wall": 20.0, **limits})
+    return Program(
+        steps=(),
+        files={"main.py": (text + DONE).encode()},
+        partner=replace(PARTNER, limits=limit),
+        confined=True,
+        limits=limit,
+    )
+
+
+class Watched(warm_python.WarmPython):
+    """Warm interpreters that note by which way each program ran."""
+
+    ways: list[bool]
+
+    async def _serve(self, zygote: Any, program: Program, *rest: Any) -> Any:
+        report = await super()._serve(zygote, program, *rest)
+        if program.partner is not None:
+            self.ways.append(program.confined)
+        return report
+
+
+def run_all(*programs: Program) -> tuple[list[Ran], list[bool]]:
+    """Run programs one after the other; tell which of them ran confined."""
+
+    async def work() -> tuple[list[Ran], list[bool]]:
+        sandbox = Bubblewrap()
+        sandbox._warm = warm = Watched(command=sandbox._interpreter)
+        warm.ways = []
+        try:
+            rans = [await sandbox.run_python(program) for program in programs]
+            assert None not in rans, warm.broken
+            return [ran for ran in rans if ran is not None], warm.ways
+        finally:
+            await sandbox.close()
+
+    return asyncio.run(work())
+
+
+def test_a_program_that_only_computes_runs_confined() -> None:
+    text = "import math, sys\nassert math.sqrt(4) == 2\nprint('out')\nsys.stderr.write('err')"
+    (ran, wrong, left), ways = run_all(
+        confined(text), confined("assert 1 == 2"), confined("import os; os._exit(0)")
+    )
+    assert ways == [True] * 3
+    assert (ran.proved, ran.finished, ran.stdout, ran.stderr) == (True, True, "out\n", "err")
+    assert (wrong.proved, wrong.code) == (False, 1)
+    assert "AssertionError" in wrong.stderr
+    assert not left.proved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "open('/tmp/file', 'w').write('x')",
+        "import tempfile; tempfile.mkdtemp()",
+        "import os; os.mkdir('folder')",
+        "import socket; socket.socket().close()",
+        "import socket; socket.socketpair()",
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], check=True)",
+        "import os; pid = os.fork() or os._exit(0); os.waitpid(pid, 0)",
+        "import threading; t = threading.Thread(target=print); t.start(); t.join()",
+    ],
+)
+@pytest.mark.sampled(4)
+def test_what_wants_more_is_run_as_every_other_program(text: str) -> None:
+    (ran,), ways = run_all(confined(text))
+    assert ways == [False]
+    assert ran.proved, ran
+
+
+HARMLESS = {
+    "its parent": "import os, signal\nfor n in (9, 15, 19): os.kill(1, n)",
+    "everybody": "import os, signal\ntry: os.kill(-1, 0)\nexcept ProcessLookupError: pass",
+    "our files": "import os\nfor n in range(4, 4096):\n try: os.write(n, b'{}')\n except OSError: pass",
+    "no modules of ours": "import sys\nassert not {'confined', 'zygote', 'supervise'} & set(sys.modules)"
+    "\nassert '/proctor' not in sys.path",
+    "no mark of another": "import gc\ngc.unfreeze()\nbackwards = 'ecal' + 'pcilbup'\n"
+    "for o in gc.get_objects():\n"
+    " if isinstance(o, (dict, list, tuple)):\n"
+    "  for v in (o.values() if isinstance(o, dict) else o):\n"
+    "   assert type(v) is not str or backwards[::-1] not in v or 'backwards' in v, o",
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_a_hostile_program_reaches_nobody(what: str) -> None:
+    first = confined("mark = 'publicp' + 'lace and publicplace'")
+    rans, ways = run_all(first, confined(HARMLESS[what]), confined("pass"))
+    assert ways == [True] * 3, rans
+    assert rans[0].proved, rans
+    assert rans[2].proved, rans
+    if what.startswith("no "):
+        assert rans[1].proved, rans
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "stopped"),
+    [
+        ("while True: pass", {"wall": 1.0}, Stopped.TIME),
+        ("import time; time.sleep(60)", {"wall": 1.0}, Stopped.TIME),
+        ("while True: print('x' * 1000)", {"output": 100_000}, Stopped.OUTPUT),
+    ],
+)
+def test_a_limit_ends_a_program_and_none_after_it(
+    text: str, limits: dict[str, Any], stopped: Stopped
+) -> None:
+    (ran, after), ways = run_all(confined(text, **limits), confined("pass"))
+    assert ways == [True, True]
+    assert (ran.stopped, ran.proved) == (stopped, False)
+    assert after.proved
+
+
+def test_memory_ends_for_a_program_alone() -> None:
+    greedy = confined("kept = []\nwhile True: kept.append(bytes(10_000_000))", memory=200 * MIB)
+    (ran, after), ways = run_all(greedy, confined("pass"))
+    assert ways == [True, True]
+    assert not ran.proved
+    assert ran.stopped is Stopped.MEMORY or "MemoryError" in ran.stderr
+    assert after.proved
