@@ -145,7 +145,7 @@ def many_folders(folder: Path) -> list[str]:
 
 
 def many_rows(folder: Path) -> list[str]:
-    count = 100_000 if LARGE else 2_000
+    count = 30_000 if LARGE else 2_000
     with (folder / "suite.jsonl").open("w") as file:
         for n in range(count):
             file.write(f'{{"id": "{n}", "ask": "b", "criteria": "a"}}\n')

@@ -104,7 +104,7 @@ def test_progress_moves_by_itself(page: Any, place: str) -> None:
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("0", str(CASES))
     with Store.open(place) as store:
         store.attempts.link("going", [RunAttempt(position=0, index=0, attempt_key="none")])
-    sync_api.expect(bar).to_have_attribute("value", "1")
+    sync_api.expect(bar).to_have_attribute("value", "1", timeout=30_000)
     with Store.open(place) as store:
         store.runs.save(replace(store.runs.get("going"), status=RunStatus.INCOMPLETE))
-    sync_api.expect(bar).to_have_count(0)
+    sync_api.expect(bar).to_have_count(0, timeout=30_000)

@@ -12,7 +12,7 @@ import pytest
 from proctor.store.store import Store
 from proctor.web.share.document import ShareSettings, write_page
 
-pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(
     not (shutil.which("chromium") or os.environ.get("PROCTOR_CHROMIUM_WANTED")),
     reason="chromium is not installed",
@@ -97,7 +97,7 @@ def test_a_case_shows_all_of_it(opened: Any) -> None:
     for part in ("c03?", "the new answer 3", "fits: 1 / 1", "because", "= 1 / 1 * 1 = 1"):
         assert part in text
     opened.keyboard.press("j")
-    assert opened.locator("h1").inner_text() == "c04"
+    sync_api.expect(opened.locator("h1")).to_have_text("c04", timeout=30_000)
     opened.keyboard.press("Escape")
     opened.keyboard.press("j")
     assert opened.evaluate("document.activeElement.textContent") == "c00"
