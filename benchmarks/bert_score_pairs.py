@@ -21,8 +21,8 @@ from pathlib import Path
 
 from measured import Row, more, offer_json, reporting
 
-from proctor.scorers import checkpoints
-from proctor.scorers.bert_score import BertScore
+from proctor.scorers.embedding import checkpoints
+from proctor.scorers.embedding.bert_score import BertScore
 
 Pairs = list[tuple[str, str]]
 SHAPES = {

@@ -18,13 +18,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 with atheris.instrument_imports(include=["proctor", "ruamel", "json", "csv", "configparser"]):
     import fuzz_seeds
     import fuzzing
+    import proctor
 
     # Those that are loaded when they are needed, too: only what is loaded here is followed.
-    for found in ("dialects", "dialogues", "judge", "scorers"):
-        for module in sorted((Path(fuzzing.load.__file__).parents[1] / found).glob("*.py")):
-            if module.stem not in ("checkpoints", "encoders"):
-                importlib.import_module(f"proctor.{found}.{module.stem}")
-    for name in ("source", "validation", "yaml_source", "suite_modules", "recorded_rounds"):
+    home = Path(str(proctor.__file__)).parent
+    for found in ("formats", "origins", "dialogues", "judging", "scorers"):
+        for module in sorted((home / found).rglob("*.py")):
+            name = module.relative_to(home).with_suffix("").parts
+            if not {"checkpoints", "encoders", "launcher", "launchers"} & {*name}:
+                importlib.import_module(".".join(("proctor", *name)).removesuffix(".__init__"))
+    for name in ("io.text_files", "io.validation", "io.yaml_files", "agents.recorded_rounds"):
         importlib.import_module(f"proctor.{name}")
 
 

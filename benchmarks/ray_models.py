@@ -19,11 +19,11 @@ import bert_score_pairs
 import unieval_inputs
 from measured import Row, alone, offer_json, reporting
 
-from proctor.bounded import run_sync
 from proctor.core.suite import Spec
-from proctor.engine.evaluate import evaluate
-from proctor.engine.settings import RunSettings, SuiteSettings
-from proctor.scorers import checkpoints
+from proctor.engine.run.evaluate import evaluate
+from proctor.engine.run.settings import RunSettings, SuiteSettings
+from proctor.io.concurrency import run_sync
+from proctor.scorers.embedding import checkpoints
 from proctor.store.store import Store
 
 Values = dict[tuple[str, str], float]

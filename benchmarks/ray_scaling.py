@@ -18,10 +18,10 @@ from typing import Any
 
 from measured import Row, alone, offer_json, reporting
 
-from proctor.bounded import run_sync
 from proctor.core.suite import Spec
-from proctor.engine.evaluate import Progress, evaluate
-from proctor.engine.settings import RunSettings, SuiteSettings
+from proctor.engine.run.evaluate import RunProgress, evaluate
+from proctor.engine.run.settings import RunSettings, SuiteSettings
+from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
 
 WORDS = ["the", "sandbox", "runs", "a", "program", "and", "store", "keeps", "what", "it", "said"]
@@ -79,7 +79,7 @@ def run(settings: RunSettings, store: Path) -> Timed:
 
     moments: list[float] = []
 
-    def note(progress: Progress) -> None:
+    def note(progress: RunProgress) -> None:
         if progress.phase == "grade" and progress.done:
             moments.append(time.monotonic())
 

@@ -15,12 +15,12 @@ from dataclasses import replace
 
 from measured import Row, more, offer_json, reporting
 
-from proctor import bounded
 from proctor.core.program import Program
+from proctor.io import concurrency
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.scorers.extraction import Composed
-from proctor.scorers.isolation import isolation
-from proctor.scorers.python_tests import in_two_processes
+from proctor.scorers.programs.extraction import Composed
+from proctor.scorers.programs.isolation import isolation
+from proctor.scorers.programs.python_tests import in_two_processes
 
 ANSWER = "def shifted(values, by):\n    return [value + by for value in values]\n"
 
@@ -53,7 +53,7 @@ async def plain(number: int) -> None:
 
 async def rate(work: Callable[[int], Awaitable[None]], count: int, limit: int) -> float:
     started = time.perf_counter()
-    async for _ in bounded.each(range(count), work, limit=limit):
+    async for _ in concurrency.map_unordered(range(count), work, limit=limit):
         pass
     return count / (time.perf_counter() - started)
 
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 async def compare(rounds: int, programs: int) -> list[Row]:
-    cores = bounded.available_cores()
+    cores = concurrency.available_cores()
     sandbox = Bubblewrap()
 
     async def together(number: int) -> None:

@@ -32,8 +32,8 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.aggregate import Summer, case_result, fold_of
-from proctor.engine.summary_json import summary_json
+from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
+from proctor.engine.run.summary_json import summary_json
 from proctor.store.document import encode
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
@@ -129,7 +129,7 @@ def _fill_run(
             finished=time.time() + place, signature=f"suite:{key[:8]}|scorers:exact_match-1",
         )
     )  # fmt: skip
-    summer = Summer(compat="", interval="t")
+    summer = RunTotals(compat="", interval="t")
 
     def rows() -> Iterator[ResultRow]:
         attempts: list[tuple[str, str, str]] = []

@@ -17,12 +17,12 @@ from random import Random
 
 from measured import more, offer_json, reporting
 
-from proctor.bounded import available_cores, run_sync
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Criterion
-from proctor.engine import load
-from proctor.engine.evaluate import Progress, evaluate
-from proctor.engine.settings import RunSettings, SuiteSettings
+from proctor.engine.run import read_suite
+from proctor.engine.run.evaluate import RunProgress, evaluate
+from proctor.engine.run.settings import RunSettings, SuiteSettings
+from proctor.io.concurrency import available_cores, run_sync
 from proctor.store.store import Store
 
 TEXT = ("keywords", "blanks", "rouge", "contains", "exact_match", "matches", "number")
@@ -55,13 +55,13 @@ def compare(options: argparse.Namespace) -> tuple[float, float, float]:
         if suite is None:
             suite, answers = made_up(Path(folder))
         settings = SuiteSettings(path=suite, compat=options.compat)
-        cases = [case for case in load.read(settings).suite.cases if _is_text(case)]
+        cases = [case for case in read_suite.read(settings).suite.cases if _is_text(case)]
         many = repeat(settings, cases, answers, Path(folder), options.answers_wanted)
         settings = SuiteSettings(
             path=suite, compat=options.compat, select=tuple(case.id for case in cases)
         )
         ours, grading = proctor_rate(settings, many, Path(folder))
-        found = load.answers(many, load.read(settings).suite)
+        found = read_suite.answers(many, read_suite.read(settings).suite)
         return ours, grading, plain_rate(cases, found, options.sample)
 
 
@@ -107,7 +107,11 @@ def repeat(
 ) -> Path:
     """Write the answers over and over, each a little different, so that none is stored already."""
     known = {case.id for case in cases}
-    found = [a for a in load.answers(answers, load.read(settings).suite) if a.case_id in known]
+    found = [
+        a
+        for a in read_suite.answers(answers, read_suite.read(settings).suite)
+        if a.case_id in known
+    ]
     path = folder / "many.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for number in range(wanted):
@@ -122,7 +126,7 @@ def proctor_rate(settings: SuiteSettings, answers: Path, folder: Path) -> tuple[
     """Grade everything through the engine into a new store."""
     marks: dict[str, list[tuple[float, int]]] = {}
 
-    def note(progress: Progress) -> None:
+    def note(progress: RunProgress) -> None:
         marks.setdefault(progress.phase, []).append((time.perf_counter(), progress.done))
 
     started = time.perf_counter()

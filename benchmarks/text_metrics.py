@@ -21,9 +21,9 @@ from typing import Any
 from measured import Row, less, more, offer_json, reporting
 
 from proctor import ScoreContext, Spec
-from proctor.bounded import available_cores
+from proctor.io.concurrency import available_cores
 from proctor.registry import build
-from proctor.scorers import text_process
+from proctor.scorers.overlap import process as overlap_process
 
 warnings.simplefilter("ignore")
 WANTED = {"rouge": 15, "prf": 40, "bleu": 3, "chrf": 4, "distinct": {"zh": 5, "en": 1}}
@@ -100,11 +100,11 @@ def spread(pairs: Pairs, language: str) -> Row:
 @contextmanager
 def one_core() -> Iterator[None]:
     """Let no input be large enough for processes of its own."""
-    worth, text_process.WORTH = text_process.WORTH, 1 << 60
+    worth, overlap_process.WORTH = overlap_process.WORTH, 1 << 60
     try:
         yield
     finally:
-        text_process.WORTH = worth
+        overlap_process.WORTH = worth
 
 
 def timed(

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from measured import Row, more, offer_json, reporting
 
-from proctor.scorers import checkpoints
-from proctor.scorers.yes_no import MOST_TOKENS, ON_GPU, Answerer
+from proctor.scorers.embedding import checkpoints
+from proctor.scorers.embedding.t5_yes_no import MOST_TOKENS, ON_GPU, Answerer
 
 TINY = Path(__file__).resolve().parents[1] / "tests" / "golden" / "colossal_tinyt5"
 SHAPES = {

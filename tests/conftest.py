@@ -40,7 +40,7 @@ def pytest_collection_finish() -> None:
 def _nothing_of_other_tests() -> Iterator[None]:
     """Let no test's keys be taken out of what another one says, nor refusals be remembered."""
     yield
-    if (known := sys.modules.get("proctor.redaction")) is not None:
+    if (known := sys.modules.get("proctor.io.redaction")) is not None:
         known.SECRETS.forget()
     if (refusals := sys.modules.get("proctor.models.refusals")) is not None:
         refusals.lessons_about.cache_clear()

@@ -17,10 +17,10 @@ from fuzz_seeds import ANSWER_SUITE, Files
 from proctor.core.expression import Expression, Several
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.suite import Suite
-from proctor.engine import load
-from proctor.engine.interview import Dialogues
-from proctor.engine.scoring import Scorers
-from proctor.engine.settings import SuiteSettings
+from proctor.engine.run import read_suite as read_suite_module
+from proctor.engine.run.collect import Dialogues
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import SuiteSettings
 from proctor.errors import ProctorError
 
 SECONDS = 10.0
@@ -63,7 +63,7 @@ def read_suite(dialect: str, name: str, files: Files, *, named: bool = True) -> 
             options=options if named else {},
         )
         try:
-            readings = load.read_all(settings)
+            readings = read_suite_module.read_all(settings)
         except ProctorError:
             return 0
         cases = 0
@@ -82,7 +82,7 @@ def read_answers(data: bytes, ending: str = ".jsonl") -> int:
         answers = Path(folder, "answers" + ending)
         answers.write_bytes(data)
         try:
-            return sum(1 for _ in load.answers(answers, answered()))
+            return sum(1 for _ in read_suite_module.answers(answers, answered()))
         except ProctorError:
             return 0
 
@@ -93,12 +93,12 @@ def answered() -> Suite:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "suite.yaml")
         path.write_bytes(ANSWER_SUITE)
-        return load.read(SuiteSettings(path=path)).suite
+        return read_suite_module.read(SuiteSettings(path=path)).suite
 
 
 def read_rounds(data: bytes, ending: str = ".json") -> None:
     """Read what an agent did, from a file."""
-    from proctor.recorded_rounds import read_rounds as read
+    from proctor.agents.recorded_rounds import read_rounds as read
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rounds" + ending)
@@ -112,10 +112,10 @@ def read_rounds(data: bytes, ending: str = ".json") -> None:
 def read_reply(text: str) -> None:
     """Read a judge's reply in every way there is; callers take a ValueError as unreadable."""
     from proctor.dialogues import verdicts
-    from proctor.judge import reading
-    from proctor.scorers import original_grades, original_ratings, original_verdicts
-    from proctor.scorers.rating_metric import Rated
-    from proctor.scorers.verdicts import Correctness
+    from proctor.judging import reading
+    from proctor.scorers.judged import original_grades, original_ratings, original_verdicts
+    from proctor.scorers.judged.question import Correctness
+    from proctor.scorers.judged.rating_metric import Rated
 
     kinds = (
         Correctness,

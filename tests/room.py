@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from proctor.core.program import Program, Ran, Sandbox
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.program import Program, Ran
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 Made = TypeVar("Made")

@@ -16,7 +16,7 @@ print(json.dumps(sorted({{name.partition(".")[0] for name in sys.modules}})))
 """
 PARTS = {
     "the pages": "import uvicorn, proctor.web.app, proctor.cli.serving",
-    "the command line": "import proctor.cli.main, proctor.engine.evaluate, proctor.store.store",
+    "the command line": "import proctor.cli.main, proctor.engine.run.evaluate, proctor.store.store",
 }
 
 

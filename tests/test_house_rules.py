@@ -17,7 +17,7 @@ TESTS = [
 ]
 # Files above 600 lines, each with the reason why it is still one thought.
 LONG = {
-    "src/proctor/scorers/launchers/joined.py": "both ends of one protocol, laid into a sandbox as one file",
+    "src/proctor/scorers/programs/launchers/joined.py": "both ends of one protocol, laid into a sandbox as one file",
 }
 # Files that run inside a sandbox, where running a text is their very purpose.
 INSIDE = {"zygote.py", "launch.py", "launch_sql.py", "function_call.py", "pristine.py",

@@ -8,8 +8,8 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "proctor"
 
 CLIENTS = {
     "models/endpoints.py": "calls of models",
-    "engine/proxy.py": "calls of agents, passed on to a model",
-    "candidates/endpoint.py": "agents behind an address",
+    "engine/models/proxy.py": "calls of agents, passed on to a model",
+    "agents/endpoint.py": "agents behind an address",
 }
 """The modules that open connections with headers of their own, and for what."""
 LIBRARIES = {"httpx", "httpx2", "requests", "urllib3", "http.client", "urllib.request", "smtplib",
@@ -59,7 +59,9 @@ def test_requests_leave_from_three_modules() -> None:
 def test_no_other_library_opens_connections() -> None:
     found = {name: imported(tree) & LIBRARIES for name, tree in modules()}
     used = {name for name, libraries in found.items() if libraries}
-    assert used - ONLY_LISTENS - LOOKS_UP.keys() <= {"engine/offline.py"} | _sandboxes()
+    assert (
+        used - ONLY_LISTENS - LOOKS_UP.keys() <= {"engine/models/network_guard.py"} | _sandboxes()
+    )
 
 
 def _sandboxes() -> set[str]:
@@ -74,4 +76,4 @@ def test_headers_come_with_their_address() -> None:
         assert "estination.headers" in text, name
         assert "allow_redirects=False" in text, name
         # A session of an agent may have cookies; it ends with its attempt.
-        assert "DummyCookieJar" in text or name == "candidates/endpoint.py", name
+        assert "DummyCookieJar" in text or name == "agents/endpoint.py", name

@@ -21,7 +21,7 @@ STARTS = (
     "asyncio.create_subprocess_*", "*.subprocess_exec", "*.subprocess_shell", "webbrowser.*",
     "shutil.which", "ctypes.util.find_library", "uuid.getnode", "uuid.uuid1", "platform.processor",
     "platform.architecture", "ray.init", "pydantic_monty.Monty",
-    "proctor.child_processes.*", "proctor.search_paths.find_installed",
+    "proctor.io.child_processes.*", "proctor.io.search_paths.find_installed",
 )  # fmt: skip
 # What imports by a name, changes where modules come from, or runs a text or an object.
 IMPORTS = (
@@ -30,8 +30,8 @@ IMPORTS = (
     "imp.*", "site.*", "code.*", "codeop.*", "exec", "eval", "compile", "sys.path", "sys.meta_path",
     "sys.path_hooks", "pickle.*", "marshal.load*", "shelve.*", "dill.*", "cloudpickle.*", "joblib.*",
     "torch.load", "*.exec_module", "*.load_module", "ctypes.CDLL", "ctypes.cdll.*", "ctypes.PyDLL",
-    "proctor.search_paths.trust_folders", "proctor.search_paths.importing_from",
-    "proctor.search_paths.installed_entry_points",
+    "proctor.io.search_paths.trust_folders", "proctor.io.search_paths.importing_from",
+    "proctor.io.search_paths.installed_entry_points",
 )  # fmt: skip
 # Only types, constants and exceptions.
 HARMLESS = (
@@ -39,12 +39,12 @@ HARMLESS = (
     "subprocess.TimeoutExpired", "importlib.metadata.EntryPoint", "asyncio.subprocess.*",
     "importlib.metadata.PackageNotFoundError", "importlib.machinery.ModuleSpec",
     "importlib.machinery.EXTENSION_SUFFIXES",
-    "proctor.child_processes.is_secret", "proctor.child_processes.OUTSIDE",
+    "proctor.io.child_processes.is_secret", "proctor.io.child_processes.OUTSIDE",
 )  # fmt: skip
 # Called with a name that is written there, these find or import what we chose.
 BY_LITERAL = (
     "ctypes.CDLL", "importlib.import_module", "importlib.util.find_spec", "importlib.metadata.version",
-    "proctor.search_paths.find_installed",
+    "proctor.io.search_paths.find_installed",
 )  # fmt: skip
 
 BUILT_IN = ("__import__", "compile", "eval", "exec")
@@ -56,115 +56,117 @@ INSIDE = "runs inside the sandbox, where programs are run"
 AGENTS = "in the process of an agent, which the person named"
 
 ALLOWED: dict[str, tuple[set[str], str]] = {
-    "child_processes.py": (
+    "io/child_processes.py": (
         {"asyncio.create_subprocess_exec", "shutil.which", "subprocess.Popen()"},
         "the one place that starts processes: whole paths, outside of suites, cleaned variables",
     ),
-    "search_paths.py": (
+    "io/search_paths.py": (
         {"importlib.machinery.ExtensionFileLoader", "importlib.machinery.FileFinder",
          "importlib.machinery.PathFinder", "importlib.machinery.SourceFileLoader",
          "importlib.metadata.distributions", "importlib.metadata.packages_distributions",
          "sys.meta_path", "sys.path", "sys.path_hooks"},
         "the one place that says where modules come from; looks up the first part of names only",
     ),
-    "plugin_sources.py": (
-        {"proctor.search_paths.find_installed"},
+    "engine/run/plugin_sources.py": (
+        {"proctor.io.search_paths.find_installed"},
         "where the modules lie that a person's own plugin imports: read and hashed, not imported",
     ),
-    "scorers/python_packages.py": (
-        {"proctor.search_paths.find_installed"},
+    "scorers/programs/python_packages.py": (
+        {"proctor.io.search_paths.find_installed"},
         "whether the packages are installed that code of a suite imports; imports none of them",
     ),
     "__main__.py": ({"sys.path"}, "leaves the working directory, which python -m puts first"),
     "__init__.py": ({"importlib.import_module"}, OURS),
+    "_moved.py": ({"importlib.import_module", "sys.meta_path"}, OURS),
+    "origin_tables.py": ({"importlib.import_module"}, OURS),
     "cli/main.py": ({"importlib.import_module"}, OURS),
     "cli/demo.py": (
-        {"proctor.child_processes.find_program"},
+        {"proctor.io.child_processes.find_program"},
         "looks where Proctor itself lies, to say how it is called; starts nothing",
     ),
     "cli/doctor.py": ({"importlib.metadata.version"}, OURS),
     "cli/options.py": (
-        {"proctor.search_paths.trust_folders"},
+        {"proctor.io.search_paths.trust_folders"},
         "with --allow-import, by which the person lets the suite's own modules be imported",
     ),
     "registry.py": (
-        {"importlib.import_module", "proctor.search_paths.installed_entry_points"},
+        {"importlib.import_module", "proctor.io.search_paths.installed_entry_points"},
         "our table, plugins that somebody installed, and module:Class with --allow-import alone",
     ),
-    "fetched.py": (
-        {"proctor.child_processes.own_module", "proctor.child_processes.probe",
-         "proctor.child_processes.tool_environment"},
+    "io/downloads.py": (
+        {"proctor.io.child_processes.own_module", "proctor.io.child_processes.probe",
+         "proctor.io.child_processes.tool_environment"},
         "pip, for packages that our own tables name; their bytes are checked",
     ),
-    "bench/own_scorers.py": (
+    "origins/arthur/own_scorers.py": (
         {"importlib.import_module"},
         "a scorer that the notebook passed, or a stored one with allow_import=True",
     ),
-    "engine/agent_setup.py": (
-        {"proctor.search_paths.find_installed"},
+    "engine/agents/setup.py": (
+        {"proctor.io.search_paths.find_installed"},
         "the packages that a case depends on are looked up, by the first part, without importing",
     ),
-    "row_source.py": (
-        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
-         "proctor.child_processes.popen"},
+    "io/row_files.py": (
+        {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
+         "proctor.io.child_processes.popen"},
         "what decodes Parquet: this interpreter, our own module, no keys; the file is its input",
     ),
     "executors/local.py": (
-        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
-         "proctor.child_processes.spawn"},
+        {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
+         "proctor.io.child_processes.spawn"},
         "grading processes: this interpreter, our own module",
     ),
     "executors/worker.py": ({"sys.path"}, "takes the path of the process that it works for"),
     "executors/ray.py": ({"ray.init"}, "the cluster that the person named"),
     "executors/ray_worker.py": ({"sys.path"}, "takes the path of the process that it works for"),
     "models/local.py": (
-        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
-         "proctor.child_processes.spawn"},
+        {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
+         "proctor.io.child_processes.spawn"},
         "the process that serves weights: this interpreter, our own module",
     ),
     "scorers/own_process.py": (
-        {"proctor.child_processes.own_environment", "proctor.child_processes.own_module",
-         "proctor.child_processes.popen"},
+        {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
+         "proctor.io.child_processes.popen"},
         "maths and overlap beside the grading process: this interpreter, our own module, no keys",
     ),
-    "scorers/checkpoints.py": ({"importlib.metadata.version", "importlib.util.find_spec"}, OURS),
-    "scorers/maths.py": ({"importlib.metadata.version"}, OURS),
-    "scorers/conditions.py": (
+    "scorers/embedding/checkpoints.py": ({"importlib.metadata.version", "importlib.util.find_spec"}, OURS),
+    "scorers/maths/equality.py": ({"importlib.metadata.version"}, OURS),
+    "scorers/text/conditions.py": (
         {"pydantic_monty.Monty"},
         "the interpreter of conditions, which comes with its package",
     ),
     "core/python_snippet.py": ({"compile"}, "reads the text of a suite into a tree; runs nothing"),
-    "scorers/languages_found.py": (
-        {"proctor.child_processes.find_program", "proctor.child_processes.probe",
-         "proctor.search_paths.find_installed"},
+    "scorers/programs/toolchains.py": (
+        {"proctor.io.child_processes.find_program", "proctor.io.child_processes.probe",
+         "proctor.io.search_paths.find_installed"},
         "toolchains of our own table; packages are looked up by names, without importing",
     ),
-    "scorers/npm_folders.py": (
-        {"proctor.child_processes.find_program", "proctor.child_processes.probe"},
+    "scorers/programs/npm_folders.py": (
+        {"proctor.io.child_processes.find_program", "proctor.io.child_processes.probe"},
         "npm, asked where it installs for everybody",
     ),
     "sandboxes/bubblewrap.py": (
-        {"proctor.child_processes.find_program", "proctor.child_processes.probe"},
+        {"proctor.io.child_processes.find_program", "proctor.io.child_processes.probe"},
         "bubblewrap itself, tried once",
     ),
     "sandboxes/container.py": (
-        {"proctor.child_processes.find_program", "proctor.child_processes.probe",
-         "proctor.child_processes.tool_environment"},
+        {"proctor.io.child_processes.find_program", "proctor.io.child_processes.probe",
+         "proctor.io.child_processes.tool_environment"},
         "docker or podman, with an image that the person named",
     ),
     "sandboxes/privileges.py": (
-        {"proctor.child_processes.probe"}, "a shell that does nothing, tried once",
+        {"proctor.io.child_processes.probe"}, "a shell that does nothing, tried once",
     ),
     "sandboxes/processes.py": (
-        {"proctor.child_processes.spawn"},
+        {"proctor.io.child_processes.spawn"},
         "the sandbox around a program; what is inside it gets by the supervisor",
     ),
     "sandboxes/process.py": (
-        {"proctor.child_processes.tool_environment"},
+        {"proctor.io.child_processes.tool_environment"},
         "no boundary, as it says; but its programs do not search the working directory",
     ),
     "sandboxes/warm_python.py": (
-        {"proctor.child_processes.spawn"},
+        {"proctor.io.child_processes.spawn"},
         "the sandbox around a warm interpreter, the same",
     ),
     "sandboxes/supervise.py": ({"marshal.loads", "os.execvpe", "os.fork", "sys.path"}, INSIDE),
@@ -174,38 +176,38 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"compile", "exec", "importlib.import_module", "marshal.loads", "os.fork", "sys.path"},
         INSIDE,
     ),
-    "scorers/function_call.py": (
+    "scorers/programs/function_call.py": (
         {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,
     ),
-    "scorers/launchers/answer_side.py": ({"compile", "exec"}, INSIDE),
-    "scorers/launchers/launch.py": ({"os.fork", "sys.path"}, INSIDE),
-    "scorers/launchers/pristine.py": (
+    "scorers/programs/launchers/answer_side.py": ({"compile", "exec"}, INSIDE),
+    "scorers/programs/launchers/launch.py": ({"os.fork", "sys.path"}, INSIDE),
+    "scorers/programs/launchers/pristine.py": (
         {"compile", "exec", "importlib.import_module", "sys.meta_path", "sys.path",
          "sys.path_hooks"},
         INSIDE,
     ),
-    "scorers/launchers/rehearsal.py": ({"os.fork"}, INSIDE),
-    "scorers/launchers/test_side.py": ({"compile", "exec", "importlib.import_module"}, INSIDE),
-    "candidates/function.py": (
-        {"proctor.search_paths.importing_from"},
+    "scorers/programs/launchers/rehearsal.py": ({"os.fork"}, INSIDE),
+    "scorers/programs/launchers/test_side.py": ({"compile", "exec", "importlib.import_module"}, INSIDE),
+    "agents/function.py": (
+        {"proctor.io.search_paths.importing_from"},
         "an agent that the person wants in this very process",
     ),
-    "candidates/held.py": (
-        {"*.subprocess_exec", "proctor.child_processes.find_program"},
+    "agents/process.py": (
+        {"*.subprocess_exec", "proctor.io.child_processes.find_program"},
         "the keeper of an agent's process, in the attempt's own folder; the agent is the person's",
     ),
-    "candidates/sessions.py": (
-        {"proctor.child_processes.own_environment"},
+    "agents/sessions.py": (
+        {"proctor.io.child_processes.own_environment"},
         "the environment of the person's own agent, in which no working directory is searched",
     ),
-    "candidates/sources.py": ({"sys.path"}, "reads the text of the person's agent; imports nothing"),
-    "candidates/launchers/proctor_calling.py": (
+    "agents/source_hash.py": ({"sys.path"}, "reads the text of the person's agent; imports nothing"),
+    "agents/launchers/proctor_calling.py": (
         {"*.exec_module", "importlib.import_module", "importlib.util.module_from_spec",
          "importlib.util.spec_from_file_location"},
         AGENTS,
     ),
-    "candidates/launchers/proctor_driver.py": ({"sys.path"}, AGENTS),
-    "candidates/launchers/proctor_keeper.py": ({"os.execvp", "os.fork"}, AGENTS),
+    "agents/launchers/proctor_driver.py": ({"importlib.import_module", "sys.path"}, AGENTS),
+    "agents/launchers/proctor_keeper.py": ({"os.execvp", "os.fork"}, AGENTS),
 }  # fmt: skip
 
 
@@ -306,7 +308,7 @@ def test_each_has_its_reason() -> None:
         "def f(spec):\n    spec.loader.exec_module(1)",
         "import ctypes\nctypes.cdll.LoadLibrary('x')",
         "def f():\n    import subprocess\n    return subprocess.getoutput('x')",
-        "from proctor import child_processes\nchild_processes.probe(['x'])",
+        "from proctor.io import child_processes\nchild_processes.probe(['x'])",
     ],
 )  # fmt: skip
 def test_the_list_would_miss_none_of_these(text: str) -> None:

@@ -55,7 +55,7 @@ def test_imports_that_go_wrong(name: str, words: str) -> None:
 
 
 def test_a_class_of_ones_own() -> None:
-    name = "proctor.scorers.text:Contains"
+    name = "proctor.scorers.text.comparisons:Contains"
     made = registry.build("scorer", Spec(name=name, params={"texts": "a"}), allow_import=True)
     assert made.texts == ("a",)
 

@@ -15,8 +15,10 @@ import struct
 import sys
 import warnings
 
-PACKAGES = ("proctor.cli", "proctor.engine", "proctor.store", "proctor.dialects")
-MODULES = ("alembic.command", "alembic.runtime.migration", "proctor.scorers.keywords")
+PACKAGES = ("proctor.cli", "proctor.engine", "proctor.store", "proctor.formats", "proctor.origins")
+APART = (".migrations", ".launcher.")
+"""Modules that are not imported, but run."""
+MODULES = ("alembic.command", "alembic.runtime.migration", "proctor.scorers.text.keywords")
 SIZE = struct.Struct("<I")
 CLIENT = """\
 #!{python} -IS
@@ -34,8 +36,11 @@ sys.exit(code[0] if code else 255)
 def load() -> None:
     """Import what commands import, and start nothing."""
     for package in PACKAGES:
-        for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            importlib.import_module(f"{package}.{module.name}")
+        for module in pkgutil.walk_packages(
+            importlib.import_module(package).__path__, f"{package}."
+        ):
+            if not any(part in module.name for part in APART):
+                importlib.import_module(module.name)
     for name in MODULES:
         importlib.import_module(name)
 
@@ -60,7 +65,7 @@ def serve(place: str) -> None:
 def answer(caller: socket.socket) -> None:
     """Be the command that a caller wants, in this process, and end it."""
     from proctor.cli import main
-    from proctor.search_paths import forget_working_directory
+    from proctor.io.search_paths import forget_working_directory
 
     code = 255
     try:

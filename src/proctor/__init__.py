@@ -3,20 +3,17 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from proctor import _moved
 from proctor.version import __version__
 
 if TYPE_CHECKING:
+    from proctor.contracts.dialect import Dialect, Reading
+    from proctor.contracts.executor import Executor
+    from proctor.contracts.measure import Measure
+    from proctor.contracts.sandbox import Sandbox
+    from proctor.contracts.scorer import Probe, ScoreContext, Scorer
     from proctor.core.attempt import Attempt
-    from proctor.core.contracts import (
-        Dialect,
-        Executor,
-        Measure,
-        Probe,
-        Reading,
-        ScoreContext,
-        Scorer,
-    )
-    from proctor.core.program import Limits, Program, Ran, Sandbox, Step
+    from proctor.core.program import Limits, Program, Ran, Step
     from proctor.core.run import CaseResult, Measured
     from proctor.core.score import Score
     from proctor.core.suite import Case, Criterion, Message, Spec, Suite
@@ -50,8 +47,9 @@ __all__ = [
 ]
 
 _HOMES = (
-    "core.contracts", "core.suite", "core.score", "core.run", "core.attempt", "core.program",
-    "errors",
+    "contracts.scorer", "contracts.dialect", "contracts.measure", "contracts.executor",
+    "contracts.sandbox",
+    "core.suite", "core.score", "core.run", "core.attempt", "core.program", "errors",
 )  # fmt: skip
 
 
@@ -63,3 +61,6 @@ def __getattr__(name: str) -> Any:
             if name in vars(module):
                 return vars(module)[name]
     raise AttributeError(f"module 'proctor' has no attribute {name!r}")
+
+
+_moved.install()

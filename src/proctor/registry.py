@@ -8,62 +8,55 @@ from importlib.metadata import EntryPoint
 from math import isfinite
 from typing import Annotated, Any, get_args, get_origin
 
+from proctor import origin_tables
 from proctor.core.suite import Json, Spec
 from proctor.errors import PluginError
-from proctor.search_paths import installed_entry_points
+from proctor.io.search_paths import installed_entry_points
 from proctor.suggestions import LOOSELY, suggest
 
-BUILT_IN: Mapping[str, Mapping[str, str]] = {
+_OWN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
-        "bert_score": "proctor.scorers.bert_score:BertScore",
-        "bert_similarity": "proctor.scorers.bert_similarity:BertSimilarity",
-        "blanks": "proctor.scorers.blanks:Blanks",
-        "contains": "proctor.scorers.text:Contains",
-        "eval_code": "proctor.scorers.eval_code:EvalCode",
-        "exact_match": "proctor.scorers.text:ExactMatch",
-        "hallucination": "proctor.scorers.against_context:Hallucination",
-        "hedging_language": "proctor.scorers.hedging:HedgingLanguage",
-        "judged": "proctor.scorers.judged:Judged",
-        "judged_correct": "proctor.scorers.judged:JudgedCorrect",
-        "keywords": "proctor.scorers.keywords:Keywords",
-        "matches": "proctor.scorers.text:Matches",
-        "maths": "proctor.scorers.maths:Maths",
-        "noted": "proctor.scorers.noted:Noted",
-        "number": "proctor.scorers.text:Number",
-        "python_check": "proctor.scorers.python_check:PythonCheck",
-        "qa_correctness": "proctor.scorers.against_context:QaCorrectness",
-        "rating": "proctor.scorers.judged:Rating",
-        "rating_metric": "proctor.scorers.rating_metric:RatingMetric",
-        "readability": "proctor.scorers.readability:Readability",
-        "rouge": "proctor.scorers.overlap:Rouge",
-        "rubric": "proctor.scorers.rubric:Rubric",
-        "scoring_point": "proctor.scorers.scoring_point:ScoringPoint",
-        "specificity": "proctor.scorers.specificity:Specificity",
-        "summary_quality": "proctor.scorers.summary_quality:SummaryQuality",
-        "text_metrics": "proctor.scorers.text_metrics:TextMetrics",
-        "token_f1": "proctor.scorers.text:TokenF1",  # nosec B105  # words, not a password
-        "unieval": "proctor.scorers.unieval:UniEval",
-        "unit_tests": "proctor.scorers.unit_tests:UnitTests",
-        "word_count_match": "proctor.scorers.word_count:WordCountMatch",
+        "bert_score": "proctor.scorers.embedding.bert_score:BertScore",
+        "bert_similarity": "proctor.scorers.embedding.bert_similarity:BertSimilarity",
+        "blanks": "proctor.scorers.text.blanks:Blanks",
+        "contains": "proctor.scorers.text.comparisons:Contains",
+        "eval_code": "proctor.scorers.programs.eval_code:EvalCode",
+        "exact_match": "proctor.scorers.text.comparisons:ExactMatch",
+        "hallucination": "proctor.scorers.judged.against_context:Hallucination",
+        "hedging_language": "proctor.scorers.embedding.hedging:HedgingLanguage",
+        "judged": "proctor.scorers.judged.criteria:Judged",
+        "judged_correct": "proctor.scorers.judged.criteria:JudgedCorrect",
+        "keywords": "proctor.scorers.text.keywords:Keywords",
+        "matches": "proctor.scorers.text.comparisons:Matches",
+        "maths": "proctor.scorers.maths.equality:Maths",
+        "noted": "proctor.scorers.judged.noted:Noted",
+        "number": "proctor.scorers.text.comparisons:Number",
+        "python_check": "proctor.scorers.programs.python_check:PythonCheck",
+        "qa_correctness": "proctor.scorers.judged.against_context:QaCorrectness",
+        "rating": "proctor.scorers.judged.criteria:Rating",
+        "rating_metric": "proctor.scorers.judged.rating_metric:RatingMetric",
+        "readability": "proctor.scorers.counts.readability:Readability",
+        "rouge": "proctor.scorers.overlap.rouge:Rouge",
+        "rubric": "proctor.scorers.judged.rubric:RubricItem",
+        "scoring_point": "proctor.scorers.judged.scoring_point:ScoringPoint",
+        "specificity": "proctor.scorers.counts.specificity:Specificity",
+        "summary_quality": "proctor.scorers.judged.summary_quality:SummaryQuality",
+        "text_metrics": "proctor.scorers.overlap.metrics:TextMetrics",
+        "token_f1": "proctor.scorers.text.comparisons:TokenF1",  # nosec B105  # words, not a password
+        "unieval": "proctor.scorers.embedding.unieval:UniEval",
+        "unit_tests": "proctor.scorers.programs.unit_tests:UnitTests",
+        "word_count_match": "proctor.scorers.counts.word_count:WordCountMatch",
     },
     "dialect": {
-        "askbench": "proctor.dialects.askbench:AskBench",
-        "bench": "proctor.dialects.bench:Bench",
-        "colossal": "proctor.dialects.colossal:Colossal",
-        "infibench": "proctor.dialects.infibench:InfiBench",
-        "native": "proctor.dialects.native:Native",
-        "taskweaver": "proctor.dialects.taskweaver:TaskWeaver",
+        "native": "proctor.formats.native.reader:Native",
     },
     "candidate": {
-        "exec": "proctor.candidates.command:Command",
-        "http": "proctor.candidates.endpoint:Endpoint",
-        "python": "proctor.candidates.function:Function",
-        "recorded": "proctor.candidates.recorded:Recorded",
-        "taskweaver": "proctor.candidates.taskweaver:TaskWeaver",
+        "exec": "proctor.agents.command:Command",
+        "http": "proctor.agents.endpoint:HttpAgent",
+        "python": "proctor.agents.function:PythonFunction",
+        "recorded": "proctor.agents.recorded:RecordedAgent",
     },
-    "archive": {
-        "bench": "proctor.dialects.bench_folder:BenchFolder",
-    },
+    "archive": {},
     "dialogue": {
         "clarify": "proctor.dialogues.clarify:Clarify",
         "fata": "proctor.dialogues.fata:Fata",
@@ -78,7 +71,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "measure": {
         "accuracy": "proctor.measures.basic:Accuracy",
         "agent_failure_rate": "proctor.measures.agents:AgentFailureRate",
-        "agreement": "proctor.measures.agreement:Agreement",
+        "agreement": "proctor.measures.agreement:JudgeAgreement",
         "ask_rate": "proctor.measures.dialogue:AskRate",
         "clarified": "proctor.measures.dialogue:Clarified",
         "clear_direct_rate": "proctor.measures.dialogue:ClearDirectRate",
@@ -119,15 +112,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "process": "proctor.sandboxes.process:PlainProcess",
     },
     "writer": {
-        "native": "proctor.dialects.native_writer:NativeWriter",
+        "native": "proctor.formats.native.writer:NativeWriter",
     },
-    "layout": {
-        "askbench": "proctor.reports.askbench:AskBenchLayout",
-        "colossal": "proctor.reports.colossal:ColossalLayout",
-        "infibench": "proctor.reports.infibench:InfiBenchLayout",
-        "taskweaver": "proctor.reports.taskweaver:TaskWeaverLayout",
-    },
+    "layout": {},
 }
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    kind: {**rows, **origin_tables.plugins(kind)} for kind, rows in _OWN.items()
+}
+"""All that comes with Proctor: the plugins above, and those of origins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +167,7 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     try:
         built = _adapter(cls).validate_python(dict(spec.params))
     except ValidationError as error:
-        from proctor.validation import words_of
+        from proctor.io.validation import words_of
 
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(words_of(error))}") from None
     if not _finite(built) and (endless := next(_endless(built, ()), None)) is not None:

@@ -7,8 +7,8 @@ import pytest
 
 from proctor.core.comparison import Comparison, Preference, Standing, Tally, placed, settle
 from proctor.core.encoding import comparison_from
+from proctor.core.exchange import Usage
 from proctor.core.fingerprint import plain
-from proctor.core.model import Usage
 
 FIRST, SECOND, TIE, INVALID = Preference
 

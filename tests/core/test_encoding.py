@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor import wire
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from, case_from, score_from, spec_from, suite_from
 from proctor.core.fingerprint import case_key, plain
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.io import json_bytes
 
 FEW = settings(max_examples=40, deadline=None)
 TEXT = st.text(max_size=12)
@@ -50,7 +50,7 @@ CASES = st.builds(
 @FEW
 @given(CASES)
 def test_cases(case: Case) -> None:
-    back = case_from(wire.loads(wire.dumps(plain(case))))
+    back = case_from(json_bytes.loads(json_bytes.dumps(plain(case))))
     assert back == case
     assert case_key(back) == case_key(case)
 
@@ -70,7 +70,7 @@ def test_cases(case: Case) -> None:
     )
 )
 def test_attempts(attempt: Attempt) -> None:
-    assert attempt_from(wire.loads(wire.dumps(plain(attempt)))) == attempt
+    assert attempt_from(json_bytes.loads(json_bytes.dumps(plain(attempt)))) == attempt
 
 
 @FEW
@@ -85,7 +85,7 @@ def test_attempts(attempt: Attempt) -> None:
     )
 )
 def test_scores(score: Score) -> None:
-    assert score_from(wire.loads(wire.dumps(plain(score)))) == score
+    assert score_from(json_bytes.loads(json_bytes.dumps(plain(score)))) == score
 
 
 @FEW
@@ -104,14 +104,14 @@ def test_scores(score: Score) -> None:
     )
 )
 def test_suites(suite: Suite) -> None:
-    data = wire.loads(wire.dumps(plain(suite)))
+    data = json_bytes.loads(json_bytes.dumps(plain(suite)))
     data.pop("cases", None)
     assert suite_from(data, ()) == suite
 
 
 def test_lone_surrogates_survive() -> None:
     attempt = Attempt.of("c", "half \ud83d of a pair")
-    assert attempt_from(wire.loads(wire.dumps(plain(attempt)))) == attempt
+    assert attempt_from(json_bytes.loads(json_bytes.dumps(plain(attempt)))) == attempt
 
 
 def test_a_spec_without_parameters() -> None:

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+from proctor.contracts.judge import Judge
 from proctor.core.attempt import Attempt
-from proctor.core.model import Judge
 from proctor.core.suite import Case, Message, Spec
-from proctor.judge import ModelJudge
+from proctor.judging import ModelJudge
 from proctor.registry import build
 from proctor.testing import ScriptedModel, hold_dialogue
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from dialogues.clarifying import ASKS, DONE, HALF, POINTS, SECOND, case, hold, verdict
+from proctor.contracts.dialogue import Turns
 from proctor.core.attempt import AttemptStatus
-from proctor.core.contracts import Turns
-from proctor.core.model import Reply
+from proctor.core.exchange import Reply
 from proctor.core.suite import Spec
 from proctor.errors import BudgetError, ModelError, PluginError
-from proctor.judge import ModelJudge, Panel
+from proctor.judging import ModelJudge, Panel
 from proctor.registry import build
 from proctor.testing import ScriptedModel
 

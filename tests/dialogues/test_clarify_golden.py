@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from proctor import prompts
-from proctor.bounded import run_sync
+from proctor.contracts.dialogue import Candidate, DialogueContext
+from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import run_scorer as judged
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Candidate, DialogueContext, ScoreContext
+from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.fold import fold, parse_fold
-from proctor.core.judging import judge as judged
-from proctor.core.model import Reply, Request, Sampling
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import null_value, value_of
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.judge import ModelJudge
+from proctor.io.concurrency import run_sync
+from proctor.judging import ModelJudge, prompts
 from proctor.registry import build
 from proctor.testing import ScriptedModel
 

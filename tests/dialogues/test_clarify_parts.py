@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from dialogues.clarifying import ASKS, DONE, FIRST, HALF, SECOND, case, hold, verdict
-from proctor import prompts
 from proctor.core.attempt import AttemptStatus
-from proctor.core.model import Reply, Request, Usage
+from proctor.core.exchange import Reply, Request, Usage
 from proctor.core.suite import Case, Message
 from proctor.errors import ModelError
-from proctor.judge import ModelJudge
+from proctor.judging import ModelJudge, prompts
 from proctor.testing import ScriptedCandidate, ScriptedModel
 
 

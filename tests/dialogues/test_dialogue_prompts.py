@@ -5,12 +5,12 @@ from importlib.resources import files
 
 import pytest
 
-from proctor.prompts import LANGUAGES, load
+from proctor.judging.prompts import LANGUAGES, load
 
 KEYS = ("is_final_answer", "is_correct", "all_required_points_resolved", "missing_required_points")
 NAMES = sorted(
     path.name.removesuffix(".txt")
-    for path in files("proctor.prompts").joinpath("en").iterdir()
+    for path in files("proctor.judging.prompts").joinpath("en").iterdir()
     if re.match(r"(ask|fata|in3|point|virtual)_.*\.txt$", path.name)
 )
 USERS = [name for name in NAMES if "_user" in name]

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.dialogue import Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Turns
 from proctor.core.suite import Case, Message, Spec
 from proctor.errors import ModelError
-from proctor.judge import ModelJudge
+from proctor.judging import ModelJudge
 from proctor.registry import build
 from proctor.testing import ScriptedCandidate, ScriptedModel, hold_dialogue
 

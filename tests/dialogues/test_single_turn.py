@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import AttemptStatus
-from proctor.core.model import Reply, Usage
+from proctor.core.exchange import Reply, Usage
 from proctor.core.suite import Case, Message, Spec
 from proctor.errors import BudgetError, ModelError
 from proctor.registry import build

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from proctor.core.agent import Post, Round, judged_part
+from proctor.contracts.dialogue import Candidate, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Candidate, DialogueContext, Turns
-from proctor.core.model import Reply
+from proctor.core.exchange import Reply
+from proctor.core.rounds import Post, Round, scored_part
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.errors import ModelError, PluginError
 from proctor.registry import build
@@ -86,7 +86,7 @@ def test_how_it_ends(
 
 def test_a_failed_agent_is_judged_as_one() -> None:
     attempt, _ = hold(["Add.", "More."], ["7", None])
-    part = judged_part(Criterion(id="x", scorer=Spec(name="contains")), attempt)
+    part = scored_part(Criterion(id="x", scorer=Spec(name="contains")), attempt)
     assert (part.status, part.error) == (
         AttemptStatus.UNANSWERED,
         "the agent failed: out of memory",

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import click
 import pytest
 
-from proctor import errors, registry, source
+from proctor import errors, registry
 from proctor.cli.main import COMMANDS, cli
+from proctor.io import text_files
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -115,7 +116,7 @@ def test_every_command_and_option_is_described(name: str) -> None:
 def test_every_variable_of_the_environment_is_described() -> None:
     sources = "".join(text_of(path) for path in (ROOT / "src").rglob("*.py"))
     named = set(re.findall(r"\bPROCTOR_[A-Z]+(?:_[A-Z]+)*\b", sources))
-    named |= {source.variable(name) for name in source.LIMITS}
+    named |= {text_files.variable(name) for name in text_files.LIMITS}
     # What Proctor itself tells its processes, and agents in the sandbox.
     named -= {"PROCTOR_PROGRESS_FD", "PROCTOR_AGENT_MARK", "PROCTOR_SESSION"}
     assert set(generator().ENVIRONMENT) == named

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from proctor.dialects.native import Native
+from proctor.formats.native.reader import Native
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 # What a command that takes long says meanwhile; on a quick machine it says nothing.

@@ -15,8 +15,8 @@ from unittest import mock
 import pytest
 
 from proctor.cli import main
-from proctor.scorers.keywords import Keywords
-from proctor.scorers.text import Matches
+from proctor.scorers.text.comparisons import Matches
+from proctor.scorers.text.keywords import Keywords
 
 SUITE = """\
 name: small

@@ -7,8 +7,8 @@ import pytest
 
 import proctor.starter
 from proctor.cli.main import _run
-from proctor.scorers.keywords import Keywords
-from proctor.scorers.text import Matches
+from proctor.scorers.text.comparisons import Matches
+from proctor.scorers.text.keywords import Keywords
 
 Found = list[tuple[str, str, str]]
 

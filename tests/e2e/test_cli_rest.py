@@ -244,7 +244,7 @@ def test_doctor_says_what_the_sandbox_lacks(cli: Any, monkeypatch: pytest.Monkey
     async def nothing(_: object) -> list[Any]:
         return []
 
-    monkeypatch.setattr("proctor.engine.probes.probe", nothing)
+    monkeypatch.setattr("proctor.engine.check.sandbox_selftest.probe", nothing)
     monkeypatch.setattr("proctor.sandboxes.bubblewrap.lacking", lambda: "no groups here")
     (row,) = doctor._sandbox("bubblewrap")
     assert (row["ok"], row["optional"]) == (False, True)

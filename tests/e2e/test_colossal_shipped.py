@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from proctor.engine import load
-from proctor.engine.prepare import prepare
-from proctor.engine.roles import Models
-from proctor.engine.settings import RunSettings, SuiteSettings
+from proctor.engine.models.roles import Models
+from proctor.engine.run import read_suite
+from proctor.engine.run.prepare import prepare
+from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.testing import FakeServer
 
 SHIPPED = Path(__file__).resolve().parents[2] / ".." / "shared" / "shipped" / "colossal"
@@ -207,7 +207,7 @@ def test_bert_score_of_chinese_by_an_english_encoder_is_warned_of(
         path=cli.folder / "config.json", options={"target_file": str(cli.folder / "targets.json")}
     )
     settings = RunSettings(suite=suite, answers=cli.folder / "a.json")
-    ready = prepare(settings, load.read(suite), Models(None, settings.calls))
+    ready = prepare(settings, read_suite.read(suite), Models(None, settings.calls))
     assert any(words in found.message for found in ready.reading.warnings) is warned
 
 

@@ -89,7 +89,7 @@ def test_a_command_that_crashes_is_an_error(cli: Any, agents: Path, program: str
 
 OWN = """
 from dataclasses import dataclass
-from proctor.core.contracts import Scorer
+from proctor.contracts.scorer import Scorer
 from proctor.core.score import Score
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from proctor import registry
-from proctor.bounded import each
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
-from proctor.core.contracts import ScoreContext
-from proctor.core.program import Program, Ran, Sandbox
+from proctor.core.program import Program, Ran
 from proctor.core.score import Score, value_of
 from proctor.core.suite import Case, Suite
-from proctor.dialects.infibench import InfiBench
+from proctor.io.concurrency import map_unordered
+from proctor.origins.infibench.dialect import InfiBench
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "infibench_dev"
@@ -140,7 +141,7 @@ async def values_of(suite: Suite, cases: dict[str, Case], model: str) -> dict[st
 
     rows: dict[str, dict[int, float]] = defaultdict(dict)
     try:
-        async for name, index, value in each(attempts, judge, limit=os.cpu_count() or 2):
+        async for name, index, value in map_unordered(attempts, judge, limit=os.cpu_count() or 2):
             rows[name][index] = value
     finally:
         await sandbox.inner.close()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proctor.redaction import MARK, Secrets
+from proctor.io.redaction import MARK, Secrets
 
 KEY = "sk-Canary-0123456789-abcdef"
 TEAM = "team-token-canary-77"

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from proctor.bounded import run_sync
 from proctor.cli import output
-from proctor.engine import evaluate
-from proctor.engine.settings import RunSettings, SuiteSettings
+from proctor.engine.run import evaluate
+from proctor.engine.run.settings import RunSettings, SuiteSettings
+from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
 
 
@@ -21,13 +21,13 @@ def test_the_rate_is_that_of_the_phase(
     monkeypatch.setattr(output, "PLAIN_SECONDS", 5.0)
     with output.progress_bar() as show:
         moment.now += 60  # spent on reading
-        show(evaluate.Progress(phase="collect", done=500, total=None))
+        show(evaluate.RunProgress(phase="collect", done=500, total=None))
         moment.now += 10
-        show(evaluate.Progress(phase="collect", done=1500, total=None))
+        show(evaluate.RunProgress(phase="collect", done=1500, total=None))
         moment.now += 2
-        show(evaluate.Progress(phase="grade", done=1000, total=3000))
+        show(evaluate.RunProgress(phase="grade", done=1000, total=3000))
         moment.now += 10
-        show(evaluate.Progress(phase="grade", done=3000, total=3000, failed=2))
+        show(evaluate.RunProgress(phase="grade", done=3000, total=3000, failed=2))
     assert capsys.readouterr().err.splitlines() == [
         "collect: 500",
         "collect: 1,500, 100/s",

@@ -144,8 +144,8 @@ def test_other_addresses_and_other_places_make_other_names(cli: Any, tmp_path: P
 def test_a_run_that_was_stored_before_keeps_its_id(tmp_path: Path) -> None:
     from proctor.core.fingerprint import digest
     from proctor.core.suite import Suite
-    from proctor.engine.run_names import named_run
-    from proctor.engine.settings import RunSettings, SuiteSettings
+    from proctor.engine.run.names import named_run
+    from proctor.engine.run.settings import RunSettings, SuiteSettings
 
     settings = RunSettings(suite=SuiteSettings(path=Path("s.yaml")), answers=Path("answers.jsonl"))
     with Store.open(f"sqlite:///{tmp_path}/store.db") as store:

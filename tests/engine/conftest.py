@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proctor.core.model import Request, Sampling
+from proctor.core.exchange import Request, Sampling
 from proctor.core.suite import Message
 from proctor.store.store import Store
 from proctor.testing import FakeServer

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proctor import ScoreContext, Scorer
-from proctor.core.model import Model, Reply, Request
+from proctor.contracts.model import Model
+from proctor.core.exchange import Reply, Request
 from proctor.errors import ModelError
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from proctor.bounded import run_sync
 from proctor.cli.options import executor_spec
 from proctor.errors import MissingResource
+from proctor.io.concurrency import run_sync
 from proctor.registry import build
 
 

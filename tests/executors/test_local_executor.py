@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from proctor.bounded import run_sync
+from proctor.contracts.executor import GradeTask
 from proctor.core.attempt import Attempt
-from proctor.core.contracts import GradeTask
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.executors.local import LocalExecutor, jobs
+from proctor.io.concurrency import run_sync
 
 HERE = Path(__file__).resolve().parent
 STRANGE = Spec(name="strange_scorers:Strange")

@@ -11,17 +11,18 @@ from typing import Any, TypeVar
 
 import pytest
 
-from proctor import bounded
-from proctor.bounded import run_sync
+from proctor.contracts.executor import Executor, GradeTask
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
-from proctor.core.contracts import Executor, GradeTask, ScoreContext
-from proctor.core.model import Request
+from proctor.core.exchange import Request
 from proctor.core.program import Limits, Program, Step
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.engine.settings import RunSettings, SuiteSettings
+from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.errors import MissingResource, ModelError
 from proctor.executors.local import LocalExecutor, jobs
+from proctor.io import concurrency
+from proctor.io.concurrency import run_sync
 from proctor.registry import build
 
 ray = pytest.importorskip("ray")
@@ -235,7 +236,7 @@ def test_models_that_compute_are_asked_on_the_nodes(executor: RayExecutor, tmp_p
         with pytest.raises(ModelError, match="no such luck") as said:
             await ask("fail")
         assert said.value.status == 400
-        asked = bounded.each([str(n) for n in range(40)], ask, limit=8)
+        asked = concurrency.map_unordered([str(n) for n in range(40)], ask, limit=8)
         return [text async for text in asked]
 
     made = [text.split() for text in closing(executor, work)]
@@ -278,7 +279,7 @@ def test_a_cluster_that_is_not_there(cluster: Any) -> None:
 
 
 def test_a_whole_run_has_the_same_numbers(cluster: Any, tmp_path: Path) -> None:
-    from proctor.engine.evaluate import evaluate
+    from proctor.engine.run.evaluate import evaluate
     from proctor.reports.structured import to_object
     from proctor.store.store import Store
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from hostile.language_cheats import CHEATS
-from proctor.core.contracts import ScoreContext
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import ScoreStatus
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.scorers.languages import named
-from proctor.scorers.languages_found import toolchain
-from proctor.scorers.unit_tests import UnitTest, UnitTests
+from proctor.scorers.programs.languages import named
+from proctor.scorers.programs.toolchains import toolchain
+from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import ROOM
-from scorers.test_languages import BEFORE, SAMPLES
+from scorers.programs.test_languages import BEFORE, SAMPLES
 
 ALL = bool(os.environ.get("PROCTOR_LANGUAGES_WANTED"))
 QUICK = ("perl", "bash", "sql", "javascript")

@@ -9,12 +9,12 @@ import os
 import pytest
 
 from hostile.python_cheats import CHEATS, PASSES_IN_ONE_PROCESS, RIGHT, TESTS
-from proctor.bounded import each
-from proctor.core.contracts import ScoreContext
-from proctor.core.program import Sandbox
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import Score
+from proctor.io.concurrency import map_unordered
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.scorers.unit_tests import UnitTest, UnitTests
+from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import Cold
 
 pytestmark = pytest.mark.skipif(
@@ -55,7 +55,7 @@ def scores(request: pytest.FixtureRequest) -> tuple[str, dict[str, Score]]:
         try:
             wanted = [*names, *TESTS]
             limit = os.cpu_count() or 1
-            return {name: made async for name, made in each(wanted, one, limit=limit)}
+            return {name: made async for name, made in map_unordered(wanted, one, limit=limit)}
         finally:
             await sandbox.close()
 

@@ -24,8 +24,8 @@ from hostile.corpus import (
     on_path,
     who,
 )
-from proctor.bounded import each
 from proctor.core.program import MIB, Limits, Program, Ran, Step
+from proctor.io.concurrency import map_unordered
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.sandboxes.groups import make_group
@@ -82,7 +82,9 @@ async def _run_all(rows: list[tuple[str, str]], host: Any) -> dict[tuple[str, st
         return row, await _run_on(sandbox, programs[row], row[1])
 
     try:
-        return {row: ran async for row, ran in each(programs, run, limit=os.cpu_count() or 1)}
+        return {
+            row: ran async for row, ran in map_unordered(programs, run, limit=os.cpu_count() or 1)
+        }
     finally:
         await sandbox.close()
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from proctor import ScoreContext, Spec
+from proctor.contracts.scoring import run_scorer_async
 from proctor.core.attempt import Attempt
-from proctor.core.judging import judge_async
 from proctor.core.score import Score
 from proctor.registry import build
 from proctor.sandboxes.bubblewrap import Bubblewrap, trial
@@ -78,7 +78,7 @@ def run(snippets: list[str]) -> list[Score]:
                 params: dict[str, Any] = {"code": code, "timeout": 1 if endless else 30}
                 scorer = build("scorer", Spec(name="eval_code", params=params))
                 assert list(scorer.problems()) == [], code
-                made.append(await judge_async(scorer, replace(ctx, sandbox=sandbox)))
+                made.append(await run_scorer_async(scorer, replace(ctx, sandbox=sandbox)))
             return made
         finally:
             await sandbox.close()

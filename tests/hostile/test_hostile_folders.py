@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from proctor.child_processes import find_program
+from proctor.io.child_processes import find_program
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.scorers.languages_found import toolchain
-from proctor.scorers.languages_table import LANGUAGES
+from proctor.scorers.programs.language_table import LANGUAGES
+from proctor.scorers.programs.toolchains import toolchain
 
 ALL = bool(os.environ.get("PROCTOR_HOSTILE"))
 every_way = pytest.mark.skipif(not ALL, reason="PROCTOR_HOSTILE=1 tries every way")
@@ -492,8 +492,8 @@ def test_a_program_reads_nothing_through_a_link(tmp_path: Path, link: str) -> No
 def tools_in(folder: Path, language: str) -> dict[str, object]:
     """Return what is found of a language by a process in a folder."""
     code = (
-        "import json, sys\nfrom proctor.scorers.languages_found import toolchain, version\n"
-        "from proctor.scorers.languages_table import LANGUAGES\n"
+        "import json, sys\nfrom proctor.scorers.programs.toolchains import toolchain, version\n"
+        "from proctor.scorers.programs.language_table import LANGUAGES\n"
         f"row = next(row for row in LANGUAGES if row.name == {language!r})\n"
         "found = toolchain(row)\n"
         "told = version(row) if found.typescript or row.name != 'typescript' else None\n"

@@ -18,9 +18,9 @@ import pytest
 
 from fuzzing import within
 from proctor.cli.main import _run
-from proctor.scorers.blanks import Blanks
-from proctor.scorers.keywords import Keywords
-from proctor.scorers.text import Matches
+from proctor.scorers.text.blanks import Blanks
+from proctor.scorers.text.comparisons import Matches
+from proctor.scorers.text.keywords import Keywords
 
 LARGE = bool(os.environ.get("PROCTOR_HOSTILE"))
 SECONDS = 120 if LARGE else 60

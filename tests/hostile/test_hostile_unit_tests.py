@@ -6,11 +6,11 @@ import os
 import pytest
 
 from full import FULL
-from proctor.bounded import each
-from proctor.core.contracts import ScoreContext
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import Score
+from proctor.io.concurrency import map_unordered
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.scorers.unit_tests import UnitTest, UnitTests
+from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import Cold
 
 pytestmark = pytest.mark.skipif(
@@ -95,7 +95,9 @@ def scores(request: pytest.FixtureRequest) -> dict[str, tuple[Score, Score]]:
         right = await _score(sandbox, RIGHT)
         try:
             limit = 1 if again else os.cpu_count() or 1
-            return {name: made async for name, made in each(ATTACKS, attacked, limit=limit)}
+            return {
+                name: made async for name, made in map_unordered(ATTACKS, attacked, limit=limit)
+            }
         finally:
             await sandbox.close()
 

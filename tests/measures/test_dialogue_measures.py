@@ -10,7 +10,7 @@ from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Measured, Summary, Totals
 from proctor.core.score import Score, error_value, null_value, value_of
 from proctor.core.suite import Case, Criterion, Spec
-from proctor.engine.summary_json import summary_from, summary_json
+from proctor.engine.run.summary_json import summary_from, summary_json
 from proctor.registry import build
 from proctor.stats.intervals import t_quantile, wilson_interval
 

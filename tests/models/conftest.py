@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from proctor import wire
-from proctor.core.model import Request, Sampling
+from proctor.core.exchange import Request, Sampling
 from proctor.core.suite import Message, Spec
+from proctor.io import json_bytes
 from proctor.registry import build
 
 Said = tuple[int, dict[str, str], bytes]
@@ -28,7 +28,7 @@ class Stub:
 
             def _serve(self) -> None:
                 size = int(self.headers.get("content-length") or 0)
-                body = wire.loads(self.rfile.read(size)) if size else None
+                body = json_bytes.loads(self.rfile.read(size)) if size else None
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 stub.came.append((self.command, self.path, body, headers))
                 status, more, data = stub.answer(self.command, self.path, body)

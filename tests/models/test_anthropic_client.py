@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from proctor import wire
-from proctor.core.model import Reply, Request, Sampling, Shape
+from proctor.core.exchange import Reply, ReplyShape, Request, Sampling
 from proctor.core.suite import Message
 from proctor.errors import ModelError
+from proctor.io import json_bytes
 from proctor.testing import Answer, FakeServer, Fault, Rule
 
 
@@ -31,7 +31,7 @@ def test_what_is_sent(
     payload = {"id": "msg_1", "model": "claude-9", "stop_reason": "end_turn",
                "content": [{"type": "text", "text": "A cat."}],
                "usage": {"input_tokens": 5, "cache_read_input_tokens": 7, "output_tokens": 3}}  # fmt: skip
-    server = stub(lambda *_: (200, {"request-id": "req_1"}, wire.dumps(payload)))
+    server = stub(lambda *_: (200, {"request-id": "req_1"}, json_bytes.dumps(payload)))
     request = Request(
         messages=(
             Message(role="system", content="Be brief."),
@@ -101,11 +101,11 @@ def test_replies(
 
 
 def test_a_shape_is_asked_for_by_a_tool(model: Callable[..., Any]) -> None:
-    shape = Shape(name="verdict", schema={"type": "object", "properties": {}})
+    shape = ReplyShape(name="verdict", schema={"type": "object", "properties": {}})
     request = Request(messages=(Message(role="user", content="ok?"),), shape=shape)
     with FakeServer('{"ok": true}') as server:
         reply = once(model("anthropic", model="c", urls=[server.url]), request)
-    assert (reply.rung, wire.loads(reply.text or "")) == ("tool", {"ok": True})
+    assert (reply.rung, json_bytes.loads(reply.text or "")) == ("tool", {"ok": True})
     assert server.calls[0].body["tool_choice"] == {"type": "tool", "name": "verdict"}
     assert server.calls[0].body["tools"] == [{"name": "verdict", "input_schema": shape.schema}]
 

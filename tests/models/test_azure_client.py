@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from proctor.core.model import Model, Request
+from proctor.contracts.model import Model
+from proctor.core.exchange import Request
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Message
 from proctor.errors import UsageError

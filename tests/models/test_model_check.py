@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from proctor import wire
 from proctor.errors import ModelError
-from proctor.models import served
+from proctor.io import json_bytes
+from proctor.models import http_model
 
-OKAY = (200, {}, wire.dumps({"choices": [{"message": {"content": "Hi"}}], "data": []}))
+OKAY = (200, {}, json_bytes.dumps({"choices": [{"message": {"content": "Hi"}}], "data": []}))
 
 
 def check(client: Any) -> None:
@@ -25,7 +25,7 @@ def check(client: Any) -> None:
 
 
 def error(status: int, message: str = "in its own words") -> Any:
-    return status, {}, wire.dumps({"error": {"message": message}})
+    return status, {}, json_bytes.dumps({"error": {"message": message}})
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_not_usable(
 def test_refused_hanging_and_one_alive_of_several(
     stub: Any, model: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served, "CHECK_LIMIT", 0.2)
-    monkeypatch.setattr(served, "GRACE", 0.1)
+    monkeypatch.setattr(http_model, "CHECK_LIMIT", 0.2)
+    monkeypatch.setattr(http_model, "GRACE", 0.1)
     with socket.socket() as silent, socket.socket() as free:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from proctor import bounded, wire
-from proctor.core.model import Reply, Request
+from proctor.core.exchange import Reply, Request
 from proctor.errors import ModelError
+from proctor.io import concurrency, json_bytes
 from proctor.testing import FakeServer, Fault, Rule
 
 KEY = "sk-very-secret-0123456789"
@@ -112,7 +112,7 @@ def test_refusals_are_told_at_once_in_the_servers_words(
 def test_odd_answers(
     stub: Any, model: Callable[..., Any], ask: Any, status: int, payload: Any, tries: int, told: str
 ) -> None:
-    server = stub(lambda *_: (status, {"location": "http://elsewhere/"}, wire.dumps(payload)))
+    server = stub(lambda *_: (status, {"location": "http://elsewhere/"}, json_bytes.dumps(payload)))
     with pytest.raises(ModelError, match=told):
         once(model("openai", model="m", urls=[server.root], retries=2), ask())
     assert len(server.came) == tries
@@ -125,7 +125,7 @@ def test_the_key_is_shown_nowhere(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
     said = f"Incorrect key {KEY} for hidden-team \x1b[31m" + "x" * 2000
-    server = stub(lambda *_: (401, {}, wire.dumps({"error": {"message": said}})))
+    server = stub(lambda *_: (401, {}, json_bytes.dumps({"error": {"message": said}})))
     client = model("openai", model="m", urls=[server.root], headers={"X-Team": "hidden-team"})
     messages = []
 
@@ -137,7 +137,7 @@ def test_the_key_is_shown_nowhere(
         await client.close()
 
     asyncio.run(main())
-    for shown in (*messages, repr(client), wire.dumps(client.identity).decode(), caplog.text):
+    for shown in (*messages, repr(client), json_bytes.dumps(client.identity).decode(), caplog.text):
         assert KEY not in shown
         assert "hidden-team" not in shown
         assert "\x1b" not in shown
@@ -162,7 +162,7 @@ def test_two_servers_share_the_load_and_a_dead_one_is_left_out(
 ) -> None:
     async def many(client: Any) -> None:
         texts = [ask(f"number {number}") for number in range(40)]
-        async for reply in bounded.each(texts, client.reply, limit=8):
+        async for reply in concurrency.map_unordered(texts, client.reply, limit=8):
             assert reply.text == "yes"
         await client.close()
 
@@ -211,7 +211,9 @@ def test_many_callers_and_many_faults_all_get_their_reply(
 
     async def main(client: Any) -> list[str]:
         asked = [ask(f"number {number}") for number in range(200)]
-        said = [reply.text async for reply in bounded.each(asked, client.reply, limit=32)]
+        said = [
+            reply.text async for reply in concurrency.map_unordered(asked, client.reply, limit=32)
+        ]
         await client.close()
         return said
 

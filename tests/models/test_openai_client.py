@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from proctor import wire
-from proctor.core.model import Reply, Request, Sampling, Shape
+from proctor.core.exchange import Reply, ReplyShape, Request, Sampling
 from proctor.core.suite import Message
 from proctor.errors import ModelError, PluginError, UsageError
+from proctor.io import json_bytes
 from proctor.testing import Answer, FakeServer
 
-SHAPE = Shape(
+SHAPE = ReplyShape(
     name="my verdict",
     schema={
         "type": "object",
@@ -138,7 +138,7 @@ def test_a_shape_is_asked_for_by_schema(model: Callable[..., Any], schema_closed
     schema = dict(SHAPE.schema) if schema_closed else {**SHAPE.schema, "required": []}
     request = Request(
         messages=(Message(role="user", content="ok?"),),
-        shape=Shape(name="my verdict", schema=schema),
+        shape=ReplyShape(name="my verdict", schema=schema),
     )
     with FakeServer('{"ok": true}') as server:
         reply = once(model("openai", model="m", urls=[server.url]), request)
@@ -160,11 +160,11 @@ def refuse(*fields: str) -> Callable[[str, str, Any], Any]:
                     error = {"message": "max_tokens: use 'max_completion_tokens' instead."}
                 if name == "response_format":
                     error = {"message": "Unsupported value.", "param": "response_format"}
-                return 400, {}, wire.dumps({"error": error})
+                return 400, {}, json_bytes.dumps({"error": error})
         if "tools" in body:
             function = {"name": "my_verdict", "arguments": '{"ok": false}'}
-            return 200, {}, wire.dumps(body_of(None, tool_calls=[{"function": function}]))
-        return 200, {}, wire.dumps(body_of("words"))
+            return 200, {}, json_bytes.dumps(body_of(None, tool_calls=[{"function": function}]))
+        return 200, {}, json_bytes.dumps(body_of("words"))
 
     return answer
 
@@ -294,7 +294,7 @@ def test_keys_on_loopback(
 ) -> None:  # fmt: skip
     if env is not None:
         monkeypatch.setenv("OPENAI_API_KEY", env)
-    server = stub(lambda *_: (200, {}, wire.dumps(body_of("yes"))))
+    server = stub(lambda *_: (200, {}, json_bytes.dumps(body_of("yes"))))
     client = model("openai", model="m", urls=[server.root], headers={"X-Team": "a"})
     if own:
         client.use_key(own)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from proctor.bounded import run_sync
 from proctor.core.encoding import reply_from, request_from
+from proctor.core.exchange import Reply, Request
 from proctor.core.fingerprint import plain
-from proctor.core.model import Reply, Request
+from proctor.io.concurrency import run_sync
 from proctor.testing import FakeServer
 from proctor.testing.faults import Fault
 from proctor.testing.replies import Answer

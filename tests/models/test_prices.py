@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.core.model import Usage, cost_of
+from proctor.core.exchange import Usage, cost_of
 from proctor.errors import UsageError
 from proctor.models.prices import price_of
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from proctor import wire
-from proctor.core.model import Reply, Request, Sampling
+from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.suite import Message
 from proctor.errors import ModelError
+from proctor.io import json_bytes
 from proctor.models.refusals import Refusal
 
 FULL = Sampling(
@@ -95,7 +95,7 @@ NOTHING = [
 
 
 def data_of(error: Any) -> bytes:
-    return error if isinstance(error, bytes) else wire.dumps(error)
+    return error if isinstance(error, bytes) else json_bytes.dumps(error)
 
 
 def asked(sampling: Sampling = FULL) -> Request:
@@ -104,8 +104,10 @@ def asked(sampling: Sampling = FULL) -> Request:
 
 def said(path: str) -> bytes:
     if path.endswith("/messages"):
-        return wire.dumps({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"})
-    return wire.dumps({"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]})
+        return json_bytes.dumps(
+            {"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"}
+        )
+    return json_bytes.dumps({"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]})
 
 
 def refusing(field: str, error: Any, status: int = 400) -> Callable[[str, str, Any], Any]:
@@ -202,7 +204,7 @@ def test_a_limit_of_tokens_that_is_too_high_is_lowered(
 ) -> None:
     def answer(method: str, path: str, body: Any) -> Any:
         if body["max_tokens"] > sent:
-            return 400, {}, wire.dumps(openai(message, "max_tokens"))
+            return 400, {}, json_bytes.dumps(openai(message, "max_tokens"))
         return 200, {}, said(path)
 
     server = stub(answer)
@@ -230,7 +232,7 @@ def test_several_are_left_out_one_after_the_other(stub: Any, model: Callable[...
             if name in body:
                 new = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
                 error = openai(f"Unsupported parameter: '{name}' is not supported.{new}", name)
-                return 400, {}, wire.dumps(error)
+                return 400, {}, json_bytes.dumps(error)
         return 200, {}, said(path)
 
     server = stub(answer)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from proctor.core.encoding import reply_from, request_from
+from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.fingerprint import plain
-from proctor.core.model import Reply, Request, Sampling, Shape, Usage
 from proctor.core.suite import Message
 from proctor.errors import ModelError
 from proctor.models.replay import Replay, line, read, request_key
@@ -21,7 +21,7 @@ WHOLE = Request(
         Message(role="user", content="a\ud800b 猫", images=("https://h/a.png",)),
     ),
     sampling=Sampling(temperature=0.0, max_tokens=5, stop=("x",), extra={"n": [1, {"a": None}]}),
-    shape=Shape(name="v", schema={"type": "object"}),
+    shape=ReplyShape(name="v", schema={"type": "object"}),
     salt="case#0",
 )
 SAID = Reply(

@@ -7,7 +7,7 @@ import pytest
 
 from proctor.errors import ModelError
 from proctor.models import retrying
-from proctor.models.limited import Limiter
+from proctor.models.rate_limit import Limiter
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from proctor import wire
+from proctor.contracts.model import ModelChoice
 from proctor.core.attempt import AttemptStatus
-from proctor.core.model import ModelChoice
-from proctor.engine.evaluate import evaluate
-from proctor.engine.settings import Panel, RunSettings, SuiteSettings
+from proctor.engine.run.evaluate import evaluate
+from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSettings
 from proctor.errors import ModelError
+from proctor.io import json_bytes
 from proctor.store.store import Store
 
 GOOD = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
@@ -88,7 +88,7 @@ def test_neither_the_dialogue_nor_the_scorer_is_blamed(
         return RunSettings(
             suite=SuiteSettings(path=path),
             model=ModelChoice(spec=f"openai:m@{server.root}/{candidate}/v1"),
-            panel=Panel(judges=(ModelChoice(spec=f"openai:j@{server.root}/{judge}/v1"),)),
+            panel=JudgeSettings(judges=(ModelChoice(spec=f"openai:j@{server.root}/{judge}/v1"),)),
         )
 
     with Store.open(str(tmp_path / "a.db")) as store:
@@ -116,15 +116,15 @@ def test_neither_the_dialogue_nor_the_scorer_is_blamed(
 )
 def test_json_from_outside(text: str, told: str) -> None:
     if not told:
-        assert wire.loads_foreign(text) == json.loads(text)
+        assert json_bytes.loads_foreign(text) == json.loads(text)
         return
     with pytest.raises(ValueError, match=told):
-        wire.loads_foreign(text)
+        json_bytes.loads_foreign(text)
 
 
 def test_what_is_nested_too_deep_is_a_value_error_for_everybody() -> None:
     with pytest.raises(ValueError, match="nested"):
-        wire.loads("[" * 200_000)
+        json_bytes.loads("[" * 200_000)
 
 
 def test_a_failed_attempt_says_whose_reply_it_was(stub: Callable[..., Any], tmp_path: Path) -> None:

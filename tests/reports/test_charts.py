@@ -13,11 +13,11 @@ from proctor.core.comparison import BattleOutcome, Contender, Pair, Standing, Ta
 from proctor.core.run import Measured
 from proctor.core.score import Score
 from proctor.errors import MissingResource, ModelError
-from proctor.reports import drawing
-from proctor.reports.chart_book import charts_of
-from proctor.reports.chart_parts import Bar, Chart, label, top_of
-from proctor.reports.charts import grouped_bars, histogram, radar
-from proctor.reports.charts_battle import ladder, wins
+from proctor.reports.charts import drawing
+from proctor.reports.charts.book import charts_of
+from proctor.reports.charts.of_battles import ladder, wins
+from proctor.reports.charts.of_runs import grouped_bars, histogram, radar
+from proctor.reports.charts.parts import Bar, Chart, label, top_of
 from proctor.reports.view import RunView
 
 MakeView = Callable[..., RunView]
@@ -245,7 +245,7 @@ def test_a_font_that_cannot_be_had_is_told_once(fresh: pytest.MonkeyPatch) -> No
         raise ModelError("there is no network")
 
     fresh.setattr(drawing, "shows_chinese", lambda: False)
-    fresh.setattr(drawing.fetched, "fetch", nothing)
+    fresh.setattr(drawing.downloads, "fetch", nothing)
     told: list[str] = []
     for _ in range(2):
         drawing.png(grouped_bars("x", "中文", bars("a")), notice=told.append)

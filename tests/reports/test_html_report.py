@@ -11,7 +11,7 @@ import pytest
 from proctor.core.run import Measured
 from proctor.core.score import Score
 from proctor.core.suite import Message
-from proctor.reports import drawing
+from proctor.reports.charts import drawing
 from proctor.reports.html import HtmlReport
 from proctor.reports.view import RunView
 

@@ -283,7 +283,7 @@ def test_a_killed_grader_leaves_no_program_behind(tmp_path: Path) -> None:
 
 
 def test_many_at_once_do_not_disturb_each_other() -> None:
-    from proctor.bounded import each
+    from proctor.io.concurrency import map_unordered
 
     async def work(number: int) -> tuple[int, Ran]:
         text = f"import os; open('mine', 'x').write('{number}'); print(open('mine').read())"
@@ -291,7 +291,7 @@ def test_many_at_once_do_not_disturb_each_other() -> None:
         return number, await Bubblewrap().run(program)
 
     async def run_all() -> dict[int, Ran]:
-        return {number: ran async for number, ran in each(range(12), work, limit=6)}
+        return {number: ran async for number, ran in map_unordered(range(12), work, limit=6)}
 
     for number, ran in asyncio.run(run_all()).items():
         assert ran.stdout == f"{number}\n", ran

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from proctor.core.contracts import ScoreContext
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
 from proctor.sandboxes import container
 from proctor.sandboxes.container import Container, find_engine
-from proctor.scorers.unit_tests import UnitTest, UnitTests
+from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 
 IMAGE = os.environ.get("PROCTOR_CONTAINER_IMAGE", "")
 PYTHON = (Step(argv=("python3", "main.py")),)

@@ -11,7 +11,7 @@ import pytest
 from hostile.own_groups import own_groups
 from proctor.core.program import MIB, Ran, Stopped
 from proctor.sandboxes import groups
-from proctor.sandboxes.groups import Group, make_group
+from proctor.sandboxes.groups import ControlGroup, make_group
 
 needs_groups = pytest.mark.skipif(
     os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"
@@ -99,11 +99,11 @@ def test_what_the_kernel_counted_is_named(
 ) -> None:
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    assert Group((tmp_path,)).explain(ran).stopped == stopped
+    assert ControlGroup((tmp_path,)).explain(ran).stopped == stopped
 
 
 def test_only_what_was_counted_since_is_named(tmp_path: Path) -> None:
-    group = Group((tmp_path,))
+    group = ControlGroup((tmp_path,))
     (tmp_path / "memory.events").write_text("oom_kill 2\n")
     (tmp_path / "pids.events").write_text("max 3\n")
     assert group.events() == (2, 3)
@@ -135,7 +135,7 @@ def test_limits_are_written_as_each_layout_has_them(tmp_path: Path, layout: str)
     files, written = LAYOUTS[layout]
     for name in files:
         (tmp_path / name).write_text("max")
-    Group((tmp_path,)).limit(9, 4096)
+    ControlGroup((tmp_path,)).limit(9, 4096)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == written
 
 

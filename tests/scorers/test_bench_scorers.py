@@ -11,14 +11,14 @@ import pytest
 from proctor import ScoreContext
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case
-from proctor.scorers import specificity
-from proctor.scorers.bert_similarity import BertSimilarity
-from proctor.scorers.hedging import HedgingLanguage
-from proctor.scorers.readability import Readability, reading_ease
-from proctor.scorers.specificity import Specificity, names, not_vague, rare
-from proctor.scorers.text import ExactMatch
-from proctor.scorers.word_count import WordCountMatch
-from proctor.scorers.word_counts import sentences, words
+from proctor.scorers.counts import specificity
+from proctor.scorers.counts.readability import Readability, reading_ease
+from proctor.scorers.counts.specificity import Specificity, names, not_vague, rare
+from proctor.scorers.counts.tokenise import sentences, words
+from proctor.scorers.counts.word_count import WordCountMatch
+from proctor.scorers.embedding.bert_similarity import BertSimilarity
+from proctor.scorers.embedding.hedging import HedgingLanguage
+from proctor.scorers.text.comparisons import ExactMatch
 from proctor.testing import try_scorer
 
 CASE = Case(id="1", messages=(), criteria=())

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from proctor import registry
+from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
-from proctor.core.contracts import ScoreContext
 from proctor.core.score import value_of
 from proctor.core.suite import Case
-from proctor.source import read_jsonl
-from proctor.yaml_source import read_yaml
+from proctor.io.text_files import read_jsonl
+from proctor.io.yaml_files import read_yaml
 
 FOLDER = Path(str(files("proctor.starter")))
 # Programs, dialogues, and what needs more than the base install is not for a first look.

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from proctor.core.run import RunStatus
-from proctor.store.opening import migrate
+from proctor.store.connect import migrate
 from proctor.store.rows import RunAttempt
 from proctor.store.schema import VERSION_TABLE, metadata
 from proctor.store.store import Store

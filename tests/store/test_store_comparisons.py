@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import inspect
 
 from proctor.core.comparison import Comparison, Preference
-from proctor.core.model import Usage
+from proctor.core.exchange import Usage
 from proctor.core.run import Run
 from proctor.core.suite import Spec
-from proctor.store.opening import migrate, open_engine
+from proctor.store.connect import migrate, open_engine
 from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
 from proctor.store.store import Store
 

@@ -9,7 +9,7 @@ from proctor.core.fingerprint import answer_key, attempt_key, case_key, suite_ke
 from proctor.core.run import Run
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.store.opening import migrate
+from proctor.store.connect import migrate
 from proctor.store.rows import RunAttempt
 from proctor.store.schema import VERSION_TABLE
 from proctor.store.store import Store

@@ -8,8 +8,8 @@ from proctor.core.run import Run
 from proctor.core.score import Score
 from proctor.core.suite import Spec
 from proctor.store.calls import Calls
+from proctor.store.connect import open_engine
 from proctor.store.database import Database
-from proctor.store.opening import open_engine
 from proctor.store.rows import CallRow, Label, RunAttempt
 from proctor.store.store import Store
 

@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from proctor.store.opening import migrate
+from proctor.store.connect import migrate
 from proctor.store.schema import VERSION_TABLE, metadata
 from proctor.store.store import Store
 

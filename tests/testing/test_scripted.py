@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.dialogue import Dialogue, DialogueContext
+from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.attempt import Attempt
-from proctor.core.contracts import Dialogue, DialogueContext, ScoreContext, Scorer
-from proctor.core.model import Reply, Request
+from proctor.core.exchange import Reply, Request
 from proctor.core.suite import Case, Message
 from proctor.errors import JudgeError, ModelError
 from proctor.testing import (

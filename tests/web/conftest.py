@@ -15,8 +15,8 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.aggregate import Summer, case_result, fold_of
-from proctor.engine.summary_json import summary_json
+from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
+from proctor.engine.run.summary_json import summary_json
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
 
@@ -123,7 +123,7 @@ def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
     run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=candidate)
     run = replace(run, status=RunStatus.COMPLETE)
     store.runs.save(run)
-    summer = Summer(compat="", interval="t")
+    summer = RunTotals(compat="", interval="t")
     rows = []
     for place, one in enumerate(examined):
         _put(store, run.id, place, one)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.core.agent import Attachment, Post, Round
 from proctor.core.fingerprint import digest_bytes
+from proctor.core.rounds import Attachment, Post, Round
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.store.store import Store
 from proctor.web.app import make_app
-from proctor.web.case import CasePage
+from proctor.web.pages.case import CasePage
 
 HTML = b"<script>alert(1)</script>"
 BAD = '<img src=x onerror="alert(1)">'

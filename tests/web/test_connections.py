@@ -54,7 +54,7 @@ def serving(app: Any) -> Iterator[int]:
 
 def _is_open(found: object) -> bool:
     """Tell whether something is a connection that the server still holds."""
-    return type(found) is connections.Connection and found in found.connections
+    return type(found) is connections.GuardedConnection and found in found.connections
 
 
 def large(request: object) -> Response:

@@ -16,7 +16,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.score import Score, ScoreStatus, ValueStatus
 from proctor.core.suite import Message
-from proctor.engine.contrast import KINDS
+from proctor.engine.compare.results import KINDS
 from proctor.store.store import Store
 from proctor.web.addresses import case_link
 from proctor.web.app import make_app

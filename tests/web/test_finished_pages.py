@@ -19,7 +19,7 @@ from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import searching as web_searching
 from proctor.web.app import make_app
-from proctor.web.remembered import Remembered, stamp
+from proctor.web.page_cache import Remembered, stamp
 
 NAMES = ("a", "b", "c")
 

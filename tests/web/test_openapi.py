@@ -9,13 +9,13 @@ from pydantic import BaseModel
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from proctor.bench import TestSuite
 from proctor.core.comparison import Comparison, Preference
+from proctor.origins.arthur.notebook import TestSuite
 from proctor.store.store import Store
 from proctor.web import app as web
-from proctor.web.endpoint import Operation, response_models
-from proctor.web.openapi import described, document, wrong_models
-from proctor.web.response import Error, HtmlPage, Page, ResponseModel
+from proctor.web.api.document import described, document, wrong_models
+from proctor.web.api.endpoint import Operation, response_models
+from proctor.web.api.response import Error, HtmlPage, Page, ResponseModel
 
 ROOT = "/api/v3/bench/test_suites"
 ENDPOINTS = {(one.method, one.documented_path): one for one in described(web.routes)}

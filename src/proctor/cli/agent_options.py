@@ -51,7 +51,7 @@ def agent_settings(options: dict[str, Any]) -> tuple[Spec | None, tuple[str, ...
 
 def _described(path: Path) -> tuple[str, dict[str, Any]]:
     """Read a YAML file with an agent's name under ``agent`` and its parameters beside it."""
-    from proctor.yaml_source import read_yaml
+    from proctor.io.yaml_files import read_yaml
 
     made = read_yaml(path).data
     if not isinstance(made, dict) or not isinstance(made.get("agent"), str):

@@ -54,9 +54,9 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
       proctor battle my-run other-run --judge openai:gpt-4o
       proctor battle @last @last~1 @last~2 --judge openai:gpt-4o --by category
     """
-    from proctor.bounded import run_sync
     from proctor.cli.output import progress_bar, say, say_stopped
-    from proctor.engine.battle import battle as hold
+    from proctor.engine.battle.holding import battle as hold
+    from proctor.io.concurrency import run_sync
     from proctor.store.store import Store
 
     panel, calls = panel_settings(options), call_settings(options)
@@ -133,7 +133,7 @@ def exit_code(outcome: Any) -> int:
 def _prompt(path: Path | None) -> Any:
     if path is None:
         return None
-    from proctor.source import read_json
+    from proctor.io.text_files import read_json
 
     found = read_json(path).data
     if not isinstance(found, dict):

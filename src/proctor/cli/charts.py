@@ -38,10 +38,10 @@ def charts(runs: tuple[str, ...], **options: Any) -> int:
       proctor charts my-run other-run --by category --out charts --format png
     """
     from proctor.cli.output import print_json, say
-    from proctor.engine.battle import battles_of
-    from proctor.engine.evaluate import view_of
-    from proctor.reports.chart_book import charts_of
-    from proctor.reports.drawing import write_charts
+    from proctor.engine.battle.holding import battles_of
+    from proctor.engine.run.evaluate import view_of
+    from proctor.reports.charts.book import charts_of
+    from proctor.reports.charts.drawing import write_charts
     from proctor.store.store import Store
 
     with Store.open(options["store"], create=False) as store:

@@ -12,8 +12,8 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from proctor.core.contracts import Reading
-    from proctor.engine.settings import SuiteSettings
+    from proctor.contracts.dialect import Reading
+    from proctor.engine.run.settings import SuiteSettings
     from proctor.errors import Problem
 
 
@@ -35,14 +35,14 @@ def check(**options: Any) -> int:
       proctor check suite.yaml --deep
     """
     from proctor.cli.output import print_json, problem_json, say_problems
-    from proctor.engine import load
+    from proctor.engine.run import read_suite
     from proctor.errors import SuiteError
 
     deep, as_json = options.pop("deep"), options.pop("as_json")
     settings = suite_settings(options)
     name = str(settings.path)
     try:
-        found = [_checked(reading, settings, deep) for reading in load.read_each(settings)]
+        found = [_checked(reading, settings, deep) for reading in read_suite.read_each(settings)]
     except SuiteError as error:
         problems = [*error.problems, *_further(error.rest, settings)]
         found = [({"suite": name, "cases": 0}, problems)]
@@ -74,8 +74,8 @@ def check(**options: Any) -> int:
 def _further(rest: object, settings: "SuiteSettings") -> "list[Problem]":
     """Return what else is wrong, in the cases that can be read where others cannot."""
     from proctor.core.suite import Suite
-    from proctor.engine.interview import Dialogues
-    from proctor.engine.scoring import Scorers
+    from proctor.engine.run.collect import Dialogues
+    from proctor.engine.run.scorer_pool import Scorers
 
     if not isinstance(rest, Suite):
         return []
@@ -88,17 +88,17 @@ def _checked(
     reading: "Reading", settings: "SuiteSettings", deep: bool
 ) -> "tuple[dict[str, Any], list[Problem]]":
     """Return what a suite is, and all that is wrong with it."""
-    from proctor.bounded import run_sync
-    from proctor.engine import load
-    from proctor.engine.attack import attack, local_executor
-    from proctor.engine.interview import Dialogues
-    from proctor.engine.scoring import Scorers
+    from proctor.engine.check.adversarial import attack, local_executor
+    from proctor.engine.run import read_suite
+    from proctor.engine.run.collect import Dialogues
+    from proctor.engine.run.scorer_pool import Scorers
+    from proctor.io.concurrency import run_sync
 
     if reading.problems:
         roles = [p for role in reading.unusable_roles.values() for p in role.problems]
         return {"suite": reading.suite.name, "cases": 0}, [*reading.problems, *roles]
     scorers = Scorers(allow_import=settings.allow_import, language=reading.suite.language)
-    suite = load.chosen(reading.suite, settings)
+    suite = read_suite.chosen(reading.suite, settings)
     summary = {"suite": suite.name, "dialect": suite.dialect, "cases": len(suite.cases)}
     problems = [*scorers.problems(suite), *scorers.doubts(suite), *reading.warnings]
     problems += Dialogues(allow_import=settings.allow_import).problems(suite)

@@ -9,7 +9,7 @@ from proctor.cli.options import json_option, store_option
 from proctor.cli.references import tell_which
 
 if TYPE_CHECKING:
-    from proctor.engine.contrast import CasePair, Compared, Contrast, GroupContrast
+    from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
     from proctor.store.store import Store
 
 HEADER = ("Difference", "Interval 95%", "p", "Effect", "Better", "Worse", "Cases")
@@ -51,8 +51,8 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
       proctor compare old-prompt new-prompt --by lang --cases
       proctor compare main this-branch --gate "difference.low > -0.02"
     """
-    from proctor.engine.compare import CompareSettings, missed_gates
-    from proctor.engine.compare import compare as compare_runs
+    from proctor.engine.compare.comparing import CompareSettings, missed_gates
+    from proctor.engine.compare.comparing import compare as compare_runs
     from proctor.store.store import Store
 
     settings = CompareSettings(
@@ -78,8 +78,8 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
 
 def _print_json(store: "Store", compared: "Compared", missed: list[str], *, cases: bool) -> None:
     """Print the object, its cases one at a time."""
-    from proctor.engine.compare import case_pairs
-    from proctor.engine.compare_json import compared_object, pair_objects
+    from proctor.engine.compare.as_json import compared_object, pair_objects
+    from proctor.engine.compare.comparing import case_pairs
 
     head = _dumps({**compared_object(compared), "gates_missed": missed})
     if not cases:
@@ -108,7 +108,7 @@ def _dumps(value: Any) -> str:
 
 
 def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bool) -> None:
-    from proctor.engine.compare_words import sentence
+    from proctor.engine.compare.wording import sentence
 
     for warning in compared.warnings:
         click.echo(f"warning: {_line(warning)}", err=True)
@@ -152,7 +152,7 @@ def _table(contrast: "Contrast", by: Sequence[str]) -> str:
 
 
 def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
-    from proctor.engine.compare_words import p_text, points
+    from proctor.engine.compare.wording import p_text, points
 
     found = group.paired
     ends = found.interval
@@ -172,7 +172,7 @@ def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
 
 def _left_out(contrast: "Contrast") -> Iterator[str]:
     """Say which cases did not enter the comparison, and what they could change."""
-    from proctor.engine.compare_words import points
+    from proctor.engine.compare.wording import points
 
     out, bounds = contrast.left_out, contrast.bounds
     named = (
@@ -210,8 +210,8 @@ def _examples(contrast: "Contrast") -> Iterator[str]:
 
 
 def _every_case(store: "Store", contrast: "Contrast") -> Iterator[str]:
-    from proctor.engine.compare import case_pairs
-    from proctor.engine.contrast import KINDS
+    from proctor.engine.compare.comparing import case_pairs
+    from proctor.engine.compare.results import KINDS
 
     for kind in KINDS:
         title = True

@@ -34,15 +34,15 @@ def convert(**options: Any) -> None:
     """
     from proctor.cli.output import print_json, say_problems
     from proctor.core.suite import Spec
-    from proctor.engine import load
+    from proctor.engine.run import read_suite
     from proctor.registry import build
 
     to, out, as_json = options.pop("to"), options.pop("out"), options.pop("as_json")
     settings = suite_settings(options)
-    readings = load.read_all(settings)
+    readings = read_suite.read_all(settings)
     wrote = []
     for reading in readings:
-        suite = load.chosen(reading.suite, settings)
+        suite = read_suite.chosen(reading.suite, settings)
         folder = out if len(readings) == 1 else out / suite.name
         path = build("writer", Spec(name=to)).write(suite, folder)
         wrote.append({"wrote": str(path), "suite": suite.name, "cases": len(suite.cases)})

@@ -12,8 +12,8 @@ import click
 from proctor.cli.options import json_option, store_option
 
 if TYPE_CHECKING:
-    from proctor.engine.evaluate import Outcome
-    from proctor.engine.settings import RunSettings
+    from proctor.engine.run.evaluate import Outcome
+    from proctor.engine.run.settings import RunSettings
     from proctor.store.store import Store
 
 MODEL = "local:smollm2"
@@ -79,21 +79,22 @@ def _starter() -> Iterator[Path]:
 
 
 def _local(folder: Path) -> "RunSettings":
-    from proctor.core.model import ModelChoice, Sampling
-    from proctor.engine.settings import Panel, RunSettings, SuiteSettings
+    from proctor.contracts.model import ModelChoice
+    from proctor.core.exchange import Sampling
+    from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSettings
 
     cold = Sampling(temperature=0.0, max_tokens=MAX_TOKENS, seed=1)
     choice = ModelChoice(spec=MODEL, sampling=cold)
     return RunSettings(
         suite=SuiteSettings(path=folder / "suite.yaml"),
         model=choice,
-        panel=Panel(judges=(choice,)),
+        panel=JudgeSettings(judges=(choice,)),
         name="demo-smollm2",
     )
 
 
 def _recorded(folder: Path) -> "Iterator[RunSettings]":
-    from proctor.engine.settings import RunSettings, SuiteSettings
+    from proctor.engine.run.settings import RunSettings, SuiteSettings
 
     for name in CANDIDATES:
         yield RunSettings(
@@ -104,9 +105,9 @@ def _recorded(folder: Path) -> "Iterator[RunSettings]":
 
 
 def _examined(settings: "RunSettings", store: "Store") -> "Outcome":
-    from proctor.bounded import run_sync
     from proctor.cli.output import progress_bar, say
-    from proctor.engine.evaluate import evaluate
+    from proctor.engine.run.evaluate import evaluate
+    from proctor.io.concurrency import run_sync
 
     with progress_bar() as progress:
         return run_sync(evaluate(settings, store, progress, say))
@@ -130,7 +131,7 @@ def _say_next(last: "Outcome") -> None:
 
 def _program() -> str:
     """Return how this program is called here: by its name, or by its path where that is needed."""
-    from proctor.child_processes import find_program
+    from proctor.io.child_processes import find_program
 
     started = os.path.abspath(sys.argv[0])
     if os.path.basename(started) != "proctor" or find_program("proctor") == started:

@@ -113,10 +113,10 @@ def _store(url: str | None) -> dict[str, Any]:
 
 def _sandbox(name: str) -> list[dict[str, Any]]:
     """Try the sandbox's limits one by one."""
-    from proctor.bounded import run_sync
     from proctor.cli.options import sandbox_spec
-    from proctor.core.program import Sandbox
-    from proctor.engine.probes import Probed, probe
+    from proctor.contracts.sandbox import Sandbox
+    from proctor.engine.check.sandbox_selftest import SelftestResult, probe
+    from proctor.io.concurrency import run_sync
     from proctor.registry import build
 
     sandbox: Sandbox = build("sandbox", sandbox_spec(name))
@@ -126,7 +126,7 @@ def _sandbox(name: str) -> list[dict[str, Any]]:
         found = "no boundary: programs can read and change whatever you can"
         return [_row(f"sandbox {name}", False, found, optional=True)]
 
-    async def tried() -> list[Probed]:
+    async def tried() -> list[SelftestResult]:
         try:
             return await probe(sandbox)
         finally:
@@ -154,12 +154,12 @@ def _languages() -> list[dict[str, Any]]:
 
 def _grading() -> dict[str, Any]:
     """Judge one answer in a real grading process, condition included."""
-    from proctor.bounded import run_sync
+    from proctor.contracts.executor import GradeTask
     from proctor.core.attempt import Attempt
-    from proctor.core.contracts import GradeTask
     from proctor.core.suite import Case, Criterion, Message, Spec
-    from proctor.engine.attack import local_executor
+    from proctor.engine.check.adversarial import local_executor
     from proctor.errors import ProctorError
+    from proctor.io.concurrency import run_sync
 
     rules = [{"text": "wor(k|d)s", "regex": True, "cond": "ans and not context"}]
     criterion = Criterion(id="probe", scorer=Spec(name="keywords", params={"rules": rules}))

@@ -70,7 +70,7 @@ def list_(
 
 def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
     from proctor.core.run import RunStatus
-    from proctor.engine.summary_json import sound_summary
+    from proctor.engine.run.summary_json import sound_summary
 
     rows = []
     newest: dict[str, Run] = {}
@@ -97,7 +97,7 @@ def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
 
 def _apart(run: "Run", newer: "Run") -> str:
     """Say what a run has that another of its name has not, or which one it regrades."""
-    from proctor.engine.run_names import differences
+    from proctor.engine.run.names import differences
 
     if newer is run:
         return f"regraded from {run.regraded}" if run.regraded else ""
@@ -119,10 +119,10 @@ def _suites(store: "Store", limit: int) -> list[dict[str, Any]]:
 
 
 def _cases(path: Path, dialect: str, limit: int) -> list[dict[str, Any]]:
-    from proctor.engine import load
-    from proctor.engine.settings import SuiteSettings
+    from proctor.engine.run import read_suite
+    from proctor.engine.run.settings import SuiteSettings
 
-    suite = load.read(SuiteSettings(path=path, dialect=dialect)).suite
+    suite = read_suite.read(SuiteSettings(path=path, dialect=dialect)).suite
     return [
         {
             "id": case.id,

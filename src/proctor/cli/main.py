@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from proctor.core.user_info import without_user_info
-from proctor.search_paths import forget_working_directory
+from proctor import origin_tables
+from proctor.io.search_paths import forget_working_directory
 from proctor.version import __version__
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -33,11 +33,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
     "demo": ("proctor.cli.demo:demo", "Examine a small model with the starter suite; no key."),
     "doctor": ("proctor.cli.doctor:doctor", "Say what works on this machine."),
-    "askbench": ("proctor.cli.askbench:askbench", "Run AskBench's INI files and result folders."),
-    "colossal": ("proctor.cli.colossal:colossal", "Evaluate as ColossalAI's eval.py did."),
-    "bench": ("proctor.cli.bench:bench", "Take in a folder of Arthur Bench, and list it."),
-    "taskweaver": ("proctor.cli.taskweaver:taskweaver", "Examine agents as auto_eval did."),
-    "infibench": ("proctor.cli.infibench:infibench", "Grade as InfiBench's grader_main.py did."),
+    **origin_tables.commands(),
 }
 
 STOPPED = 130
@@ -126,6 +122,8 @@ def _run(args: list[str]) -> int:
         click.echo("stopped", err=True)
         return STOPPED
     except click.ClickException as error:
+        from proctor.core.user_info import without_user_info
+
         vars(error)["message"] = without_user_info(error.message)
         error.show()
         return error.exit_code
@@ -143,8 +141,9 @@ def _run(args: list[str]) -> int:
 
 def _say(error: Exception, *, as_json: bool) -> None:
     from proctor.cli.output import problem_json, say_error
+    from proctor.core.user_info import without_user_info
     from proctor.errors import SuiteError
-    from proctor.redaction import redact
+    from proctor.io.redaction import redact
 
     if not as_json:
         say_error(error)

@@ -9,23 +9,24 @@ from typing import Any, TypeVar
 import click
 
 from proctor.cli.agent_options import agent_options, agent_settings
+from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
-from proctor.core.model import ModelChoice, Sampling
+from proctor.core.exchange import Sampling
 from proctor.core.model_name import parse_model
 from proctor.core.suite import Spec
-from proctor.engine.settings import (
+from proctor.engine.run.settings import (
     MAX_UNSCORED,
     CallSettings,
-    Panel,
+    JudgeSettings,
     RunSettings,
     SuiteSettings,
 )
-from proctor.search_paths import trust_folders
+from proctor.io.search_paths import trust_folders
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Share(click.ParamType[float]):
+class ShareType(click.ParamType[float]):
     """A share of a whole, written as ``10%`` or as ``0.1``."""
 
     name = "share"
@@ -144,7 +145,7 @@ def run_options(command: Command) -> Command:
             ),
             click.option(
                 "--max-unscored",
-                type=Share(),
+                type=ShareType(),
                 default="10%",
                 show_default=True,
                 metavar="SHARE",
@@ -352,7 +353,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         agent=agent,
         proxy=_choice(text, {}) if (text := options.pop("proxy", None)) else None,
         attempts=options.pop("attempts", None),
-        again=options.pop("again", ""),
+        repeat_label=options.pop("again", ""),
         name=name,
         executor=executor,
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
@@ -365,9 +366,9 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     return [replace(settings, model=_choice(text, asked)) for text in models]
 
 
-def panel_settings(options: dict[str, Any]) -> Panel:
+def panel_settings(options: dict[str, Any]) -> JudgeSettings:
     """Take out who judges."""
-    return Panel(
+    return JudgeSettings(
         judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
         combine=options.pop("panel", "mean"),
         repeats=options.pop("judge_repeats", 1),

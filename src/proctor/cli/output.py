@@ -15,7 +15,7 @@ from proctor.core.suite import Json
 from proctor.errors import Problem, grouped
 
 if TYPE_CHECKING:
-    from proctor.engine.evaluate import Progress
+    from proctor.engine.run.evaluate import RunProgress
 
 PLAIN_SECONDS = 5.0
 
@@ -35,7 +35,7 @@ def say_stopped() -> None:
     import re
     import shlex
 
-    from proctor.redaction import redact
+    from proctor.io.redaction import redact
 
     context = click.get_current_context(silent=True)
     words = (context.find_root().obj if context is not None else None) or ()
@@ -70,7 +70,7 @@ def say_error(error: Exception) -> None:
     """Print to standard error why something cannot be done, without anybody's key."""
     from proctor.core.user_info import without_user_info
     from proctor.errors import SuiteError
-    from proctor.redaction import redact
+    from proctor.io.redaction import redact
 
     text = redact(without_user_info(str(error)))
     click.echo(text if isinstance(error, SuiteError) else f"error: {text}", err=True)
@@ -90,7 +90,7 @@ def table_width() -> int | None:
 
 
 @contextmanager
-def progress_bar(quiet: bool = False) -> Iterator["Callable[[Progress], None]"]:
+def progress_bar(quiet: bool = False) -> Iterator["Callable[[RunProgress], None]"]:
     """Show progress on standard error: a bar on a terminal, a line now and then in a pipe."""
     if quiet:
         yield lambda _: None
@@ -108,7 +108,7 @@ class _PlainLines:
         self.last = time.monotonic()
         self.rates = _Rates()
 
-    def __call__(self, progress: "Progress") -> None:
+    def __call__(self, progress: "RunProgress") -> None:
         rate = self.rates.of(progress)
         now = time.monotonic()
         if now - self.last < PLAIN_SECONDS:
@@ -126,7 +126,7 @@ class _Rates:
     def __init__(self) -> None:
         self.begun: dict[str, tuple[float, int]] = {}
 
-    def of(self, progress: "Progress") -> str:
+    def of(self, progress: "RunProgress") -> str:
         """Return how many a second; nothing where it is too early to say."""
         now = time.monotonic()
         began, before = self.begun.setdefault(progress.phase, (now, progress.done))
@@ -138,7 +138,7 @@ class _Rates:
 
 
 @contextmanager
-def _rich_bar() -> Iterator["Callable[[Progress], None]"]:
+def _rich_bar() -> Iterator["Callable[[RunProgress], None]"]:
     import rich.progress
     from rich.console import Console
     from rich.progress import (
@@ -162,7 +162,7 @@ def _rich_bar() -> Iterator["Callable[[Progress], None]"]:
         tasks: dict[str, Any] = {}
         rates = _Rates()
 
-        def show(progress: "Progress") -> None:
+        def show(progress: "RunProgress") -> None:
             if progress.phase not in tasks:
                 tasks[progress.phase] = bars.add_task(progress.phase, rate="", failed="")
             bars.update(

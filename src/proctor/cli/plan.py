@@ -14,8 +14,8 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from proctor.engine.plan import Plan
-    from proctor.engine.settings import RunSettings
+    from proctor.engine.run.plan import Plan
+    from proctor.engine.run.settings import RunSettings
 
 
 @click.command()
@@ -33,7 +33,7 @@ def plan(**options: Any) -> int:
       proctor plan suite.yaml --model openai:gpt-4o-mini --judge openai:gpt-4o
     """
     from proctor.cli.output import print_json
-    from proctor.engine.plan import plan_all
+    from proctor.engine.run.plan import plan_all
     from proctor.errors import StoreError
     from proctor.store.store import Store
 

@@ -9,7 +9,7 @@ import click
 from proctor.cli.options import json_option
 
 if TYPE_CHECKING:
-    from proctor.engine.proxy_calls import ProxyCall
+    from proctor.engine.models.proxy_calls import ProxyCall
 
 PORT = 7462
 
@@ -45,8 +45,8 @@ def proxy(model: str, port: int, record: Path | None, secret: str | None, as_jso
       proctor proxy --model openai:gpt-4o-mini --record calls.jsonl
       OPENAI_BASE_URL=http://127.0.0.1:7462/SECRET/v1 OPENAI_API_KEY=none python my_agent.py
     """
-    from proctor.bounded import run_sync
     from proctor.cli.output import print_json
+    from proctor.io.concurrency import run_sync
 
     tally = _Tally(quiet=as_json)
     try:
@@ -68,7 +68,7 @@ class _Tally:
     """Say and count what was asked."""
 
     def __init__(self, *, quiet: bool) -> None:
-        from proctor.core.model import Usage
+        from proctor.core.exchange import Usage
 
         self.quiet = quiet
         self.file: IO[str] | None = None
@@ -109,10 +109,10 @@ class _Tally:
 async def _serve(model: str, port: int, secret: str, tally: _Tally) -> None:
     import asyncio
 
-    from proctor.core.model import ModelChoice
-    from proctor.engine.proxy import Proxy
-    from proctor.engine.roles import build_model
-    from proctor.engine.settings import CallSettings
+    from proctor.contracts.model import ModelChoice
+    from proctor.engine.models.proxy import Proxy
+    from proctor.engine.models.roles import build_model
+    from proctor.engine.run.settings import CallSettings
 
     behind = build_model(ModelChoice(spec=model), CallSettings())
     try:

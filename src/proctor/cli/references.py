@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 def tell_which(store: "Store", references: Iterable[str]) -> None:
     """Tell a person which run each name means, where it might mean several."""
     from proctor.cli.output import say
-    from proctor.engine.run_names import which_notice
+    from proctor.engine.run.names import which_notice
 
     for reference in dict.fromkeys(references):
         if notice := which_notice(reference, store):

@@ -38,7 +38,7 @@ def report(**options: Any) -> None:
     """
     from proctor.cli.run import print_report, write_layout
     from proctor.core.suite import Spec
-    from proctor.engine.evaluate import view_of
+    from proctor.engine.run.evaluate import view_of
     from proctor.registry import build
     from proctor.store.store import Store
 

@@ -17,8 +17,8 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from proctor.engine.evaluate import Outcome
-    from proctor.engine.settings import RunSettings
+    from proctor.engine.run.evaluate import Outcome
+    from proctor.engine.run.settings import RunSettings
     from proctor.errors import ProctorError
     from proctor.store.store import Store
 
@@ -79,7 +79,7 @@ def run(**options: Any) -> int:
 
 def _gated(view: Any, gates: Sequence[str]) -> int:
     """Say which gates were missed, or could still be, and return the exit code of a run."""
-    from proctor.engine.gates import gate_results
+    from proctor.engine.run.gates import gate_results
 
     results = gate_results(gates, view.summary)
     for result in results:
@@ -108,10 +108,10 @@ def examine(
     Where there is a list for them, suites that cannot be run are told at once and put there, as
     long as others can be run.
     """
-    from proctor.bounded import run_sync
     from proctor.cli.output import progress_bar, say, say_error, say_problems, say_stopped
-    from proctor.engine.budget import Budget
-    from proctor.engine.evaluate import evaluate_all
+    from proctor.engine.models.budget import Budget
+    from proctor.engine.run.evaluate import evaluate_all
+    from proctor.io.concurrency import run_sync
 
     outcomes: list[Outcome] = []
     budget = Budget()

@@ -32,7 +32,7 @@ def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
       proctor import run.jsonl --own --key laptop.key --store server.db
     """
     from proctor.cli.output import print_json
-    from proctor.engine.transfer_proof import PURPOSE
+    from proctor.engine.transfer.proof import PURPOSE
     from proctor.errors import UsageError
     from proctor.store.store import Store
 
@@ -55,14 +55,14 @@ def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
 
 def read_key(path: Path) -> bytes:
     """Read the key of a store from its file, or raise a SuiteError."""
-    from proctor import source
+    from proctor.io import text_files
 
-    text = source.read_text(path, limit=1000).strip()
+    text = text_files.read_text(path, limit=1000).strip()
     try:
         made = bytes.fromhex(text.removeprefix(_HEAD))
     except ValueError:
         made = b""
     if not text.startswith(_HEAD) or len(made) != 32:
         hint = "write it with `proctor store key --out FILE`"
-        raise source.wrong(path, "this is not the key of a store", 1, 1, hint=hint)
+        raise text_files.wrong(path, "this is not the key of a store", 1, 1, hint=hint)
     return made

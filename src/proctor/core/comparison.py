@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from proctor.core.model import Usage
+from proctor.core.exchange import Usage
 from proctor.core.suite import Json
 
 MAX_INVALID = 0.1

@@ -8,7 +8,7 @@ from math import nan
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.comparison import Comparison, Preference
-from proctor.core.model import Reply, Request, Sampling, Shape, Usage
+from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, CaseFile, Criterion, Json, Message, Spec, Suite
 
@@ -171,7 +171,9 @@ def request_from(data: Mapping[str, Json]) -> Request:
     return Request(
         messages=_messages(data.get("messages", ())),
         sampling=Sampling(**sampling),
-        shape=None if shape is None else Shape(name=shape["name"], schema=shape.get("schema", {})),
+        shape=None
+        if shape is None
+        else ReplyShape(name=shape["name"], schema=shape.get("schema", {})),
         salt=data.get("salt", ""),
         top_logprobs=data.get("top_logprobs", 0),
     )

@@ -1,17 +1,21 @@
-"""Programs that strangers wrote, their limits, and what a sandbox must be able to do."""
+"""Programs that strangers wrote, their limits, and what became of them."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar
+
+from proctor._moved import names_of
+
+__getattr__ = names_of(__name__)
 
 MIB = 1024 * 1024
 
 SECRET = "proctor-secret-7f3a9c5e21d84b60"  # noqa: S105 - a place holder  # nosec B105
 """Stands for the secret of a run in a program's files or standard input; a sandbox replaces it."""
+
 CHANNEL = 3
 """The number of the file by which a program and its partner reach each other."""
+
 AID = "/proctor/aid"
 """Where a program may find what was made once for many of its kind."""
 
@@ -122,37 +126,3 @@ class Ran:
     def lost(self) -> bool:
         """Tell whether the program was started, and what became of it is not known."""
         return self.code is None and self.stopped is None and not self.not_started
-
-
-class Sandbox(ABC):
-    """Run programs that nobody trusts."""
-
-    tier: ClassVar[str]
-    """``bubblewrap``, ``docker``, ``process``."""
-    safe: ClassVar[bool] = True
-    """Whether the host is out of a program's reach."""
-    joins: ClassVar[bool] = False
-    """Whether it can run a program together with its partner."""
-
-    @abstractmethod
-    async def run(self, program: Program) -> Ran:
-        """Run a program to its end, or to a limit; nothing of it is left afterwards."""
-
-    async def run_python(self, program: Program) -> Ran | None:
-        """Run one Python file in a warm interpreter; none where this sandbox has none."""
-        return None
-
-    def problems(self) -> Iterable[str]:
-        """Return what keeps this sandbox from working here, with how to mend it."""
-        return ()
-
-    def lacks(self) -> Iterable[str]:
-        """Return what this sandbox does not hold here, though it works, with how to mend it."""
-        return ()
-
-    def brings(self) -> str:
-        """Return what tells apart the languages it brings along; empty for this machine's own."""
-        return ""
-
-    async def close(self) -> None:  # noqa: B027 - most sandboxes hold nothing open
-        """Leave nothing behind."""

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.contracts.judge import Ruling
 from proctor.core.attempt import UNDECIDED
+from proctor.core.exchange import Sampling
 from proctor.core.fingerprint import plain
-from proctor.core.model import Ruling, Sampling
 from proctor.core.suite import Json, Message
-from proctor.dialogues.conversation import Conversation, Stopped
+from proctor.dialogues.conversation import Conversation, DialogueStopped
 from proctor.errors import BudgetError, JudgeError, ModelError
 
 UNREADABLE = "JudgeJSONParseFailed"
@@ -33,7 +34,7 @@ class Arbiter:
         """Return the ruling, or raise Stopped with what the judge said instead."""
         judge = talk.ctx.judge
         if judge is None:
-            raise Stopped(UNREACHABLE, "there is no judge")
+            raise DialogueStopped(UNREACHABLE, "there is no judge")
         try:
             ruling = await judge.ask(
                 messages,
@@ -50,11 +51,13 @@ class Arbiter:
             known = _known(len(error.raw) or self.tries, error.raw)
             known["usage"] = plain(error.usage)
             reason = UNREADABLE if self.reader else error.reason or UNREADABLE
-            raise Stopped(reason, str(error), known) from None
+            raise DialogueStopped(reason, str(error), known) from None
         except ModelError as error:
             reason = UNREADABLE if self.reader else UNREACHABLE
             known = _known(self.tries if self.reader else 0, ())
-            raise Stopped(reason, f"the judge could not be reached: {error}", known) from None
+            raise DialogueStopped(
+                reason, f"the judge could not be reached: {error}", known
+            ) from None
         talk.spend("judge", ruling.usage)
         return ruling
 
@@ -62,7 +65,7 @@ class Arbiter:
 def ruled(correct: bool | None) -> bool:
     """Return whether a final answer is correct; a panel whose votes are even has not ruled."""
     if correct is None:
-        raise Stopped(UNDECIDED, "the judges are divided on whether the answer is correct")
+        raise DialogueStopped(UNDECIDED, "the judges are divided on whether the answer is correct")
     return correct
 
 

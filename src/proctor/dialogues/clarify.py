@@ -4,25 +4,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
+from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Dialogue, DialogueContext, Turns
-from proctor.core.model import Sampling
+from proctor.core.exchange import Sampling
 from proctor.core.suite import Case, Json, Message
 from proctor.dialogues import simulated
 from proctor.dialogues.arbiter import Arbiter, ruled
-from proctor.dialogues.conversation import Conversation, Stopped, sampling_of, transcript_of
+from proctor.dialogues.conversation import Conversation, DialogueStopped, sampling_of, transcript_of
 from proctor.dialogues.ledger import Ledger, matched, points_of
 from proctor.dialogues.simulated import SimulatedUser, materials
 from proctor.dialogues.verdicts import (
     AnswerVerdict,
+    ArbiterDecision,
     ClarifyVerdict,
-    Decision,
     OriginalVerdict,
     decided,
     decided_originally,
     read_originally,
 )
-from proctor.prompts import NumberOf, Words, keys_of, load
+from proctor.judging.prompts import NumberOf, Words, keys_of, load
 
 Guidance = Literal["none", "weak", "strong", "fata"]
 
@@ -92,7 +92,7 @@ class Clarify(Dialogue):
                 reply = await self._user(ctx).answer(talk, ledger)
                 ledger.turns[-1]["user"] = reply
                 talk.tell(reply)
-        except Stopped as stop:
+        except DialogueStopped as stop:
             if stop.turn:
                 ledger.enter_failure(talk.turn, stop.turn)
             notes = self._notes(talk, ledger, stop.reason, None, skipped=True)
@@ -150,7 +150,7 @@ class Clarify(Dialogue):
     def _guidance_is_ignored(self) -> bool:
         return bool(self.compat) and self.scenario == "in3" and self.guidance == "fata"
 
-    async def _rule(self, talk: Conversation, ledger: Ledger) -> Decision:
+    async def _rule(self, talk: Conversation, ledger: Ledger) -> ArbiterDecision:
         """Have the judge rule on the last reply, and write it down."""
         arbiter = Arbiter(
             tries=self.tries,
@@ -186,7 +186,7 @@ class Clarify(Dialogue):
         prompt = load(_ARBITERS[self.scenario], ctx.language)
         return (prompt.message(own, materials(ctx), ctx.marks),)
 
-    def _end(self, decision: Decision, turn: int) -> tuple[str, bool | None] | None:
+    def _end(self, decision: ArbiterDecision, turn: int) -> tuple[str, bool | None] | None:
         """Return why the dialogue ends here and what the answer is worth; none if it goes on."""
         unjudged = self.scenario == "in3"
         wrong = None if unjudged else False

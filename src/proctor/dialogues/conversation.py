@@ -3,20 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from proctor.core.agent import FILES, ROUNDS, Round
+from proctor.contracts.dialogue import DialogueContext
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import DialogueContext
+from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.fingerprint import plain
-from proctor.core.model import Reply, Request, Sampling, Usage
+from proctor.core.rounds import FILES, ROUNDS, Round
 from proctor.core.suite import Json, Message
 from proctor.errors import AgentError, BudgetError, ModelError
-from proctor.prompts import Transcript
+from proctor.judging.prompts import Transcript
 
 NO_USER = "SimulatorFailed"
 """Why an attempt was stopped whose simulated user said nothing, or was not there."""
 
 
-class Stopped(Exception):
+class DialogueStopped(Exception):
     """Say that a judge or a simulated user failed, so that the attempt cannot be scored."""
 
     def __init__(self, reason: str, error: str, turn: Mapping[str, Json] | None = None) -> None:
@@ -85,7 +85,9 @@ class Conversation:
         """Let the simulated user take its turn, and return what it says."""
         model = self.ctx.simulator
         if model is None:
-            raise Stopped(NO_USER, "there is no simulated user (fix: name one with --simulator)")
+            raise DialogueStopped(
+                NO_USER, "there is no simulated user (fix: name one with --simulator)"
+            )
         reply = await model.reply(request)
         self.user_requests.append(request)
         self.spend("simulator", reply.usage)

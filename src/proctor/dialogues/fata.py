@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
+from proctor.contracts.judge import Ruling
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Dialogue, DialogueContext, Turns
-from proctor.core.model import Ruling
 from proctor.core.suite import Case, Json, Message
 from proctor.dialogues.arbiter import Arbiter, ruled
 from proctor.dialogues.clarify import GUIDANCE, Guidance, fata_request, problems_of
-from proctor.dialogues.conversation import Conversation, Stopped, sampling_of, transcript_of
+from proctor.dialogues.conversation import Conversation, DialogueStopped, sampling_of, transcript_of
 from proctor.dialogues.leaks import gives_away
 from proctor.dialogues.simulated import LEAK, materials
 from proctor.dialogues.verdicts import FataLastVerdict, FataVerdict
-from proctor.prompts import NumberOf, Words, keys_of, load
+from proctor.judging.prompts import NumberOf, Words, keys_of, load
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Fata(Dialogue):
                 reply = verdict.user_reply or ""
                 record.turns[-1]["user"] = reply
                 talk.tell(reply)
-        except Stopped as stop:
+        except DialogueStopped as stop:
             if stop.turn:
                 record.turns.append({"turn": talk.turn, "verdict": None, **stop.turn})
             notes = self._notes(talk, record, stop.reason, correct=None, skipped=True)
@@ -122,7 +122,7 @@ class Fata(Dialogue):
         record.turns[-1]["refused"] = [refused]
         if self._leaks(talk, ruling.verdict):
             record.flags.append({"turn": talk.turn, "kind": "AnswerGivenAway", "again": True})
-            raise Stopped(LEAK, "the user's reply gave away the expected answer, twice")
+            raise DialogueStopped(LEAK, "the user's reply gave away the expected answer, twice")
         return self._verdict(ruling)
 
     async def _ask(

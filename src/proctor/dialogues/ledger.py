@@ -23,9 +23,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from proctor.core.model import Ruling
+from proctor.contracts.judge import Ruling
 from proctor.core.suite import Case, Json
-from proctor.dialogues.verdicts import Decision
+from proctor.dialogues.verdicts import ArbiterDecision
 
 _NUMBERED = re.compile(r"^\s*(?:\(?\d+[.):]\s+|[-*•]\s+)")
 _ALIKE = 0.8
@@ -62,7 +62,7 @@ class Ledger:
             return None
         return [point for place, point in enumerate(self.points) if any(row[place] for row in rows)]
 
-    def enter(self, turn: int, decision: Decision, ruling: Ruling[Json]) -> None:
+    def enter(self, turn: int, decision: ArbiterDecision, ruling: Ruling[Json]) -> None:
         """Write down what was ruled at a turn."""
         before = self.covered[-1] if self.covered else None
         known = self.asked_so_far

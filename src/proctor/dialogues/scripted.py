@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Dialogue, DialogueContext, Turns
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Case, Json
 from proctor.dialogues.conversation import Conversation, spoken

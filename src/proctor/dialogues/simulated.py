@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proctor.core.contracts import DialogueContext
-from proctor.core.model import Request, Sampling
+from proctor.contracts.dialogue import DialogueContext
+from proctor.core.exchange import Request, Sampling
 from proctor.core.suite import Case, Json, Message
-from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, transcript_of
+from proctor.dialogues.conversation import NO_USER, Conversation, DialogueStopped, transcript_of
 from proctor.dialogues.leaks import gives_away, unasked, values_of
 from proctor.dialogues.ledger import Ledger, points_of
 from proctor.errors import BudgetError, ModelError
-from proctor.prompts import NumberOf, Words, load
+from proctor.judging.prompts import NumberOf, Words, load
 
 FAILED = NO_USER
 LEAK = "SimulatorLeak"
@@ -49,7 +49,7 @@ class SimulatedUser:
         if mistake is not None and severe:
             ledger.turns[-1]["refused"].append(text)
             await talk.discard_user()
-            raise Stopped(LEAK, "the simulated user gave away what it should not, twice")
+            raise DialogueStopped(LEAK, "the simulated user gave away what it should not, twice")
         return text
 
     def messages(self, talk: Conversation) -> tuple[Message, ...]:
@@ -123,10 +123,12 @@ class SimulatedUser:
         except BudgetError:
             raise
         except ModelError as error:
-            raise Stopped(FAILED, f"the simulated user could not be reached: {error}") from None
+            raise DialogueStopped(
+                FAILED, f"the simulated user could not be reached: {error}"
+            ) from None
         if text is None or not text.strip():
             await talk.discard_user()
-            raise Stopped(FAILED, "the simulated user said nothing")
+            raise DialogueStopped(FAILED, "the simulated user said nothing")
         return text
 
     async def _answer_originally(self, talk: Conversation, messages: tuple[Message, ...]) -> str:

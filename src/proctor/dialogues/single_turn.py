@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from proctor.contracts.dialogue import Dialogue, DialogueContext
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Dialogue, DialogueContext
 from proctor.core.suite import Json
 from proctor.dialogues.conversation import Conversation
 

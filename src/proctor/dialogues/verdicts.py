@@ -12,7 +12,7 @@ from proctor.core.suite import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class ArbiterDecision:
     """Hold a ruling as the dialogue acts on it."""
 
     final: bool
@@ -84,7 +84,7 @@ class OriginalVerdict(BaseModel):
 
 def decided(
     verdict: ClarifyVerdict, points: Sequence[str], match: Callable[[str, Sequence[str]], Any]
-) -> Decision:
+) -> ArbiterDecision:
     """Reconcile a verdict with itself: points are resolved only if none is listed as missing.
 
     Names that are not on the checklist are left out; a case without points is resolved.
@@ -92,7 +92,7 @@ def decided(
     named = {match(name, points) for name in verdict.missing_required_points}
     missing = tuple(point for point in points if point in named)
     asked = verdict.asked_points
-    return Decision(
+    return ArbiterDecision(
         final=verdict.is_final_answer,
         correct=verdict.is_correct if verdict.is_final_answer else None,
         resolved=not points or (verdict.all_required_points_resolved and not missing),
@@ -102,13 +102,13 @@ def decided(
     )
 
 
-def decided_originally(given: dict[str, Any], points: Sequence[str]) -> Decision:
+def decided_originally(given: dict[str, Any], points: Sequence[str]) -> ArbiterDecision:
     """Rule as the original does: truth values of anything, the flag before its own list."""
     listed = given.get("missing_required_points")
     missing = tuple(str(name) for name in listed) if isinstance(listed, list) else ()
     flag = given.get("all_required_points_resolved")
     final = bool(given.get("is_final_answer"))
-    return Decision(
+    return ArbiterDecision(
         final=final,
         correct=bool(given.get("is_correct")) if final else None,
         resolved=flag if isinstance(flag, bool) else not points or not missing,

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.contracts import Dialogue, DialogueContext, Turns
-from proctor.core.model import Request
+from proctor.core.exchange import Request
 from proctor.core.suite import Case, Json, Message
-from proctor.dialogues.conversation import NO_USER, Conversation, Stopped, spoken
+from proctor.dialogues.conversation import NO_USER, Conversation, DialogueStopped, spoken
 from proctor.errors import BudgetError, ModelError
-from proctor.prompts import Pen, keys_of, load
+from proctor.judging.prompts import Pen, keys_of, load
 
 FAILED = NO_USER
 PROMPTS = ("virtual_user", "virtual_user_start")
@@ -45,10 +45,12 @@ class VirtualUser(Dialogue):
                 query = await self._say(talk)
                 if self._ends(query, ""):
                     await talk.discard_user()
-                    raise Stopped(FAILED, "the virtual user ended before it had asked anything")
+                    raise DialogueStopped(
+                        FAILED, "the virtual user ended before it had asked anything"
+                    )
                 talk.tell(query)
             return await self._go_on(talk)
-        except Stopped as stop:
+        except DialogueStopped as stop:
             notes = {"reason": stop.reason, "skipped": True}
             return talk.attempt(AttemptStatus.STOPPED, notes, stop.error)
 
@@ -97,11 +99,13 @@ class VirtualUser(Dialogue):
             except BudgetError:
                 raise
             except ModelError as error:
-                raise Stopped(FAILED, f"the virtual user could not be reached: {error}") from None
+                raise DialogueStopped(
+                    FAILED, f"the virtual user could not be reached: {error}"
+                ) from None
             if text and text.strip():
                 return text.strip()
         await talk.discard_user()
-        raise Stopped(FAILED, "the virtual user said nothing")
+        raise DialogueStopped(FAILED, "the virtual user said nothing")
 
     async def _reply(self, talk: Conversation, again: str) -> str | None:
         ctx = talk.ctx

@@ -10,16 +10,16 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
-from proctor import bounded, child_processes, search_paths, wire
+from proctor.contracts.executor import Executor, GradeTask
 from proctor.core.attempt import Attempt
 from proctor.core.blame import innocent_answers, missed, suites_doing
-from proctor.core.contracts import Executor, GradeTask
 from proctor.core.encoding import score_from
 from proctor.core.fingerprint import digest, plain
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.errors import ProctorError
 from proctor.executors.worker import HEADER, PROGRESS
+from proctor.io import child_processes, concurrency, json_bytes, search_paths
 
 JOB_SIZE = 64
 READY = 2
@@ -46,7 +46,7 @@ class LocalExecutor(Executor):
         self._booting: list[_Worker] = []
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
-        self._size = self.workers or bounded.available_cores()
+        self._size = self.workers or concurrency.available_cores()
         self._room = asyncio.Semaphore(self._size)
         self._harmed: dict[str, str] = {}
         """On which harmless answer a criterion cost a worker its life; nothing where on none."""
@@ -62,7 +62,7 @@ class LocalExecutor(Executor):
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks in jobs of a few dozen attempts."""
         limit = self._size + READY
-        async with aclosing(bounded.each(jobs(tasks), self._run, limit=limit)) as done:
+        async with aclosing(concurrency.map_unordered(jobs(tasks), self._run, limit=limit)) as done:
             async for scores in done:
                 for key, score in scores:
                     yield key, score
@@ -74,14 +74,14 @@ class LocalExecutor(Executor):
         self._idle.clear()
         self._booting.clear()
 
-    async def _run(self, job: "Job") -> list[tuple[str, Score]]:
+    async def _run(self, job: "GradingJob") -> list[tuple[str, Score]]:
         """Judge one job; whatever an attempt does to its worker costs only that attempt."""
         done: list[tuple[str, Score]] = []
-        left: Job | None = job
+        left: GradingJob | None = job
         while left is not None:
             try:
                 scores = await self._judged(left)
-            except _Lost as lost:
+            except _WorkerLost as lost:
                 score = await self._blamed(left.alone(lost.number), lost)
                 done.append((left.keys[lost.number], score))
                 left = left.without(lost.number)
@@ -90,13 +90,13 @@ class LocalExecutor(Executor):
             left = None
         return done
 
-    async def _blamed(self, task: GradeTask, lost: "_Lost") -> Score:
+    async def _blamed(self, task: GradeTask, lost: "_WorkerLost") -> Score:
         """Score an attempt at which a worker was lost: a miss, unless it is the suite's doing."""
         if lost.ended:
             # Somebody else may have killed that process, or all of the machine's memory was used.
             try:
                 return (await self._judged(_job(task)))[0]
-            except _Lost as again:
+            except _WorkerLost as again:
                 lost = again
         if not lost.computed or task.out_of is None:
             return Score.failed(lost.reason, out_of=task.out_of)
@@ -116,13 +116,13 @@ class LocalExecutor(Executor):
                 try:
                     tried = replace(task, attempts=(Attempt.of(task.case.id, answer),))
                     await self._judged(_job(tried))
-                except _Lost:
+                except _WorkerLost:
                     self._harmed[key] = what
                     break
         return self._harmed[key]
 
-    async def _judged(self, job: "Job") -> list[Score]:
-        message = wire.dumps(job.message())
+    async def _judged(self, job: "GradingJob") -> list[Score]:
+        message = json_bytes.dumps(job.message())
         async with self._room:
             worker = self._idle.pop() if self._idle else await self._start()
             try:
@@ -140,7 +140,7 @@ class LocalExecutor(Executor):
             try:
                 await worker.get_ready(self.allow_import)
                 return worker
-            except NotStarted:
+            except WorkerNotStarted:
                 await self._discard(worker)
                 if not left:
                     raise
@@ -151,11 +151,11 @@ class LocalExecutor(Executor):
         await worker.kill()
 
 
-class NotStarted(ProctorError):
+class WorkerNotStarted(ProctorError):
     """Say that a grading process ended before it could be given anything."""
 
 
-class _Lost(Exception):
+class _WorkerLost(Exception):
     """Say which attempt of a job cost the worker its life, and how."""
 
     def __init__(
@@ -170,7 +170,7 @@ class _Lost(Exception):
 
 
 @dataclass(frozen=True)
-class Job:
+class GradingJob:
     """Hold as many attempts as are sent to a worker at once."""
 
     groups: tuple[tuple[GradeTask, tuple[int, ...]], ...]
@@ -209,11 +209,11 @@ class Job:
                 keys=tuple(task.keys[i] for i in places),
             )
 
-    def halves(self) -> "list[Job]":
+    def halves(self) -> "list[GradingJob]":
         """Return two jobs with half of the attempts each."""
         single = [(task, (i,)) for task, places in self.groups for i in places]
         middle = len(single) // 2
-        return [Job(tuple(part)) for part in (single[:middle], single[middle:]) if part]
+        return [GradingJob(tuple(part)) for part in (single[:middle], single[middle:]) if part]
 
     def alone(self, number: int) -> GradeTask:
         """Return a task that holds one attempt alone."""
@@ -221,7 +221,7 @@ class Job:
         task, place = single[number]
         return replace(task, attempts=(task.attempts[place],), keys=(task.keys[place],))
 
-    def without(self, number: int) -> "Job | None":
+    def without(self, number: int) -> "GradingJob | None":
         """Return the job less one attempt; none where nothing is left."""
         groups = []
         for task, places in self.groups:
@@ -229,15 +229,15 @@ class Job:
             number -= len(places)
             if kept:
                 groups.append((task, kept))
-        return Job(tuple(groups)) if groups else None
+        return GradingJob(tuple(groups)) if groups else None
 
 
-def _job(task: GradeTask) -> Job:
+def _job(task: GradeTask) -> GradingJob:
     """Return the job of a task with one attempt."""
-    return Job(((task, (0,)),))
+    return GradingJob(((task, (0,)),))
 
 
-def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[Job]:
+def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[GradingJob]:
     """Pack tasks into jobs of about the same number of attempts."""
     groups: list[tuple[GradeTask, tuple[int, ...]]] = []
     room = size
@@ -248,10 +248,10 @@ def jobs(tasks: Iterable[GradeTask], size: int = JOB_SIZE) -> Iterator[Job]:
             groups.append((task, tuple(taken)))
             room -= len(taken)
             if room == 0:
-                yield Job(tuple(groups))
+                yield GradingJob(tuple(groups))
                 groups, room = [], size
     if groups:
-        yield Job(tuple(groups))
+        yield GradingJob(tuple(groups))
 
 
 def _working_directory() -> str:
@@ -294,11 +294,11 @@ class _Worker:
             "allow_import": allow_import,
         }
         try:
-            await self._send(wire.dumps(told))
+            await self._send(json_bytes.dumps(told))
             await asyncio.wait_for(self._receive(), START_LIMIT)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             message = "a grading process did not start; see its message above"
-            raise NotStarted(message) from None
+            raise WorkerNotStarted(message) from None
 
     async def judge(self, limits: Sequence[float], message: bytes) -> list[Score]:
         """Send a job and wait for its scores, watching the time of each attempt."""
@@ -312,7 +312,7 @@ class _Worker:
                     computed = self._used(used) >= BUSY * limit
                     if computed or left <= -PATIENCE * limit:
                         reason = f"took longer than the {limit:g} s allowed and was stopped"
-                        raise _Lost(number, reason, computed=computed)
+                        raise _WorkerLost(number, reason, computed=computed)
                     left = limit / 5
                 done, _ = await asyncio.wait({receiving}, timeout=min(left + 0.01, limit))
                 if done:
@@ -322,7 +322,7 @@ class _Worker:
             number = max(PROGRESS.unpack_from(self.progress, 0)[0], 0)
             code = self.process.returncode
             reason = f"its grading process ended unexpectedly ({code})"
-            raise _Lost(number, reason, ended=True) from None
+            raise _WorkerLost(number, reason, ended=True) from None
         finally:
             receiving.cancel()
 
@@ -355,4 +355,4 @@ class _Worker:
     async def _receive(self) -> Json:
         assert self.process.stdout is not None
         (size,) = HEADER.unpack(await self.process.stdout.readexactly(HEADER.size))
-        return wire.loads(await self.process.stdout.readexactly(size))
+        return json_bytes.loads(await self.process.stdout.readexactly(size))

@@ -10,16 +10,19 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from proctor import bounded, search_paths
-from proctor.core.contracts import Executor, GradeTask, ScoreContext, Scorer
-from proctor.core.model import Model, Reply, Request
-from proctor.core.program import Program, Ran, Sandbox
+from proctor.contracts.executor import Executor, GradeTask
+from proctor.contracts.model import Model
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.exchange import Reply, Request
+from proctor.core.program import Program, Ran
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Spec
 from proctor.errors import MissingResource, ModelError, SandboxError
-from proctor.executors.local import Job, jobs
-from proctor.executors.ray_pool import Lost, Pool
-from proctor.executors.ray_worker import Batcher, Host, Parcel, Setting, Worker
+from proctor.executors.local import GradingJob, jobs
+from proctor.executors.ray_pool import NodeLost, Pool
+from proctor.executors.ray_worker import Batcher, Parcel, RayWorker, Setting, WorkerHost
+from proctor.io import concurrency, search_paths
 
 BATCH = 1024
 """How many attempts a scorer that judges many at once is given on a node."""
@@ -66,7 +69,9 @@ class RayExecutor(Executor):
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
         """Judge all tasks in jobs of a few dozen attempts, few of them under way at a time."""
         pool = await self._grading()
-        async with aclosing(bounded.each(jobs(tasks), self._run, limit=pool.limit)) as done:
+        async with aclosing(
+            concurrency.map_unordered(jobs(tasks), self._run, limit=pool.limit)
+        ) as done:
             async for pairs in done:
                 for pair in pairs:
                     yield pair
@@ -97,11 +102,13 @@ class RayExecutor(Executor):
 
             try:
                 return number, await pool.use(work)
-            except Lost:
+            except NodeLost:
                 return number, [Score.failed(_LOST) for _ in part]
 
         made: dict[int, list[Score]] = {}
-        async with aclosing(bounded.each(enumerate(parts), judged, limit=pool.limit)) as done:
+        async with aclosing(
+            concurrency.map_unordered(enumerate(parts), judged, limit=pool.limit)
+        ) as done:
             async for number, scores in done:
                 made[number] = scores
         return [score for number in sorted(made) for score in made[number]]
@@ -117,7 +124,7 @@ class RayExecutor(Executor):
             if (pool := self._hosts.get(key)) is None:
                 await self._connect()
                 deep = int(spec.params.get("slots") or 2)
-                pool = self._hosts[key] = self._pool_of(Host, deep=deep)
+                pool = self._hosts[key] = self._pool_of(WorkerHost, deep=deep)
         parcels = await self._packed(spec)
 
         async def work(worker: Any) -> Reply | None:
@@ -130,7 +137,7 @@ class RayExecutor(Executor):
 
         try:
             return await pool.use(work)
-        except Lost:
+        except NodeLost:
             raise ModelError(_LOST, passing=True) from None
 
     async def run_program(self, program: Program, *, warm: bool) -> Ran | None:
@@ -143,7 +150,7 @@ class RayExecutor(Executor):
 
         try:
             return await pool.use(work)
-        except Lost:
+        except NodeLost:
             raise SandboxError(_LOST) from None
 
     async def close(self) -> None:
@@ -163,7 +170,7 @@ class RayExecutor(Executor):
             await asyncio.to_thread(ray.shutdown)
             self._mine = self._connected = False
 
-    async def _run(self, job: Job) -> list[tuple[str, Score]]:
+    async def _run(self, job: GradingJob) -> list[tuple[str, Score]]:
         """Judge one job; where all who try it are lost, find out which attempt it is."""
         tasks, cases = self._message(job)
 
@@ -174,13 +181,13 @@ class RayExecutor(Executor):
         assert self._pool is not None
         try:
             scores = await self._pool.use(work)
-        except Lost:
+        except NodeLost:
             if len(job.keys) == 1:
                 return [(job.keys[0], Score.failed(_LOST))]
             return [pair for part in job.halves() for pair in await self._run(part)]
         return list(zip(job.keys, (one for task in scores for one in task), strict=True))
 
-    def _message(self, job: Job) -> tuple[list[Any], list[Any]]:
+    def _message(self, job: GradingJob) -> tuple[list[Any], list[Any]]:
         """Return the tasks of a job, and references to the large cases that travel apart."""
         tasks: list[Any] = []
         places: dict[int, int] = {}
@@ -213,7 +220,7 @@ class RayExecutor(Executor):
             import ray
 
             size = self.workers or int(ray.cluster_resources().get("CPU", 1)) or 1
-            actor = ray.remote(num_cpus=1, max_concurrency=16)(Worker)
+            actor = ray.remote(num_cpus=1, max_concurrency=16)(RayWorker)
             spread = actor.options(scheduling_strategy="SPREAD")
             self._pool = Pool(lambda: spread.remote(self._setting()), size)
         return self._pool

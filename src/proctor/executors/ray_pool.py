@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from proctor.errors import MissingResource, ProctorError
-from proctor.executors.ray_worker import Ready
+from proctor.executors.ray_worker import WorkerReady
 from proctor.version import __version__
 
 START_LIMIT = 300.0
@@ -20,7 +20,7 @@ MOST_FALSE_STARTS = 8
 Made = TypeVar("Made")
 
 
-class Lost(Exception):
+class NodeLost(Exception):
     """Say that the workers that a piece of work was given to were lost, one after the other."""
 
 
@@ -74,7 +74,7 @@ class Pool:
                 raise
             self._free.put_nowait(worker)
             return made
-        raise Lost
+        raise NodeLost
 
     async def close(self) -> None:
         """Let the workers leave nothing behind, and end them."""
@@ -113,7 +113,7 @@ class Pool:
         from ray.exceptions import RayError
 
         try:
-            ready: Ready = await worker.ready.remote()
+            ready: WorkerReady = await worker.ready.remote()
         except RayError as error:
             self._false_starts += 1
             if self._false_starts >= MOST_FALSE_STARTS:
@@ -154,7 +154,7 @@ async def _closed(worker: Any) -> None:
         await worker.close.remote()
 
 
-def _misfit(ready: Ready) -> ProctorError | None:
+def _misfit(ready: WorkerReady) -> ProctorError | None:
     if ready.version != __version__:
         return MissingResource(
             f"the node {ready.node} has Proctor {ready.version}, and this is {__version__}"

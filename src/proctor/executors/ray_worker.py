@@ -10,17 +10,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from proctor.core.contracts import GradeTask, ScoreContext, Scorer
-from proctor.core.judging import judge_batch
-from proctor.core.model import Model, Reply, Request
-from proctor.core.program import Program, Ran, Sandbox
+from proctor.contracts.executor import GradeTask
+from proctor.contracts.model import Model
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scoring import run_scorer_batch
+from proctor.core.exchange import Reply, Request
+from proctor.core.program import Program, Ran
 from proctor.core.score import Score
 from proctor.core.suite import Spec
 from proctor.errors import SandboxError
 from proctor.executors.local import LocalExecutor
-from proctor.fetched import cache
+from proctor.io.downloads import cache
+from proctor.io.search_paths import import_from_text
 from proctor.registry import build
-from proctor.search_paths import import_from_text
 from proctor.version import __version__
 
 
@@ -48,7 +51,7 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class WorkerReady:
     """Say what a worker is: which version of Proctor, on which node."""
 
     version: str
@@ -56,7 +59,7 @@ class Ready:
     problems: tuple[str, ...] = ()
 
 
-class Worker:
+class RayWorker:
     """Judge jobs in a process that can be killed, and run programs in a sandbox of the node."""
 
     def __init__(self, setting: Setting) -> None:
@@ -66,11 +69,11 @@ class Worker:
         self._sandbox: Sandbox | None = None
         self._one = asyncio.Lock()
 
-    async def ready(self) -> Ready:
+    async def ready(self) -> WorkerReady:
         """Say that this worker has started, and what keeps it from running programs."""
         sandbox = self._setting.sandbox
         problems = () if sandbox is None else tuple(build("sandbox", sandbox).problems())
-        return Ready(__version__, os.uname().nodename, problems)
+        return WorkerReady(__version__, os.uname().nodename, problems)
 
     async def grade(self, tasks: Sequence[Any], *cases: Any) -> list[list[Score]]:
         """Judge tasks one after the other; large cases come apart, each once for all its tasks."""
@@ -110,9 +113,9 @@ class Batcher:
     def __post_init__(self) -> None:
         use_path(self.setting.path, self.setting.trusted)
 
-    def ready(self) -> Ready:
+    def ready(self) -> WorkerReady:
         """Say that this worker has started."""
-        return Ready(__version__, os.uname().nodename)
+        return WorkerReady(__version__, os.uname().nodename)
 
     def lacks(self, parcels: Sequence[Parcel]) -> list[str]:
         """Return the names of the parcels that this node has not got yet."""
@@ -133,7 +136,7 @@ class Batcher:
     def judge(self, spec: Spec, contexts: Sequence[ScoreContext]) -> list[Score]:
         """Judge many attempts by one scorer."""
         scorer = _scorer(_Key(self._here(spec)), self.setting.allow_import)
-        return judge_batch(scorer, contexts)
+        return run_scorer_batch(scorer, contexts)
 
     def _here(self, spec: Spec) -> Spec:
         """Return a spec whose files are those of this node."""
@@ -152,7 +155,7 @@ class Batcher:
         return False
 
 
-class Host(Batcher):
+class WorkerHost(Batcher):
     """Answer for a model that computes, and keep it loaded."""
 
     _model: Model | None = None

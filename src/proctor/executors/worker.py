@@ -15,14 +15,14 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import BinaryIO
 
-from proctor import wire
-from proctor.core.contracts import ScoreContext, Scorer
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scoring import run_scorer
 from proctor.core.encoding import attempt_from, case_from, criterion_from
 from proctor.core.fingerprint import plain
-from proctor.core.judging import judge
 from proctor.core.suite import Json, Spec
+from proctor.io import json_bytes
+from proctor.io.search_paths import import_from_text
 from proctor.registry import build
-from proctor.search_paths import import_from_text
 
 HEADER = struct.Struct("<I")
 PROGRESS = struct.Struct("<qdd")
@@ -32,7 +32,7 @@ much processor time this process had used by then."""
 
 def send(stream: BinaryIO, message: Json) -> None:
     """Write one message with its length before it."""
-    data = wire.dumps(message)
+    data = json_bytes.dumps(message)
     stream.write(HEADER.pack(len(data)) + data)
     stream.flush()
 
@@ -43,7 +43,7 @@ def receive(stream: BinaryIO) -> Json:
     if len(header) < HEADER.size:
         return None
     (size,) = HEADER.unpack(header)
-    return wire.loads(stream.read(size))
+    return json_bytes.loads(stream.read(size))
 
 
 def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
@@ -63,11 +63,11 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
         for group in job["groups"]:
             if "case" in group:
                 case = case_from(group["case"])
-            scorer = _scorer(wire.dumps(group["criterion"]), allow_import)
+            scorer = _scorer(json_bytes.dumps(group["criterion"]), allow_import)
             for data in group["attempts"]:
                 PROGRESS.pack_into(progress, 0, number, time.monotonic(), time.process_time())
                 ctx = ScoreContext(case=case, attempt=attempt_from(data))
-                scores.append(plain(judge(scorer, ctx)))
+                scores.append(plain(run_scorer(scorer, ctx)))
                 number += 1
         PROGRESS.pack_into(progress, 0, -1, 0.0, 0.0)
         send(stdout, scores)
@@ -75,7 +75,7 @@ def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
 
 @lru_cache(maxsize=512)
 def _scorer(criterion: bytes, allow_import: bool) -> Scorer:
-    spec: Spec = criterion_from(wire.loads(criterion)).scorer
+    spec: Spec = criterion_from(json_bytes.loads(criterion)).scorer
     scorer: Scorer = build("scorer", spec, allow_import=allow_import)
     return scorer
 

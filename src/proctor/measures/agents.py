@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from proctor.core.agent import RoundState, rounds_of
+from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
-from proctor.core.contracts import Measure
+from proctor.core.rounds import RoundState, rounds_of
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion

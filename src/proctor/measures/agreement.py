@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from proctor.core.contracts import Measure
+from proctor.contracts.measure import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import Score
 from proctor.stats.agreement import Coincidences, alpha_interval
 
 
 @dataclass(frozen=True)
-class Agreement(Measure):
+class JudgeAgreement(Measure):
     """Krippendorff's alpha over the points that the judges of a panel gave one by one.
 
     1 is full agreement, 0 what chance would give. Name a criterion, or leave it out for all that a

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
-from proctor.core.contracts import Measure
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case

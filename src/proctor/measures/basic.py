@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from proctor.core.contracts import Measure
+from proctor.contracts.measure import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus, ValueStatus
 from proctor.core.summation import in_turn

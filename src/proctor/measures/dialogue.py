@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import sqrt
 
+from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
-from proctor.core.contracts import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.suite import Json
 from proctor.measures.shares import Compat, Share

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
-from proctor.core.contracts import Measure
 from proctor.core.fingerprint import digest
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import ScoreStatus
@@ -34,7 +34,7 @@ class NamedMetric(Measure):
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Average the value over all cases, and over those of each tag's value."""
-        gathered = _Gathered(by=self.by)
+        gathered = _NamedValues(by=self.by)
         empty: list[tuple[Case, list[float], int]] = []
         for result in results:
             found, silent = [], 0
@@ -65,7 +65,7 @@ class NamedMetric(Measure):
 
 
 @dataclass
-class _Gathered:
+class _NamedValues:
     """Gather values over all cases and by tag."""
 
     by: str

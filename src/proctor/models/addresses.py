@@ -5,8 +5,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from proctor.core.user_info import without_user_info
 from proctor.errors import UsageError
-from proctor.loopback import is_loopback_host
-from proctor.redaction import SECRETS
+from proctor.io.loopback import is_loopback_host
+from proctor.io.redaction import SECRETS
 
 
 def base_of(url: str, endings: Sequence[str]) -> str:

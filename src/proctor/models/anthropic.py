@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor import wire
-from proctor.core.model import Reply, Request
+from proctor.core.exchange import Reply, Request
 from proctor.core.suite import Json, Message
-from proctor.models.served import Served, shape_name, usage_of
+from proctor.io import json_bytes
+from proctor.models.http_model import Served, shape_name, usage_of
 from proctor.models.thinking import split
 
 VERSION = "2023-06-01"
@@ -70,7 +70,9 @@ class Anthropic(Served):
         blocks = payload["content"]
         if not isinstance(blocks, list):
             raise TypeError(f"the content is {type(blocks).__name__}")
-        used = [wire.dumps(b["input"]).decode() for b in blocks if b.get("type") == "tool_use"]
+        used = [
+            json_bytes.dumps(b["input"]).decode() for b in blocks if b.get("type") == "tool_use"
+        ]
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
         thoughts = [b.get("thinking") or "" for b in blocks if b.get("type") == "thinking"]
         said = used[0] if used else "".join(texts) if texts else None

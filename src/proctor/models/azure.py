@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
-from proctor.core.model import Upstream
+from proctor.core.exchange import Upstream
 from proctor.errors import UsageError
 from proctor.models.openai import OpenAI
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.core.access import Destination
 from proctor.errors import ModelError
+from proctor.io.redaction import redact, redact_body
 from proctor.models.addresses import proxy_of
 from proctor.models.refusals import Lessons
 from proctor.models.retrying import TryFailed
-from proctor.redaction import redact, redact_body
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -27,7 +27,7 @@ LARGEST = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """Hold what a server sent back, whatever its status."""
 
     status: int
@@ -36,7 +36,7 @@ class Answer:
     seconds: float
 
 
-class Endpoint:
+class ModelEndpoint:
     """Keep connections to one base URL open, and remember what was learned about its server."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Endpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._proxy = proxy_of(destination.base)
 
-    async def post(self, path: str, body: bytes, limit: float) -> Answer:
+    async def post(self, path: str, body: bytes, limit: float) -> HttpAnswer:
         """Send a body and return the answer, or raise TryFailed."""
         self.in_flight += 1
         try:
@@ -64,7 +64,7 @@ class Endpoint:
         finally:
             self.in_flight -= 1
 
-    async def get(self, path: str, limit: float) -> Answer:
+    async def get(self, path: str, limit: float) -> HttpAnswer:
         """Return what lies at a path, or raise TryFailed."""
         return await self._send("GET", path, None, limit)
 
@@ -84,7 +84,7 @@ class Endpoint:
         elif session is not None:
             _abandon(session, self._loop)
 
-    async def _send(self, method: str, path: str, body: bytes | None, limit: float) -> Answer:
+    async def _send(self, method: str, path: str, body: bytes | None, limit: float) -> HttpAnswer:
         from aiohttp import ClientError, ClientTimeout
 
         started = time.monotonic()
@@ -100,7 +100,7 @@ class Endpoint:
                 self.failures = 0
                 data = redact_body(await _whole(response.content))
                 took = time.monotonic() - started
-                return Answer(response.status, response.headers, data, took)
+                return HttpAnswer(response.status, response.headers, data, took)
         except (ClientError, TimeoutError, OSError) as error:
             failed = _failure(error, self.base, time.monotonic() - started)
         if failed.kind == "unreachable":
@@ -129,12 +129,12 @@ class Endpoint:
 class Endpoints:
     """Share calls among the servers of one model that are alive."""
 
-    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+    def __init__(self, endpoints: Sequence[ModelEndpoint]) -> None:
         self.all = list(endpoints)
         self._turn = 0
-        self._probes: dict[Endpoint, asyncio.Future[None]] = {}
+        self._probes: dict[ModelEndpoint, asyncio.Future[None]] = {}
 
-    def pick(self, *, avoid: Endpoint | None = None) -> Endpoint:
+    def pick(self, *, avoid: ModelEndpoint | None = None) -> ModelEndpoint:
         """Return the server with the fewest calls under way, and not the one just failed."""
         if len(self.all) == 1:
             return self.all[0]
@@ -172,7 +172,7 @@ class Endpoints:
                 self._probes[endpoint] = asyncio.ensure_future(_probe(endpoint))
 
 
-async def _probe(endpoint: Endpoint) -> None:
+async def _probe(endpoint: ModelEndpoint) -> None:
     """Ask for anything: whatever the server says, it is there again."""
     try:
         await endpoint.get("/models", PROBE_LIMIT)

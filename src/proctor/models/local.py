@@ -10,10 +10,12 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import IO, ClassVar
 
-from proctor import bounded, child_processes
-from proctor.core.model import Model, Reply, Request, Upstream
+from proctor.contracts.model import Model
+from proctor.core.exchange import Reply, Request, Upstream
 from proctor.core.suite import Json
 from proctor.errors import ModelError, UsageError
+from proctor.io import child_processes
+from proctor.io import concurrency as concurrency_module
 from proctor.models import weights
 from proctor.models.openai import OpenAI
 
@@ -115,7 +117,7 @@ class Local(Model):
             "name": path.stem,
             "slots": self.slots,
             "context": self.context,
-            "threads": self.threads or max(1, bounded.available_cores() // 2),
+            "threads": self.threads or max(1, concurrency_module.available_cores() // 2),
         }
         with tempfile.TemporaryFile() as errors:
             # Not in the working directory: llama.cpp loads libraries of certain names from there.

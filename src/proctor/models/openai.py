@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import exp, inf, log1p
 from typing import ClassVar
 
-from proctor import wire
-from proctor.core.model import Reply, Request, Shape, Upstream
+from proctor.core.exchange import Reply, ReplyShape, Request, Upstream
 from proctor.core.suite import Json, Message
+from proctor.io import json_bytes
+from proctor.models.http_model import ImpossibleNumber, Served, shape_name, usage_of
 from proctor.models.refusals import NAME_OF_TOKENS, TOKENS
-from proctor.models.served import ImpossibleNumber, Served, shape_name, usage_of
 from proctor.models.thinking import split
 
 _ABOUT_SCHEMA = ("response_format", "response format", "json_schema", "json schema", "structured",
@@ -100,7 +100,7 @@ def _message(message: Message) -> dict[str, Json]:
     return {"role": message.role, "content": parts}
 
 
-def _shaped(shape: Shape, rung: str) -> dict[str, Json]:
+def _shaped(shape: ReplyShape, rung: str) -> dict[str, Json]:
     name = shape_name(shape)
     if rung == "schema":
         wanted = {"name": name, "schema": shape.schema, "strict": _is_closed(shape.schema)}
@@ -146,7 +146,7 @@ def _called(message: Mapping[str, Json]) -> str | None:
     if not calls:
         return None
     arguments = calls[0]["function"]["arguments"]
-    return arguments if isinstance(arguments, str) else wire.dumps(arguments).decode()
+    return arguments if isinstance(arguments, str) else json_bytes.dumps(arguments).decode()
 
 
 def _logprobs(given: Json) -> dict[str, float]:

@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from re import compile as pattern
 
-from proctor import wire
 from proctor.core.suite import Json
 from proctor.errors import SuiteError, UsageError
-from proctor.source import read_json
+from proctor.io import json_bytes
+from proctor.io.text_files import read_json
 
 Price = tuple[float, float]
 """US dollars per million tokens in and out."""
@@ -42,7 +42,7 @@ def price_of(
 
 @cache
 def _document() -> Json:
-    return wire.loads(files(__package__).joinpath("prices.json").read_bytes())
+    return json_bytes.loads(files(__package__).joinpath("prices.json").read_bytes())
 
 
 @cache

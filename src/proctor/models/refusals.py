@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
-from proctor import wire
 from proctor.core.suite import Json
-from proctor.models.words import message_of
+from proctor.io import json_bytes
+from proctor.models.error_text import message_of
 
 STATUSES = (400, 422, 501)
 TOKENS, NEW_TOKENS = "max_tokens", "max_completion_tokens"
@@ -76,7 +76,7 @@ class Refusal:
     def of(cls, data: bytes) -> "Refusal":
         """Read the body of an answer."""
         try:
-            payload = wire.loads_foreign(data[:1_000_000])
+            payload = json_bytes.loads_foreign(data[:1_000_000])
         except ValueError:
             return cls(data[:10_000].decode("utf-8", "replace").lower())
         fields = sorted(set(_fields(payload, _DEEPEST)))

@@ -7,17 +7,18 @@ from functools import cached_property
 from hashlib import file_digest
 from pathlib import Path
 
-from proctor import wire
+from proctor.contracts.model import Model
 from proctor.core.encoding import reply_from, request_from
+from proctor.core.exchange import Reply, Request
 from proctor.core.fingerprint import digest, plain
-from proctor.core.model import Model, Reply, Request
 from proctor.core.suite import Json
 from proctor.errors import ModelError, SuiteError
-from proctor.source import decode, parse_json, read_lines
+from proctor.io import json_bytes
+from proctor.io.text_files import decode, parse_json, read_lines
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCall:
     """Hold one reply of a cassette, and which model gave it."""
 
     model: str
@@ -38,12 +39,12 @@ def line(identity: Json, request: Request, reply: Reply) -> bytes:
         "request": plain(request.addressed),
         "reply": plain(reply),
     }
-    return wire.dumps(made) + b"\n"
+    return json_bytes.dumps(made) + b"\n"
 
 
-def read(path: Path) -> Mapping[str, Mapping[str, Recorded]]:
+def read(path: Path) -> Mapping[str, Mapping[str, RecordedCall]]:
     """Read a cassette: by the key of the request, what each model replied to it last."""
-    found: dict[str, dict[str, Recorded]] = {}
+    found: dict[str, dict[str, RecordedCall]] = {}
     try:
         for key, recorded in _calls(read_lines(path), path):
             found.setdefault(key, {})[recorded.model] = recorded
@@ -126,7 +127,7 @@ class Replay(Model):
             raise ModelError(f"{self.label}: {error.strerror or error}") from None
 
     @cached_property
-    def _calls(self) -> Mapping[str, Mapping[str, Recorded]]:
+    def _calls(self) -> Mapping[str, Mapping[str, RecordedCall]]:
         return read(self._path)
 
 
@@ -155,7 +156,7 @@ class Recorder:
             self._file = -1
 
 
-def _calls(file: Iterator[bytes], path: Path) -> Iterator[tuple[str, Recorded]]:
+def _calls(file: Iterator[bytes], path: Path) -> Iterator[tuple[str, RecordedCall]]:
     """Yield the calls of a cassette; the end of one whose writer was killed is left out."""
     for number, text in enumerate(file, 1):
         if not text.strip():
@@ -166,7 +167,7 @@ def _calls(file: Iterator[bytes], path: Path) -> Iterator[tuple[str, Recorded]]:
             named = data.get("model") or ""
             model = named if isinstance(named, str) else str(named.get("model", ""))
             reply_from(data["reply"])
-            yield key, Recorded(model, data["reply"])
+            yield key, RecordedCall(model, data["reply"])
         except (SuiteError, ValueError, LookupError, TypeError, AttributeError) as error:
             if not text.endswith(b"\n"):
                 return

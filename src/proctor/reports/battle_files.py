@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proctor.core.comparison import BattleOutcome, Comparison, Preference, placed, settle
 from proctor.core.suite import Json
-from proctor.source import read_json, wrong
+from proctor.io.text_files import read_json, wrong
 
 FOLDER = Path("gpt_evaluate", "battle_results")
 INVALID = (-1.0, -1.0)
@@ -15,7 +15,7 @@ INVALID = (-1.0, -1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class BattleRecord:
     """Hold what is kept of two answers to a question: the judge's text, the marks, who won."""
 
     id: Json
@@ -52,7 +52,7 @@ def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
     return [*written, _written(total, known)]
 
 
-def records_of(outcome: BattleOutcome, first: str, second: str) -> list[Record]:
+def records_of(outcome: BattleOutcome, first: str, second: str) -> list[BattleRecord]:
     """Return what the comparisons of two runs come to, in the order of the cases' ids.
 
     Where both orders were asked, the marks are their mean and the text is that of both.
@@ -63,7 +63,7 @@ def records_of(outcome: BattleOutcome, first: str, second: str) -> list[Record]:
     return sorted(made, key=lambda record: _order(record.id))
 
 
-def statistics(names: Sequence[str], records: Iterable[Record]) -> dict[str, Json]:
+def statistics(names: Sequence[str], records: Iterable[BattleRecord]) -> dict[str, Json]:
     """Sum up as the original does: ``better`` means that the second is; no tie is half a win.
 
     Where no reply could be read the original stops; here rate and marks are then none.
@@ -84,7 +84,7 @@ def statistics(names: Sequence[str], records: Iterable[Record]) -> dict[str, Jso
     }
 
 
-def _record(group: Sequence[Comparison]) -> Record:
+def _record(group: Sequence[Comparison]) -> BattleRecord:
     outcome = settle([one.outcome for one in group])
     marks = [one.scores for one in group if one.scores is not None]
     scores = None
@@ -96,7 +96,7 @@ def _record(group: Sequence[Comparison]) -> Record:
     texts = [one.raw[-1] if one.raw else one.reason for one in group if one.raw or not one.judge]
     case_id = group[0].case_id
     number = case_id.isascii() and case_id.isdigit() and str(int(case_id)) == case_id
-    return Record(
+    return BattleRecord(
         id=int(case_id) if number else case_id,
         evaluation="\n\n".join(dict.fromkeys(texts)),
         scores=scores,
@@ -104,7 +104,7 @@ def _record(group: Sequence[Comparison]) -> Record:
     )
 
 
-def _lists(one: str, two: str, records: Sequence[Record]) -> dict[str, list[Json]]:
+def _lists(one: str, two: str, records: Sequence[BattleRecord]) -> dict[str, list[Json]]:
     def those(outcome: Preference) -> list[Json]:
         return [record.row for record in records if record.outcome is outcome]
 

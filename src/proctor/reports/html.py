@@ -10,9 +10,9 @@ from proctor.core.attempt import TRACEBACK
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Json, Message
-from proctor.reports import drawing
-from proctor.reports.chart_book import charts_of
-from proctor.reports.chart_parts import Chart
+from proctor.reports.charts import drawing
+from proctor.reports.charts.book import charts_of
+from proctor.reports.charts.parts import Chart
 from proctor.reports.reasons import one_line, reasons
 from proctor.reports.shortfall import shortfall
 from proctor.reports.tabular import notes_of, rows_of

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proctor.core.agent import FILES, ROUNDS
 from proctor.core.attempt import Attempt
+from proctor.core.rounds import FILES, ROUNDS
 from proctor.core.suite import Json
 from proctor.reports.reasons import rows_of
 
@@ -33,7 +33,7 @@ class ShownRound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftFile:
+class RoundFile:
     """Hold a file that was there in the end."""
 
     name: str
@@ -54,11 +54,11 @@ def rounds_shown(attempt: Attempt) -> list[ShownRound]:
     ]
 
 
-def files_left(attempt: Attempt) -> list[LeftFile]:
+def files_left(attempt: Attempt) -> list[RoundFile]:
     """Return the files that there were after the last round."""
     after = rows_of(dict(attempt.notes), FILES)
     last = after[-1] if after else {}
-    return [LeftFile(name=str(name), key=str(key or "")) for name, key in sorted(last.items())]
+    return [RoundFile(name=str(name), key=str(key or "")) for name, key in sorted(last.items())]
 
 
 def agent_object(attempt: Attempt, sizes: Mapping[str, int]) -> dict[str, Json]:

@@ -31,7 +31,7 @@ _MARKDOWN = re.compile(r"([\\|`*<\[\]])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TableRow:
     """Hold one line of a breakdown."""
 
     section: str
@@ -62,14 +62,14 @@ class Row:
         )
 
 
-def rows_of(view: RunView, by: Sequence[str] = ()) -> list[Row]:
+def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
     """Return the overall row, then each breakdown by full marks, in order of appearance."""
     totals = view.summary.totals
-    rows = [Row(section="overall", name="Overall", group=totals, share=_part(totals, totals))]
+    rows = [TableRow(section="overall", name="Overall", group=totals, share=_part(totals, totals))]
     for tag, groups in view.groups(by).items():
         ordered = sorted(groups.items(), key=lambda pair: -pair[1].full)
         rows += [
-            Row(section=tag, name=name, group=group, share=_part(group, totals))
+            TableRow(section=tag, name=name, group=group, share=_part(group, totals))
             for name, group in ordered
         ]
     return rows
@@ -182,7 +182,7 @@ class CsvReport(Report):
         return file.getvalue()
 
 
-def _csv_row(row: Row) -> list[str | float | None]:
+def _csv_row(row: TableRow) -> list[str | float | None]:
     group = row.group
     low, high = group.interval or (None, None)
     name = row.section if row.section == "overall" else row.name
@@ -242,7 +242,7 @@ def _case_cells(result: CaseResult) -> tuple[str, ...]:
     )
 
 
-def _sections(rows: Sequence[Row]) -> list[list[tuple[str, ...]]]:
+def _sections(rows: Sequence[TableRow]) -> list[list[tuple[str, ...]]]:
     sections: dict[str, list[tuple[str, ...]]] = {}
     for row in rows:
         sections.setdefault(row.section, []).append(row.cells)
@@ -271,7 +271,7 @@ def _rich_table(
     return table
 
 
-def _width_of(rows: Sequence[Row]) -> int:
+def _width_of(rows: Sequence[TableRow]) -> int:
     """Return the width that the numbers need, beside a narrow first column."""
     columns = list(zip(HEADER, *(row.cells for row in rows), strict=True))[1:]
     return _NARROWEST + sum(max(map(len, column)) + 2 for column in columns)

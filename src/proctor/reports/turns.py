@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proctor.core.agent import RoundState, rounds_of
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.rounds import RoundState, rounds_of
 from proctor.core.run import AttemptResult
 from proctor.core.score import ValueStatus, turn_values
 from proctor.core.suite import Case, Json

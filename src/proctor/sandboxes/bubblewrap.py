@@ -11,15 +11,17 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from proctor.child_processes import find_program, probe
-from proctor.core.program import AID, Limits, Program, Ran, Sandbox
-from proctor.sandboxes.aids import Aids
-from proctor.sandboxes.groups import Group, lacking, make_group
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.program import AID, Limits, Program, Ran
+from proctor.io.child_processes import find_program, probe
+from proctor.io.search_paths import find_installed
+from proctor.sandboxes.groups import ControlGroup, lacking, make_group
 from proctor.sandboxes.pairs import run_joined
+from proctor.sandboxes.prebuilt import Aids
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
 from proctor.sandboxes.processes import (
     ENVIRONMENT,
-    POLICING,
+    LIMITS_WATCH,
     SUPERVISOR,
     WORK,
     compiled,
@@ -30,14 +32,7 @@ from proctor.sandboxes.processes import (
     supervised,
 )
 from proctor.sandboxes.seccomp import filter_code, single_process_code
-from proctor.sandboxes.warm_python import (
-    CONFINED,
-    WARM_SUPERVISOR,
-    ZYGOTE,
-    Interpreter,
-    WarmPython,
-)
-from proctor.search_paths import find_installed
+from proctor.sandboxes.warm_python import CONFINED, WARM_SUPERVISOR, ZYGOTE, Interpreter, WarmPython
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
@@ -104,7 +99,7 @@ class Bubblewrap(Sandbox):
         argv = [
             *self.command(needs, Limits().disk, None),
             *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
-            *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR, CONFINED),
+            *_tools(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR, CONFINED),
             *_WARM_ENVIRONMENT,
             *("--remount-ro", "/", "--remount-ro", WORK, "--remount-ro", "/tmp"),  # nosec B108
             *("--remount-ro", "/dev/shm", "--chdir", WORK, "--as-pid-1", "--"),  # nosec B108
@@ -129,7 +124,7 @@ class Bubblewrap(Sandbox):
             *self.command(needs, Limits().disk, None),
             *("--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_NET_ADMIN"),
             *(part for place, path in again for part in ("--ro-bind", path, place)),
-            *_tools(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR),
+            *_tools(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR),
             *_WARM_ENVIRONMENT,
             *("--remount-ro", "/", "--chdir", WORK, "--as-pid-1", "--"),
             *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
@@ -167,7 +162,7 @@ class Bubblewrap(Sandbox):
                     *self.command(program.needs, program.limits.disk, sealed),
                     *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
                     *_hidden_supervisor(covered),
-                    *(*_tools(compiled(SUPERVISOR), compiled(POLICING)), "--as-pid-1"),
+                    *(*_tools(compiled(SUPERVISOR), compiled(LIMITS_WATCH)), "--as-pid-1"),
                     *(("--ro-bind", aid, AID) if aid else ()),
                     *("--remount-ro", "/", "--chdir", WORK, "--"),
                     *(interpreter(), "-I", "-S", inside(compiled(SUPERVISOR))),
@@ -294,8 +289,8 @@ def hidden(needs: Sequence[str]) -> Covers | None:
     # The wheel keeps the libraries of its program in a folder beside the package.
     libraries = [str(path) for up in bwrap.parents[2:3] for path in up.glob("*bubblewrap*.libs")]
     own = (
-        *(SUPERVISOR, POLICING, ZYGOTE, WARM_SUPERVISOR, CONFINED),
-        *(compiled(SUPERVISOR), compiled(POLICING)),
+        *(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR, CONFINED),
+        *(compiled(SUPERVISOR), compiled(LIMITS_WATCH)),
     )
     tools = (*map(str, own), str(bwrap), interpreter())
     return hiding([*visible(needs), *tools, *libraries])
@@ -362,7 +357,7 @@ def _present(names: Sequence[str]) -> list[str]:
     return [path for name in names if os.path.exists(path := f"/proc/{name}")]
 
 
-def _preparation(group: Group | None, covered: Covers | None) -> Callable[[], None]:
+def _preparation(group: ControlGroup | None, covered: Covers | None) -> Callable[[], None]:
     """Return what the child does between fork and exec."""
     drop = become_nobody(covered) if covered is not None else _nothing
 

@@ -105,7 +105,7 @@ def become(runner, length, writes):
     supervise.apply_limits({**job["limits"], "AS": runner.space + job["memory"]})
     runner.single.apply()
     sys.argv = ["main.py"]
-    for name in ("confined", "policing", "supervise", "warm_supervisor", "zygote", "__main__"):
+    for name in ("confined", "limits_watch", "supervise", "warm_supervisor", "zygote", "__main__"):
         sys.modules.pop(name, None)
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from proctor.child_processes import find_program, probe, tool_environment
-from proctor.core.program import Limits, Program, Ran, Sandbox
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.program import Limits, Program, Ran
+from proctor.io.child_processes import find_program, probe, tool_environment
 from proctor.sandboxes.processes import (
+    LIMITS_WATCH,
     OWN_MEMORY,
-    POLICING,
     SUPERVISOR,
     job_of,
     police_of,
@@ -94,7 +95,7 @@ def command(name: str, limits: Limits) -> list[str]:
         *("--tmpfs", f"{WORK}:rw,exec,mode=1777,size={half}"),
         *("--tmpfs", f"/tmp:rw,exec,mode=1777,size={half}", "--workdir", WORK),  # nosec B108
         *("--volume", f"{SUPERVISOR}:{INSIDE}:ro"),
-        *("--volume", f"{POLICING}:/proctor/{POLICING.name}:ro"),
+        *("--volume", f"{LIMITS_WATCH}:/proctor/{LIMITS_WATCH.name}:ro"),
     ]
 
 

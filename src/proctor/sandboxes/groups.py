@@ -29,7 +29,7 @@ _TASK_REPORTS = (("pids.events", b"max "),)
 
 
 @dataclass(frozen=True)
-class Group:
+class ControlGroup:
     """One control group of our own; in the first layout it is a folder per controller."""
 
     folders: tuple[Path, ...]
@@ -113,7 +113,7 @@ def _has(base: Path, file: str) -> bool:
     return present
 
 
-def make_group(processes: int, memory: int | None = None) -> Group | None:
+def make_group(processes: int, memory: int | None = None) -> ControlGroup | None:
     """Make a group with limits on processes and memory; none where this machine does not let us."""
     values = _values(processes, memory)
     made: list[Path] = []
@@ -125,9 +125,9 @@ def make_group(processes: int, memory: int | None = None) -> Group | None:
             made.append(folder)
             _set_limits(folder, values)
         except OSError:
-            Group(tuple(made)).remove()
+            ControlGroup(tuple(made)).remove()
             return None
-    return Group(tuple(made)) if made else None
+    return ControlGroup(tuple(made)) if made else None
 
 
 def _values(processes: int, memory: int | None) -> dict[str, str]:

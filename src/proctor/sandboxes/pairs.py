@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from proctor.bounded import each
 from proctor.core.program import Program, Ran
+from proctor.io.concurrency import map_unordered
 
 PATIENCE = 1.0
 """Seconds in which a partner must have ended after its program; it is ended where it has not."""
@@ -28,7 +28,10 @@ async def run_joined(
 
     halves: list[Half] = [(partner, ends[1]), (program, ends[0])]
     try:
-        async with aclosing(each(halves, one, limit=2)) as ended, asyncio.timeout(None) as patience:
+        async with (
+            aclosing(map_unordered(halves, one, limit=2)) as ended,
+            asyncio.timeout(None) as patience,
+        ):
             async for own, ran in ended:
                 if ran is None:
                     return None

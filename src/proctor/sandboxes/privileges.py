@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from proctor.child_processes import probe
+from proctor.io.child_processes import probe
 
 NOBODY = 65534
 _NEW_MOUNTS, _PRIVATE, _BIND = 0x20000, 0x40000 | 0x4000, 0x1000 | 0x4000

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor.child_processes import tool_environment
-from proctor.core.program import Program, Ran, Sandbox
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.program import Program, Ran
+from proctor.io.child_processes import tool_environment
 from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.processes import SUPERVISOR, job_of, rlimits, supervised
 

@@ -15,13 +15,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from proctor import wire
-from proctor.child_processes import spawn
 from proctor.core.program import SECRET, Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
+from proctor.io import json_bytes
+from proctor.io.child_processes import spawn
 
 SUPERVISOR = Path(__file__).with_name("supervise.py")
-POLICING = Path(__file__).with_name("policing.py")
+LIMITS_WATCH = Path(__file__).with_name("limits_watch.py")
 WORK = "/sandbox"
 """The working folder of programs inside a sandbox."""
 ENVIRONMENT = {
@@ -192,7 +192,7 @@ def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, late: boo
     text = err.decode("utf-8", "replace")
     started = out.startswith(STARTED)
     try:
-        report = wire.loads(out.removeprefix(STARTED))
+        report = json_bytes.loads(out.removeprefix(STARTED))
     except ValueError:
         if started and late:
             return Ran(code=None, step=0, finished=False, stopped=Stopped.TIME, seconds=seconds)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from proctor.sandboxes.policing import (
+    from proctor.sandboxes.limits_watch import (
         Kept,
         Police,
         Quietly,
@@ -42,7 +42,7 @@ else:
     import _signal as signal  # what lies around it takes milliseconds too, at every program
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from policing import (  # it lies beside this file
+    from limits_watch import (  # it lies beside this file
         Kept,
         Police,
         Quietly,

@@ -13,21 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from proctor import wire
-from proctor.bounded import available_cores
-from proctor.child_processes import spawn
 from proctor.core.program import Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
-from proctor.sandboxes.groups import Group
+from proctor.io import json_bytes
+from proctor.io.child_processes import spawn
+from proctor.io.concurrency import available_cores
+from proctor.sandboxes.groups import ControlGroup
 from proctor.sandboxes.pairs import run_joined
-from proctor.sandboxes.processes import (
-    GRACE,
-    end,
-    group_bounds,
-    police_of,
-    rlimits,
-)
+from proctor.sandboxes.processes import GRACE, end, group_bounds, police_of, rlimits
 from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
@@ -58,9 +52,9 @@ class Interpreter:
     """What its process does before anything else."""
     doors: Sequence[int] = ()
     """Open files by which its children join the control group of the programs."""
-    programs: Group | None = None
+    programs: ControlGroup | None = None
     """The control group of the programs."""
-    groups: Sequence[Group] = ()
+    groups: Sequence[ControlGroup] = ()
     """What is removed when it has ended."""
 
 
@@ -73,8 +67,8 @@ class _Zygote:
     """The packages and modules that it has loaded."""
     joints: socket.socket
     """Where its supervisor gets the sockets that join programs."""
-    programs: Group | None
-    groups: Sequence[Group]
+    programs: ControlGroup | None
+    groups: Sequence[ControlGroup]
     bounds: tuple[int, int] = (0, 0)
     events: tuple[int, int] = (0, 0)
 
@@ -89,7 +83,7 @@ class _Zygote:
         assert self.process.stdout is not None
         header = await self.process.stdout.readexactly(_HEADER.size)
         data = await self.process.stdout.readexactly(_HEADER.unpack(header)[0])
-        return wire.loads(data)
+        return json_bytes.loads(data)
 
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
@@ -117,7 +111,7 @@ class _NotStarted(Exception):
     """A program that has not begun, and why."""
 
 
-class _Lost(Exception):
+class _ZygoteLost(Exception):
     """A supervisor that ended with the program."""
 
 
@@ -166,7 +160,7 @@ class WarmPython:
             return None
         try:
             report = await self._serve(zygote, program, text, channel)
-        except (_NotStarted, _Lost):
+        except (_NotStarted, _ZygoteLost):
             return None
         ran = Ran(
             code=report["code"],
@@ -205,7 +199,7 @@ class WarmPython:
                 report = await zygote.hear()
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
-            raise _Lost from None
+            raise _ZygoteLost from None
         except BaseException:
             await self._discard(zygote)
             raise

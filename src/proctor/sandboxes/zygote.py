@@ -24,7 +24,7 @@ import types
 from functools import partial
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import policing
+import limits_watch
 import supervise
 
 HEADER = struct.Struct("<I")
@@ -87,7 +87,7 @@ def prepare(own):
         os.write(door, b"0")
     os.setsid()
     supervise.libc_call("unshare", NEW_MOUNTS | NEW_IPC)
-    size = "size=%d,nr_inodes=%d,mode=0700" % (own.disk // 2, policing.MAX_NODES)
+    size = "size=%d,nr_inodes=%d,mode=0700" % (own.disk // 2, limits_watch.MAX_NODES)
     for place in PLACES[:2]:
         mount("tmpfs", place, "tmpfs", NOSUID_NODEV, size)
     mount("tmpfs", PLACES[2], "tmpfs", NOSUID_NODEV, "size=16m,nr_inodes=10000,mode=0700")
@@ -180,7 +180,7 @@ def run_program(line, pipes, own):
     sys.path[0] = "/sandbox"
     for name, value in job["env"].items():
         os.environ[name] = value
-    for name in ("policing", "supervise", "zygote", "__main__"):
+    for name in ("limits_watch", "supervise", "zygote", "__main__"):
         del sys.modules[name]
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()

@@ -3,7 +3,7 @@
 import subprocess
 from threading import Lock
 
-from proctor import child_processes
+from proctor.io import child_processes
 
 
 class OwnProcess:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import delete, func, or_, select
 
-from proctor.core.agent import FILES
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
+from proctor.core.rounds import FILES
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
 from proctor.store.document import encode, readable

@@ -21,8 +21,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from proctor.batches import batched
 from proctor.errors import StoreError
+from proctor.io.batches import batched
 from proctor.store.store_file import file_of
 from proctor.store.transactions import Transaction, again, is_lost
 

@@ -10,9 +10,9 @@ from proctor.core.run import Run
 from proctor.store.database import Database
 from proctor.store.filtering import Condition
 from proctor.store.listing import Listing, contains
-from proctor.store.pairing import ONE, TWO, VALUES, Change, changed, joined, paired_case
-from proctor.store.pairing import difference as difference_of
-from proctor.store.rows import PairedCase
+from proctor.store.pairs import ONE, TWO, VALUES, Change, changed, joined, paired_case
+from proctor.store.pairs import difference as difference_of
+from proctor.store.rows import StoredPair
 from proctor.store.schema import run_results
 from proctor.store.searching import Search
 
@@ -58,7 +58,7 @@ class PairedListing:
         wanted: WantedPairs,
         limit: int,
         after: PairCursor = START,
-    ) -> tuple[list[PairedCase], PairCursor | None]:
+    ) -> tuple[list[StoredPair], PairCursor | None]:
         """Return a page of pairs in order, and where the next one begins; none at the end.
 
         A page may be short, even empty, before the end: looking through much takes time.
@@ -75,8 +75,8 @@ class PairedListing:
 
     def _walked(
         self, walk: "_Walk", limit: int, after: PairCursor
-    ) -> tuple[list[PairedCase], PairCursor | None]:
-        found: list[PairedCase] = []
+    ) -> tuple[list[StoredPair], PairCursor | None]:
+        found: list[StoredPair] = []
         position, same = after
         until = time.monotonic() + SECONDS
         while True:

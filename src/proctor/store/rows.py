@@ -97,7 +97,7 @@ class PairedCount(NamedTuple):
     """The value of a tag, where they were counted by one."""
 
 
-class PairedCase(NamedTuple):
+class StoredPair(NamedTuple):
     """Hold one case of two runs."""
 
     position: int

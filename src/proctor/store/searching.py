@@ -72,7 +72,7 @@ class Indexed(NamedTuple):
     whole: bool
 
 
-class FoundCase(NamedTuple):
+class SearchHit(NamedTuple):
     """Name a case of a run in which a text was found."""
 
     run_id: str
@@ -139,7 +139,7 @@ class Search:
         if page:
             yield from self._joined(run_id, suite, page)
 
-    def find(self, words: str, limit: int) -> list[FoundCase]:
+    def find(self, words: str, limit: int) -> list[SearchHit]:
         """Return cases of all indexed runs whose text holds some words, the newest runs first."""
         if (
             not self.can_search(words)
@@ -159,7 +159,7 @@ class Search:
             .order_by(texts.c.rowid.desc())
             .limit(limit)
         )
-        return [FoundCase(*row) for row in self._database.fetch_all(query)]
+        return [SearchHit(*row) for row in self._database.fetch_all(query)]
 
     def first_number(self, run_id: str) -> int:
         """Return the number of the text of the first place of an indexed run."""

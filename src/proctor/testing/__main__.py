@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 
-from proctor import wire
 from proctor.core.suite import Json
 from proctor.errors import ProctorError, UsageError
+from proctor.io import json_bytes
 from proctor.testing.faults import KINDS, Fault, Rule
 from proctor.testing.replies import Script
 from proctor.testing.server import FakeServer
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     over = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: over.set())
-    sys.stdout.write(wire.dumps({"url": server.url}).decode() + "\n")
+    sys.stdout.write(json_bytes.dumps({"url": server.url}).decode() + "\n")
     sys.stdout.flush()
     over.wait()
     server.close()
@@ -78,7 +78,7 @@ def _server(options: argparse.Namespace) -> FakeServer:
 
 
 def _read(path: Path) -> tuple[Script, dict[str, Script], list[Rule]]:
-    data = wire.loads(path.read_bytes())
+    data = json_bytes.loads(path.read_bytes())
     known = ("replies", "roles", "rules")
     if not isinstance(data, dict) or (wrong := sorted(set(data) - set(known))):
         what = f"unknown key {wrong[0]!r}" if isinstance(data, dict) else "not an object"

@@ -26,23 +26,23 @@ class Incoming:
     body: bytes
 
 
-class Host(Protocol):
+class FakeHost(Protocol):
     """Be told of requests, and of connections that come and go."""
 
-    def serve(self, incoming: Incoming, connection: "Connection") -> None:
+    def serve(self, incoming: Incoming, connection: "FakeConnection") -> None:
         """Answer a request, now or later, by one of the connection's ways to send."""
 
-    def came(self, connection: "Connection") -> None:
+    def came(self, connection: "FakeConnection") -> None:
         """Learn that a client has connected."""
 
-    def went(self, connection: "Connection", *, reset: bool) -> None:
+    def went(self, connection: "FakeConnection", *, reset: bool) -> None:
         """Learn that a client is gone; it resets when it left with a reply unread."""
 
 
-class Connection(asyncio.Protocol):
+class FakeConnection(asyncio.Protocol):
     """Read requests one after the other, and send what the host says."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: FakeHost) -> None:
         self.host = host
         self.transport: asyncio.Transport
         self.gone = False

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proctor import wire
 from proctor.core.suite import Json
+from proctor.io import json_bytes
 from proctor.testing.faults import Fault
 
 
@@ -125,7 +125,7 @@ def messages_reply(answer: Answer, body: Json, number: int) -> Json:
         blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": "fake"})
     choice = body.get("tool_choice") or {}
     if choice.get("type") == "tool":
-        given = wire.loads(answer.text or "{}")
+        given = json_bytes.loads(answer.text or "{}")
         blocks.append(
             {"type": "tool_use", "id": f"tool-{number}", "name": choice["name"], "input": given}
         )

@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from proctor.bounded import run_sync
+from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
+from proctor.contracts.judge import Judge, Ruling
+from proctor.contracts.model import Model
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scoring import finish_score, is_async, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
-from proctor.core.contracts import Candidate, Dialogue, DialogueContext, ScoreContext, Scorer
-from proctor.core.judging import finish_async, is_async, judge, judge_async
-from proctor.core.model import Judge, Model, Reply, Request, Ruling, Sampling, Usage
+from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Json, Message
 from proctor.errors import JudgeError, ModelError
+from proctor.io.concurrency import run_sync
 
 Verdict = TypeVar("Verdict")
 Line = str | None | Reply | Exception
@@ -151,7 +154,7 @@ def hold_dialogue(
 
 
 async def _scored(scorer: Scorer, ctx: ScoreContext) -> Score:
-    made = await judge_async(scorer, ctx) if is_async(scorer) else judge(scorer, ctx)
+    made = await run_scorer_async(scorer, ctx) if is_async(scorer) else run_scorer(scorer, ctx)
     if scorer.finishes and made.status is not ScoreStatus.FAILED:
-        return await finish_async(scorer, ctx, made)
+        return await finish_score(scorer, ctx, made)
     return made

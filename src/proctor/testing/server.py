@@ -11,11 +11,11 @@ from threading import Thread
 from types import TracebackType
 from typing import Self
 
-from proctor import wire
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Json
+from proctor.io import json_bytes
 from proctor.testing import replies
-from proctor.testing.connection import Connection, Incoming
+from proctor.testing.connection import FakeConnection, Incoming
 from proctor.testing.faults import USABLE, Asked, Fault, Rule, choose, draw
 from proctor.testing.replies import Answer, Said, Script
 
@@ -83,7 +83,7 @@ class FakeServer:
     def __post_init__(self) -> None:
         self._tries: Counter[str] = Counter()
         self._in_flight = 0
-        self._connections: dict[Connection, Call | None] = {}
+        self._connections: dict[FakeConnection, Call | None] = {}
         self._file: BufferedWriter | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -152,7 +152,7 @@ class FakeServer:
     async def _listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: Connection(self), "127.0.0.1", self.port, backlog=1024
+            lambda: FakeConnection(self), "127.0.0.1", self.port, backlog=1024
         )
         self.port = server.sockets[0].getsockname()[1]
         return server
@@ -176,11 +176,11 @@ class FakeServer:
         if self._file is not None:
             self._file.close()
 
-    def came(self, connection: Connection) -> None:
+    def came(self, connection: FakeConnection) -> None:
         """Note a new connection."""
         self._connections[connection] = None
 
-    def went(self, connection: Connection, *, reset: bool) -> None:
+    def went(self, connection: FakeConnection, *, reset: bool) -> None:
         """Note that a client is gone; what it left unread was not handed over."""
         call = self._connections.pop(connection)
         if call is None:
@@ -191,17 +191,17 @@ class FakeServer:
             call.finished = False
             self._note({"number": call.number, "key": call.key, "unread": True})
 
-    def serve(self, incoming: Incoming, connection: Connection) -> None:
+    def serve(self, incoming: Incoming, connection: FakeConnection) -> None:
         """Answer one request."""
         trouble = self._trouble(incoming)
         if trouble is not None:
             status, message = trouble
             self._refuse(connection, status, message)
         elif incoming.method == "GET":
-            connection.send(200, wire.dumps(replies.models_body()), then=_nothing)
+            connection.send(200, json_bytes.dumps(replies.models_body()), then=_nothing)
         else:
             try:
-                body = wire.loads(incoming.body)
+                body = json_bytes.loads(incoming.body)
             except ValueError as error:
                 self._refuse(connection, 400, f"the body is not JSON: {error}")
                 return
@@ -225,11 +225,11 @@ class FakeServer:
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         return self.key in (bearer, headers.get("x-api-key", ""))
 
-    def _refuse(self, connection: Connection, status: int, message: str) -> None:
-        body = wire.dumps(replies.error_body(status, message))
+    def _refuse(self, connection: FakeConnection, status: int, message: str) -> None:
+        body = json_bytes.dumps(replies.error_body(status, message))
         connection.send(status, body, then=_nothing)
 
-    def _take(self, incoming: Incoming, body: Json, connection: Connection) -> None:
+    def _take(self, incoming: Incoming, body: Json, connection: FakeConnection) -> None:
         """Record a call, decide what becomes of it, and see to it, now or later."""
         key = digest(incoming.path, body)
         self._tries[key] += 1
@@ -285,7 +285,7 @@ class FakeServer:
         return fault, said
 
     def _answer(
-        self, call: Call, connection: Connection, fault: Fault | None, payload: bytes
+        self, call: Call, connection: FakeConnection, fault: Fault | None, payload: bytes
     ) -> None:
         kind = "" if fault is None else fault.kind
         call.status = 200 if fault is None else fault.answer_status
@@ -321,7 +321,7 @@ class FakeServer:
 
     def _note(self, line: Json) -> None:
         if self._file is not None:
-            self._file.write(wire.dumps(line) + b"\n")
+            self._file.write(json_bytes.dumps(line) + b"\n")
             self._file.flush()
 
 
@@ -330,16 +330,16 @@ def _written(call: Call, body: Json, said: Said, fault: Fault | None) -> bytes:
     if fault is not None and fault.kind in ("rate_limit", "error"):
         status = fault.answer_status
         words = fault.message or ("too many requests" if status == 429 else "something broke")
-        return wire.dumps(replies.error_body(status, words))
+        return json_bytes.dumps(replies.error_body(status, words))
     if isinstance(said, Mapping):
-        return wire.dumps(said)
+        return json_bytes.dumps(said)
     answer = said if isinstance(said, Answer) else Answer(said if isinstance(said, str) else None)
     answer = replies.spoiled(answer, fault)
     form = replies.chat_completion if call.path.endswith(CHAT) else replies.messages_reply
     made = form(answer, body, call.number)
     if fault is not None and fault.kind == "no_choices":
         made["choices" if "choices" in made else "content"] = []
-    return wire.dumps(made)
+    return json_bytes.dumps(made)
 
 
 def _again(

@@ -13,13 +13,17 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
+from proctor import origin_tables
 from proctor.errors import ProctorError, StoreError
-from proctor.web import api_v3, battle, case, compare, home, label, openapi, run, suite
-from proctor.web.opened import Shelf
+from proctor.web.api import document
+from proctor.web.api.response import Error, ErrorTold, Page
+from proctor.web.pages import battle, case, compare, home, label, run, suite
 from proctor.web.rendering import answer_with
-from proctor.web.response import Error, ErrorTold, Page
 from proctor.web.safety import LOOPBACK, Guard
+from proctor.web.store_pool import StorePool
 
+GUESTS = origin_tables.endpoints()
+"""Modules of origins that answer requests below a prefix of their own."""
 routes: list[Route] = [
     *home.routes,
     *suite.routes,
@@ -28,8 +32,8 @@ routes: list[Route] = [
     *run.routes,
     *compare.routes,
     *battle.routes,
-    *api_v3.routes,
-    *openapi.routes,
+    *(route for guest in GUESTS for route in guest.routes),
+    *document.routes,
 ]
 
 
@@ -37,7 +41,7 @@ def make_app(
     store_url: str | None, *, token: str | None = None, hosts: Collection[str] = LOOPBACK
 ) -> Starlette:
     """Make the application over a store that is there; hosts are the names it answers to."""
-    shelf = Shelf(store_url)
+    shelf = StorePool(store_url)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -80,7 +84,9 @@ def _broken(request: Request, error: Exception) -> Response:
 
 
 def _error(request: Request, status: int, message: str) -> Response:
-    if request.url.path.startswith(api_v3.PREFIX):
-        return api_v3.refused(status, message)
+    for guest in GUESTS:
+        if request.url.path.startswith(guest.PREFIX):
+            refused: Response = guest.refused(status, message)
+            return refused
     data = Error(error=ErrorTold(status=status, message=message))
     return answer_with(request, Page(template="error", data=data, status=status))

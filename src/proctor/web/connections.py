@@ -38,7 +38,7 @@ def server_config(app: Any) -> uvicorn.Config:
     """Return how the pages are served, on whatever socket."""
     return uvicorn.Config(
         app,
-        http=Connection,
+        http=GuardedConnection,
         ws="none",
         log_level="warning",
         access_log=False,
@@ -49,7 +49,7 @@ def server_config(app: Any) -> uvicorn.Config:
     )
 
 
-class Connection(H11Protocol):
+class GuardedConnection(H11Protocol):
     """A connection that is closed where its client keeps it waiting."""
 
     _phase: Literal["", "head", "body"] = ""
@@ -63,7 +63,7 @@ class Connection(H11Protocol):
         self._await("head")
         self._look()
         if len(self.connections) > MOST:
-            waiting = [one for one in self.connections if isinstance(one, Connection)]
+            waiting = [one for one in self.connections if isinstance(one, GuardedConnection)]
             waiting = [one for one in waiting if not one._answering]
             if waiting:
                 min(waiting, key=lambda one: one._until).answer(503, "too many connections")

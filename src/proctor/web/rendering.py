@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from proctor.reports.structured import clean
 from proctor.web import addresses
-from proctor.web.response import HtmlPage, Page, ResponseModel
+from proctor.web.api.response import HtmlPage, Page, ResponseModel
 from proctor.web.visible import visible
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 

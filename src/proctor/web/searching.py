@@ -7,8 +7,8 @@ from starlette.requests import Request
 from proctor.core.run import Run
 from proctor.store.searching import SMALL
 from proctor.store.store import Store
-from proctor.web.opened import shelf_of
-from proctor.web.response import Searched
+from proctor.web.api.response import Searched
+from proctor.web.store_pool import shelf_of
 
 
 def searched(request: Request, store: Store, run: Run, words: str) -> Searched | None:

@@ -51,7 +51,7 @@ cases:
 FILTERING = """\
 from dataclasses import dataclass
 from proctor.core.attempt import AttemptStatus
-from proctor.core.contracts import Dialogue
+from proctor.contracts.dialogue import Dialogue
 from proctor.errors import ModelError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json
 from proctor.reports.structured import clean, tag_object
-from proctor.web.case_view import Laid, case_view
+from proctor.web.pages.case_view import Laid, case_view
 from proctor.web.visible import visible
 
 MOST_TEXT = 20_000

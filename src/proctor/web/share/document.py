@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import BinaryIO, cast, get_args
 
 from proctor.core.suite import Json
-from proctor.engine.compare import CompareSettings, compare
-from proctor.engine.compare_json import compared_object
-from proctor.engine.compare_words import Language
-from proctor.engine.evaluate import view_of
+from proctor.engine.compare.as_json import compared_object
+from proctor.engine.compare.comparing import CompareSettings, compare
+from proctor.engine.compare.wording import Language
+from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import to_object
@@ -58,7 +58,7 @@ def write_page(
             store, [view.run.id for view in views], CompareSettings(force=settings.force)
         )
         compared = {name: compared_object(found, name) for name in LANGUAGES}
-    writer = _Writer(file)
+    writer = _PageWriter(file)
     writer.write(_opening(views, _language(settings.language, views)))
     questions = Questions()
     heads: list[Json] = []
@@ -73,7 +73,7 @@ def write_page(
     return count
 
 
-class _Writer:
+class _PageWriter:
     """Write text to a file, and stop where it becomes too long to be opened."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -92,7 +92,7 @@ class _Writer:
 
 
 def _put_cases(
-    writer: _Writer, view: RunView, number: int, questions: Questions, limit: int | None
+    writer: _PageWriter, view: RunView, number: int, questions: Questions, limit: int | None
 ) -> list[str]:
     """Write what came of the cases of a run, and return the rows that list them."""
     blocks = Blocks(f"came-{number}")
@@ -108,7 +108,7 @@ def _put_cases(
     return rows
 
 
-def _put_heads(writer: _Writer, heads: Sequence[Json], compared: Json) -> None:
+def _put_heads(writer: _PageWriter, heads: Sequence[Json], compared: Json) -> None:
     """Write what the page must know from the beginning."""
     writer.write('<script type="application/json" id="head">{"runs":[')
     for number, head in enumerate(heads):

@@ -1,0 +1,108 @@
+"""Python agents in processes of their own, by a small driver that runs there."""
+
+import os
+import sys
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.agents.process import Bounds, Broken, Held, program_of
+from proctor.agents.sessions import LineSession, environment, object_of, unset
+from proctor.contracts.agent import Agent, Session, Workspace
+from proctor.core.suite import Case, Json
+from proctor.errors import ModelError
+from proctor.io import json_bytes
+
+DRIVER = Path(__file__).parent / "launchers" / "proctor_driver.py"
+CHECK_SECONDS = 120.0
+
+
+@dataclass(kw_only=True)
+class Driven(Agent):
+    """Hold what all agents share that run in a Python process of their own."""
+
+    timeout: float = 600.0
+    """Seconds for one turn, the start of the agent included."""
+    interpreter: str = ""
+    """The Python that runs the agent; empty for the one that runs Proctor."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Further environment variables; ``$NAME`` takes the value of one of yours."""
+    output: int = Bounds().output
+    """Bytes that the agent may write in one turn."""
+    processes: int = Bounds().processes
+    concurrency: int = 8
+    """Attempts at a time."""
+    version: str = ""
+    """What you call this agent's version: another one is examined anew."""
+
+    def problems(self) -> list[str]:
+        """Report an interpreter that is not there, and variables that are not set."""
+        found = unset(self.env)
+        if self.interpreter and not program_of(self.interpreter):
+            found.append(f"there is no Python {self.interpreter!r}")
+        if self.timeout <= 0:
+            found.append("timeout is a number of seconds above 0")
+        return found
+
+    def _python(self) -> str:
+        return program_of(self.interpreter) if self.interpreter else sys.executable
+
+    @abstractmethod
+    def begin(self, workspace: Workspace) -> dict[str, Json]:
+        """Return what the driver is told first."""
+
+    def environ(self, workspace: Workspace) -> dict[str, str]:
+        """Return the environment of the agent's process."""
+        return environment(workspace, self.env)
+
+    async def open(self, workspace: Workspace) -> Session:
+        """Begin a session; its process starts with the first message."""
+        session = LineSession(workspace=workspace, timeout=self.timeout, driven=True)
+        begin = self.begin(workspace)
+        begin["given"] = {
+            "case": workspace.case.id, "folder": str(workspace.folder), "session": session.name,
+        }  # fmt: skip
+
+        async def start() -> Held:
+            return await self._started(workspace, begin)
+
+        session.start = start
+        return session
+
+    async def check(self) -> None:
+        """Start the driver once, and let it look for the agent."""
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="proctor-agent-") as folder:
+            case = Case(id="", messages=(), criteria=())
+            workspace = Workspace(case=case, index=0, folder=Path(folder))
+            begin = {**self.begin(workspace), "check": True, "given": {}}
+            session = LineSession(workspace=workspace, timeout=min(self.timeout, CHECK_SECONDS))
+
+            async def start() -> Held:
+                held = await self._started(workspace, begin)
+                await held.close()
+                raise Broken("")
+
+            session.start = start
+            said = (await session.send("")).error
+            if said:
+                raise ModelError(f"{self.label}: {said}")
+
+    async def _started(self, workspace: Workspace, begin: Mapping[str, Json]) -> Held:
+        held = await Held.start(
+            [self._python(), "-u", str(DRIVER)],
+            folder=workspace.folder,
+            env={**self.environ(workspace), "PYTHONDONTWRITEBYTECODE": "1"},
+            bounds=Bounds(output=self.output, processes=self.processes),
+        )
+        try:
+            held.write(json_bytes.dumps({"path": [os.getcwd()], **begin}) + b"\n")
+            told = object_of(await held.line())
+            if told.get("missing"):
+                raise Broken(str(told["missing"]), traceback=str(told.get("traceback", "")))
+        except BaseException:
+            await held.close()
+            raise
+        return held

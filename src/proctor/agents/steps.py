@@ -1,0 +1,148 @@
+"""What agents report of their steps, in a few plain shapes, as posts of a round."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from proctor.core.exchange import Usage
+from proctor.core.rounds import AGENT, USER, Attachment, Post, Round, round_from
+from proctor.core.suite import Json
+
+FIELDS = {"from", "to", "message", "type", "content", "attachments", "extra", "id"}
+TOOL = {"tool", "input", "output"}
+LONGEST = 2000
+
+
+def round_of(
+    query: str, told: Json, seconds: float | None = None, more: Sequence[Json] = ()
+) -> Round:
+    """Make the round of what an agent told: a reply alone, a reply with steps, or a whole round.
+
+    ``more`` are steps that it told before. What cannot be read is a broken round that says why.
+    """
+    try:
+        return replace(_read(query, told, more), seconds=seconds)
+    except ValueError as error:
+        failed = Round.failed(query, f"its reply cannot be read: {error}")
+        return replace(failed, broken=True, seconds=seconds)
+
+
+def _read(query: str, told: Json, more: Sequence[Json]) -> Round:
+    if not isinstance(told, Mapping):
+        return Round.of(query, text_of(told), posts_of(more))
+    if isinstance(told.get("round"), Mapping):
+        told = told["round"]
+    if "post_list" in told:
+        made = round_from(told)
+        return replace(made, user_query=made.user_query or query)
+    usage = usage_of(told.get("usage"))
+    steps = posts_of([*more, *_listed(told.get("steps"))])
+    if told.get("error"):
+        failed = Round.failed(query, text_of(told["error"])[:LONGEST], steps)
+        return replace(failed, usage=usage)
+    reply = told.get("reply")
+    if reply is None and steps and steps[-1].send_to == USER:
+        first = Post(message=query, send_from=USER, send_to=AGENT)
+        return Round(user_query=query, posts=(first, *steps), usage=usage)
+    if reply is None:
+        return replace(Round.failed(query, "it gave no reply", steps), usage=usage)
+    return Round.of(query, text_of(reply), steps, usage)
+
+
+def _listed(steps: Json) -> list[Json]:
+    if steps is None:
+        return []
+    if not isinstance(steps, list):
+        raise ValueError("its steps are no list")
+    return steps
+
+
+def posts_of(steps: Sequence[Json]) -> tuple[Post, ...]:
+    """Return the posts that steps stand for, or raise a ValueError that names the step."""
+    posts: list[Post] = []
+    for number, step in enumerate(steps, 1):
+        try:
+            posts += _posts(step)
+        except ValueError as error:
+            raise ValueError(f"step {number}: {error}") from None
+    return tuple(posts)
+
+
+def _posts(step: Json) -> list[Post]:
+    if isinstance(step, str):
+        return [Post(message=step, send_from=AGENT, send_to=AGENT)]
+    if not isinstance(step, Mapping):
+        raise ValueError("a step is an object or a text")
+    if "tool" in step:
+        return _tool(step)
+    fields = {_NAMES.get(str(name), str(name)): value for name, value in step.items()}
+    if unknown := sorted(fields.keys() - FIELDS):
+        raise ValueError(f"unknown field {unknown[0]!r} (known are: {', '.join(sorted(FIELDS))})")
+    return [
+        Post(
+            id=str(fields.get("id") or ""),
+            message=text_of(fields.get("message", "")),
+            send_from=str(fields.get("from") or AGENT),
+            send_to=str(fields.get("to") or AGENT),
+            attachments=_attachments(fields),
+        )
+    ]
+
+
+_NAMES = {"send_from": "from", "send_to": "to", "attachment_list": "attachments"}
+"""TaskWeaver's own names are understood too."""
+
+
+def _tool(step: Mapping[str, Json]) -> list[Post]:
+    """Return the two posts of a call: what the tool was told, and what came back."""
+    if unknown := sorted(step.keys() - TOOL):
+        raise ValueError(f"unknown field {unknown[0]!r} (a tool has: input, output)")
+    name = str(step["tool"])
+    asked = Post(message=text_of(step.get("input", "")), send_from=AGENT, send_to=name)
+    if "output" not in step:
+        return [asked]
+    return [asked, Post(message=text_of(step["output"]), send_from=name, send_to=AGENT)]
+
+
+def _attachments(fields: Mapping[str, Json]) -> tuple[Attachment, ...]:
+    given = fields.get("attachments") or []
+    if not isinstance(given, list) or not all(isinstance(item, Mapping) for item in given):
+        raise ValueError("attachments are a list of objects")
+    made = [
+        Attachment(
+            id=str(item.get("id") or ""),
+            type=str(item.get("type") or "text"),
+            content=item.get("content"),
+            extra=item.get("extra"),
+        )
+        for item in given
+    ]
+    if "type" in fields or "content" in fields:
+        kind = str(fields.get("type") or "text")
+        made.append(Attachment(type=kind, content=fields.get("content"), extra=fields.get("extra")))
+    return tuple(made)
+
+
+def usage_of(data: Json) -> Usage:
+    """Read what an agent says it used; what is not a number is passed over."""
+    if not isinstance(data, Mapping):
+        return Usage()
+    cost = data.get("cost")
+    asked = _count(data, "prompt_tokens", "input_tokens")
+    said = _count(data, "completion_tokens", "output_tokens")
+    return Usage(
+        calls=_count(data, "calls") or (1 if asked or said else 0),
+        prompt_tokens=asked,
+        completion_tokens=said,
+        cost=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
+    )
+
+
+def _count(data: Mapping[str, Json], *names: str) -> int:
+    found = next((data[name] for name in names if isinstance(data.get(name), int)), 0)
+    return max(0, int(found))
+
+
+def text_of(value: Json) -> str:
+    """Return a text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,70 @@
+"""What an agent must be able to do, and where it works."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.core.rounds import Round
+from proctor.core.suite import Case, Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """Hold the place where an agent works on one attempt."""
+
+    case: Case
+    index: int
+    folder: Path
+    """Its working folder, with the files of the case in it."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What the agent's processes find in their environment besides: the address of a proxy."""
+
+
+class Session(ABC):
+    """Talk with an agent that remembers what was said."""
+
+    @abstractmethod
+    async def send(self, message: str) -> Round:
+        """Return what the agent did; a failing agent is a failed round, a crashed one broken.
+
+        Raises a ModelError only where the agent could not be reached at all.
+        """
+
+    async def close(self) -> None:  # noqa: B027 - not every session holds something open
+        """Leave no process and no connection behind."""
+
+
+class Agent(ABC):
+    """Be examined in sessions; a dataclass whose fields are its parameters."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> Json:
+        """Return what tells this agent apart from others: it enters keys, so no secrets."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """Return the name that people see."""
+
+    @abstractmethod
+    async def open(self, workspace: Workspace) -> Session:
+        """Begin a session, or raise a ModelError."""
+
+    async def check(self) -> None:  # noqa: B027 - some agents can only be tried
+        """Find out whether the agent is there at all, or raise a ModelError at once."""
+
+    def problems(self) -> Iterable[str]:
+        """Return what is wrong with the parameters, or missing on this machine."""
+        return ()
+
+    def placed(self, case: Case) -> Case:
+        """Return a case with all that it names found on this machine, or raise a SuiteError.
+
+        It is asked about every case before anything runs.
+        """
+        return case
+
+    async def close(self) -> None:  # noqa: B027 - not every agent holds something open
+        """Let go of what sessions shared."""

@@ -1,0 +1,104 @@
+"""What a reader of one format must be able to do, and what it returns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from proctor.contracts.model import ModelChoice
+from proctor.core.attempt import Attempt
+from proctor.core.suite import Suite
+from proctor.errors import Problem, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusableRole:
+    """A model that a settings file names and that cannot be asked, as when its address is none.
+
+    It matters only where somebody must play the role and the person names nobody else.
+    """
+
+    choice: ModelChoice
+    """How it would be asked; a model that the person names in its stead is asked like this."""
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Hold a suite as a dialect read it, with what the reader should be warned of."""
+
+    suite: Suite
+    warnings: tuple[Problem, ...] = ()
+    roles: Mapping[str, ModelChoice] = field(default_factory=dict)
+    """The models that the person's own settings file names: candidate, judge, simulator."""
+    attempts: int | None = None
+    """How many attempts a case the format asks for, where it does."""
+    problems: tuple[Problem, ...] = ()
+    """What keeps this suite from being used, where it is one of several that may be used."""
+    unusable_roles: Mapping[str, UnusableRole] = field(default_factory=dict)
+    """The roles that the file gives to a model that cannot be asked."""
+    role_notes: Mapping[str, str] = field(default_factory=dict)
+    """By role, what a person should know of an address that cannot be reached."""
+
+
+class Dialect(ABC):
+    """Read suites and answers written in one format."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def recognises(self, path: Path) -> bool:
+        """Tell from the path and a first look at its content whether this is the format."""
+
+    @abstractmethod
+    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+        """Read a suite, or raise a SuiteError with every problem.
+
+        Files that the suite names must lie inside root, by default the folder of the suite.
+        """
+
+    def read_all(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        """Read all suites of a path; most formats have one.
+
+        What is wrong with any of them is raised.
+
+        Options are what a person set beside the file, such as ``max_turns``; a dialect that knows
+        none refuses them.
+        """
+        if options:
+            known = ", ".join(sorted(options))
+            raise UsageError(f"the dialect {self.name!r} has no option {known}")
+        return (self.read(path, compat=compat, root=root),)
+
+    def read_each(
+        self,
+        path: Path,
+        *,
+        compat: str = "",
+        root: Path | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Sequence[Reading]:
+        """Read all suites of a path, those that cannot be used with their problems.
+
+        What concerns them all is raised.
+        """
+        return self.read_all(path, compat=compat, root=root, options=options)
+
+    @abstractmethod
+    def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
+        """Read answers on file, case by case in the order of the file, attempts in their order.
+
+        Raises a DialectError when the path is not an answers file of this format.
+        """

@@ -1,0 +1,69 @@
+"""What a place where grading runs must be able to do."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import (
+    AsyncGenerator,
+    Iterable,
+    Sequence,
+)
+from dataclasses import dataclass
+
+from proctor.contracts.model import Model
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.attempt import Attempt
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeTask:
+    """Hold some attempts at one case, to be judged by one criterion."""
+
+    case: Case
+    criterion: Criterion
+    attempts: tuple[Attempt, ...]
+    keys: tuple[str, ...]
+    """The score key of each attempt, by which the result is told apart."""
+    time_limit: float
+    out_of: float | None = None
+    """The most points, where an answer that passes a limit is to be a miss."""
+
+
+class Executor(ABC):
+    """Run grading where there are cores for it."""
+
+    async def warm(self, cases: int) -> None:  # noqa: B027 - most executors have nothing to do here
+        """Start what takes time to start for so many cases, while the caller does other things."""
+
+    @abstractmethod
+    def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
+        """Judge all tasks, yielding each score with its key as soon as it is there."""
+
+    async def judge_batch(
+        self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
+    ) -> Sequence[Score]:
+        """Let a scorer judge many attempts at once; it is also given as the spec it was built of.
+
+        It runs in a thread of this process, unless an executor has a better place for it.
+        """
+        from proctor.contracts.scoring import run_scorer_batch
+
+        return await asyncio.to_thread(run_scorer_batch, scorer, contexts)
+
+    def sandbox(self, spec: Spec) -> Sandbox | None:
+        """Return the sandbox of a spec, where programs are not to run on this machine."""
+        return None
+
+    def model(self, model: Model) -> Model:
+        """Return a model that answers as the given one does, from where this executor has room."""
+        return model
+
+    async def width(self) -> int | None:
+        """Return how many programs may run at once; none means: one a core of this machine."""
+        return None
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Leave no process behind."""

@@ -1,0 +1,23 @@
+"""Replies of models without the keys that this process uses."""
+
+from dataclasses import replace
+
+from proctor.core.exchange import Reply
+from proctor.io.redaction import SECRETS, redact, redact_json
+
+
+def redact_reply(reply: Reply) -> Reply:
+    """Return a model's reply without the keys of this process, wherever it repeats one."""
+    shown = [reply.text or "", reply.thinking, reply.finish, reply.request_id, reply.served_by]
+    if not any(map(SECRETS.within, (*shown, *reply.logprobs))) and reply.round is None:
+        return reply
+    return replace(
+        reply,
+        text=None if reply.text is None else redact(reply.text),
+        thinking=redact(reply.thinking),
+        finish=redact(reply.finish),
+        request_id=redact(reply.request_id),
+        served_by=redact(reply.served_by),
+        logprobs={redact(token): value for token, value in reply.logprobs.items()},
+        round=None if reply.round is None else redact_json(reply.round),
+    )

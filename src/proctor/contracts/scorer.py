@@ -1,0 +1,177 @@
+"""What a scorer must be able to do, and what it is given."""
+
+from abc import ABC, abstractmethod
+from collections.abc import (
+    Callable,
+    Iterable,
+    Sequence,
+)
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from proctor.contracts.judge import Judge
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.attempt import Attempt
+from proctor.core.marks import MARKS, Marks
+from proctor.core.score import Score
+from proctor.core.suite import Case, Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreContext:
+    """Hold all that a scorer may look at; the only argument of every scorer."""
+
+    case: Case
+    attempt: Attempt
+    sandbox: Sandbox | None = None
+    """Where programs may be run; only ``async`` code (``score`` or ``finish``) is given one."""
+    judge: Judge | None = None
+    """Who may be asked for a verdict; only ``async`` code is given one."""
+    language: str = "en"
+    """The suite's language, in which judges are asked."""
+    read_file: Callable[[str], bytes] | None = None
+    """Returns a file that the candidate left, by its key; only ``async`` code is given it."""
+    marks: Marks = MARKS
+    """Draws the marks around strangers' words in what a judge is asked."""
+
+    @property
+    def output(self) -> str:
+        """Return the candidate's last words."""
+        return self.attempt.output
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Return the answers known to be right."""
+        return self.case.references
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        """Return the passages that came with the question."""
+        return self.case.context
+
+    @property
+    def prompt(self) -> str:
+        """Return the question."""
+        return self.case.prompt
+
+    @property
+    def transcript(self) -> tuple[Message, ...]:
+        """Return the whole conversation, from the case's messages to the last reply."""
+        return self.case.messages + self.attempt.messages
+
+    @classmethod
+    def of(
+        cls,
+        output: str,
+        *,
+        prompt: str = "",
+        references: Sequence[str] = (),
+        context: Sequence[str] = (),
+    ) -> "ScoreContext":
+        """Make a context of plain texts, for trying a scorer by hand."""
+        case = Case(
+            id="try",
+            messages=(Message(role="user", content=prompt),),
+            criteria=(),
+            references=tuple(references),
+            context=tuple(context),
+        )
+        return cls(case=case, attempt=Attempt.of("try", output))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """Hold an answer made up to test a criterion: what it is, and what it should be worth."""
+
+    kind: str
+    """``stuffing`` (all that the criterion looks for, pasted together) or ``reference``."""
+    answer: str
+
+
+class Scorer(ABC):
+    """Judge one attempt by one criterion; a dataclass whose fields are its parameters.
+
+    ``score`` may return a bool or a number (of at most ``out_of``) or a whole Score, and may be
+    ``async``. It must not depend on anything but its fields and the context.
+    """
+
+    version: ClassVar[str] = "1"
+    """Change it whenever the same input may get another score: stored scores are then redone."""
+    out_of: ClassVar[float | None] = 1.0
+    """The most points a bare number can be; none for a number that is only shown, never added."""
+    time_limit: ClassVar[float] = 10.0
+    """Seconds after which a score is given up as failed."""
+    instant: ClassVar[bool] = False
+    """Whether ``score`` is quick and sure to end, so that it needs no process of its own."""
+    reads_notes: ClassVar[bool] = False
+    """Whether ``score`` looks at what the dialogue noted, and not only at what was said."""
+
+    @abstractmethod
+    def score(self, ctx: ScoreContext) -> Any:
+        """Judge one attempt."""
+
+    @property
+    def batches(self) -> bool:
+        """Tell whether ``score_batch`` judges many attempts more cheaply than one at a time."""
+        return False
+
+    def score_batch(self, contexts: Sequence[ScoreContext]) -> Sequence[Any]:
+        """Judge many attempts at once, where ``batches`` says so; one result for each, in order.
+
+        It runs in a thread of the run's own process, so it must not run what a suite brings along.
+        """
+        return [self.score(ctx) for ctx in contexts]
+
+    @property
+    def finishes(self) -> bool:
+        """Tell whether ``finish`` has something to do after ``score``."""
+        return False
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Any:
+        """Complete what ``score`` gave in a grading process, where a sandbox is needed for that.
+
+        Only a score that did not fail is finished, and only the finished one is stored.
+        """
+        return score
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Tell whether programs must be run to judge by this."""
+        return self.finishes
+
+    @property
+    def needs_judge(self) -> bool:
+        """Tell whether a judge must be asked, by an ``async`` ``score`` or by ``finish``."""
+        return False
+
+    @property
+    def per_attempt(self) -> bool:
+        """Tell whether equal answers in two attempts must be judged apart."""
+        return False
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompts that a judge is asked with; it enters keys."""
+        return ""
+
+    def missing(self) -> Iterable[str]:
+        """Return what this machine lacks to judge by this, with how to get it."""
+        return ()
+
+    def open(self) -> None:  # noqa: B027 - most scorers have nothing to load
+        """Load what all scores need, or raise a ProctorError that says why it is not there."""
+
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Return what makes scores of a case say less than they seem to, with what to do."""
+        return ()
+
+    def toolchain(self) -> str:
+        """Return what scores depend on besides the fields: a compiler, an encoder, its version."""
+        return ""
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Return answers that ``proctor check --deep`` tries on this criterion."""
+        return ()
+
+    def problems(self) -> Iterable[str]:
+        """Return what is wrong with the parameters beyond their types."""
+        return ()

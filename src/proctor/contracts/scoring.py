@@ -1,0 +1,111 @@
+"""What a scorer returned or raised, as a Score."""
+
+import inspect
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.attempt import AttemptStatus
+from proctor.core.fingerprint import plain
+from proctor.core.score import Score, ScoreStatus
+
+
+def run_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
+    """Let a scorer judge; what it raises is a failed score, never an error of the run."""
+    if (score := unanswered(scorer, ctx)) is not None:
+        return score
+    if is_async(scorer):
+        return Score.failed(f"{type(scorer).__name__} waits for a sandbox or a model: not judged")
+    try:
+        return as_score(scorer, scorer.score(ctx))
+    except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
+        return failed_by(scorer, error)
+
+
+def run_scorer_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[Score]:
+    """Let a scorer judge many attempts at once; one that breaks the batch costs only itself."""
+    silent = [unanswered(scorer, ctx) for ctx in contexts]
+    if any(silent):
+        asked = [ctx for ctx, score in zip(contexts, silent, strict=True) if score is None]
+        rest = iter(run_scorer_batch(scorer, asked))
+        return [next(rest) if score is None else score for score in silent]
+    if not contexts:
+        return []
+    try:
+        made = list(scorer.score_batch(contexts))
+        if len(made) != len(contexts):
+            raise ValueError(f"{len(made)} results for {len(contexts)} attempts")
+        return [as_score(scorer, one) for one in made]
+    except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
+        if len(contexts) == 1:
+            return [failed_by(scorer, error)]
+        half = len(contexts) // 2
+        return [
+            *run_scorer_batch(scorer, contexts[:half]),
+            *run_scorer_batch(scorer, contexts[half:]),
+        ]
+
+
+async def run_scorer_async(scorer: Scorer, ctx: ScoreContext) -> Score:
+    """Let a scorer judge that waits for something."""
+    if (score := unanswered(scorer, ctx)) is not None:
+        return score
+    try:
+        return as_score(scorer, await scorer.score(ctx))
+    except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
+        return failed_by(scorer, error)
+
+
+async def finish_score(scorer: Scorer, ctx: ScoreContext, score: Score) -> Score:
+    """Let a scorer finish a score that a grading process gave."""
+    if unanswered(scorer, ctx) is not None:
+        return score
+    try:
+        return as_score(scorer, await scorer.finish(ctx, score))
+    except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
+        return failed_by(scorer, error)
+
+
+def unanswered(scorer: Scorer, ctx: ScoreContext) -> Score | None:
+    """Return the score of a turn that was not reached or in which an agent failed: a plain miss."""
+    if ctx.attempt.status is not AttemptStatus.UNANSWERED:
+        return None
+    full = getattr(scorer, "full_marks", scorer.out_of)
+    if full is None:
+        return Score(status=ScoreStatus.NOT_APPLICABLE, reason=ctx.attempt.error)
+    return Score(points=0.0, out_of=full, reason=ctx.attempt.error, detail={"unanswered": True})
+
+
+def is_async(scorer: Scorer) -> bool:
+    """Tell whether a scorer waits for something, and so belongs on the loop, not into a worker."""
+    return inspect.iscoroutinefunction(scorer.score)
+
+
+def as_score(scorer: Scorer, made: Any) -> Score:
+    """Make a Score of what a scorer returned."""
+    if isinstance(made, Score):
+        return _sound(type(scorer).__name__, made)
+    if isinstance(made, bool | int | float) and isfinite(made):
+        return Score(points=float(made), out_of=scorer.out_of)
+    name = type(scorer).__name__
+    shown = repr(made) if isinstance(made, float) else type(made).__name__
+    return Score.failed(f"{name} returned {shown}, not a bool, a finite number or a Score")
+
+
+def _sound(name: str, made: Score) -> Score:
+    """Return a score as it is, or a failed one where it cannot be added or stored."""
+    if made.points is None and made.status is ScoreStatus.SCORED:
+        return Score.failed(f"{name} returned a scored Score with no points", out_of=made.out_of)
+    numbers = [number for number in (made.points, made.out_of) if number is not None]
+    if not all(isfinite(number) for number in numbers):
+        return Score.failed(f"{name} gave {made.points} of {made.out_of} points")
+    plain(made.detail)
+    return made
+
+
+def failed_by(scorer: Scorer, error: Exception) -> Score:
+    """Make the score of a criterion whose scorer raised."""
+    text = str(error)
+    reason = f"{type(scorer).__name__}: {type(error).__name__}{f': {text}' if text else ''}"
+    return Score.failed(reason, out_of=getattr(scorer, "full_marks", scorer.out_of))

@@ -1,0 +1,128 @@
+"""Requests to models and their replies: settings, usage, cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from proctor.core.access import Destination
+from proctor.core.marks import addressed
+from proctor.core.suite import Json, Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Say how a reply is drawn; what is none is not sent, so that the server's default holds."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Further fields of the request's body, as the server names them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyShape:
+    """Say which JSON object is wanted as the reply."""
+
+    name: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Hold one question to a model."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    shape: ReplyShape | None = None
+    """The JSON wanted; a server that cannot be told gets the messages alone."""
+    salt: str = ""
+    """Tells apart calls that ask the same and want replies of their own: attempts, repeats."""
+    top_logprobs: int = 0
+    """How many alternatives to the reply's first token are wanted, with log-probabilities."""
+
+    @property
+    def addressed(self) -> "Request":
+        """Return the request as it is looked up: marks that belong to one store are left out."""
+        if not any(message.marks for message in self.messages):
+            return self
+        # A judge that is asked again is shown its own words, in which it may repeat a mark.
+        marks = tuple(mark for message in self.messages for mark in message.marks)
+        messages = tuple(
+            replace(message, content=addressed(message.content, marks), marks=())
+            for message in self.messages
+        )
+        return replace(self, messages=messages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Count what calls took."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """In US dollars; none where no price is known."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost=sum(known) if known else None,
+        )
+
+
+def cost_of(price: tuple[float, float] | None, usage: Usage) -> float | None:
+    """Return what a call cost in US dollars; none where its price or its tokens are not known."""
+    if price is None:
+        return None
+    if any(price) and not usage.prompt_tokens and not usage.completion_tokens:
+        return None
+    into, out = price
+    return (into * usage.prompt_tokens + out * usage.completion_tokens) / 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """Hold what a model said."""
+
+    text: str | None
+    """The answer without its thinking; none where the model gave no content."""
+    thinking: str = ""
+    finish: str = ""
+    """Why the model stopped, in the server's own word: ``stop``, ``length``, …"""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float | None = None
+    request_id: str = ""
+    served_by: str = ""
+    """The model that the server says it used."""
+    logprobs: Mapping[str, float] = field(default_factory=dict)
+    """Log-probabilities of alternatives to the first token, where they were asked for and given."""
+    rung: str = ""
+    """How the wanted shape was asked for: ``schema``, ``tool``, or nothing."""
+    round: Mapping[str, Json] | None = None
+    """What an agent did for this reply, post by post; none for a model."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files in an agent's working folder after this reply: the key of each content by name."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """The fields that the server did not take, each with what was sent instead, if anything."""
+
+    @property
+    def truncated(self) -> bool:
+        """Tell whether the reply was cut off by the limit of tokens."""
+        return self.finish in ("length", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Say where the calls of a model go, for what passes them on as they are."""
+
+    destination: Destination
+    """The base URL, with the headers that carry the key."""
+    model: str
+    price: tuple[float, float] | None = None

@@ -1,0 +1,1 @@
+"""Agents under examination: their working folders and what prepares them."""

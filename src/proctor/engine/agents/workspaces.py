@@ -1,0 +1,252 @@
+"""Agents under examination: each attempt has its own folder and session, and its files are kept."""
+
+import asyncio
+import os
+import shutil
+import stat
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+from proctor.contracts.agent import Agent, Session, Workspace
+from proctor.contracts.dialogue import Candidate, DialogueContext
+from proctor.contracts.redacted import redact_reply
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.exchange import Reply, Usage
+from proctor.core.fingerprint import digest_bytes
+from proctor.core.rounds import Round, RoundState
+from proctor.core.suite import Case, Message
+from proctor.engine.agents.setup import set_up
+from proctor.engine.models.budget import Budget
+from proctor.engine.models.proxy import Proxy
+from proctor.engine.models.proxy_calls import ProxyCall
+from proctor.errors import AgentError, ModelError, Problem, ProctorError, SuiteError
+from proctor.io.redaction import redact, redact_bytes, redact_error
+
+MOST_FILES = 1000
+MOST_BYTES = 32 * 1024 * 1024
+"""How much of what an agent leaves is kept after each turn; the rest is only named."""
+
+
+def placed_cases(agent: Agent, cases: Sequence[Case]) -> tuple[Sequence[Case], dict[str, Problem]]:
+    """Return cases with all that they name found, and by id what those lack that cannot begin."""
+    placed: list[Case] = []
+    lacking: dict[str, Problem] = {}
+    for case in cases:
+        try:
+            placed.append(agent.placed(case))
+        except SuiteError as error:
+            lacking[case.id] = error.problems[0]
+    moved = len(placed) < len(cases) or any(
+        there is not here for there, here in zip(placed, cases, strict=True)
+    )
+    return (tuple(placed) if moved else cases), lacking
+
+
+@dataclass
+class AgentCandidate(Candidate):
+    """Be an agent that is examined, in one session for one attempt."""
+
+    agent: Agent
+    workspace: Workspace
+    keep: Callable[[Mapping[str, bytes]], None]
+    """Stores the contents of files by key."""
+    calls: Callable[[], Sequence[ProxyCall]] = tuple
+    """Gives the calls of models that passed the proxy since the last time."""
+    told_cost: Callable[[float | None], None] = lambda _: None
+    """Is told what the agent says that it spent, where its calls are not seen."""
+    _session: Session | None = None
+
+    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        """Send what the user said last; what was said before, the agent remembers."""
+        first = self._session is None
+        if self._session is None:
+            self._session = await self.agent.open(self.workspace)
+        text = _opening(messages) if first else messages[-1].content
+        started = time.monotonic()
+        try:
+            made = await self._session.send(text)
+            self.told_cost(made.usage.cost)
+            made = _with_calls(made, self.calls())
+        except ProctorError as error:
+            redact_error(error)
+            raise
+        reply = await self._reply(made, time.monotonic() - started)
+        if made.broken:
+            raise AgentError(
+                f"the agent failed: {redact(made.error)}",
+                traceback=redact(made.traceback),
+                reply=reply,
+            )
+        return reply
+
+    async def _reply(self, made: Round, seconds: float) -> Reply:
+        """Keep the files that a round left, and write it as a reply."""
+        contents, files = await asyncio.to_thread(left_in, self.workspace.folder)
+        self.keep(contents)
+        reply = Reply(
+            text=made.reply,
+            finish="stop" if made.state is RoundState.FINISHED else "failed",
+            usage=made.usage,
+            seconds=seconds if made.seconds is None else made.seconds,
+            round=made.to_json(),
+            files={redact(name): key for name, key in files.items()},
+        )
+        return redact_reply(reply)
+
+    async def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            await self._session.close()
+
+
+@dataclass(kw_only=True)
+class AgentWorkspaces:
+    """Give an agent a place for each attempt, and clear it away afterwards."""
+
+    agent: Agent
+    keep: Callable[[Mapping[str, bytes]], None]
+    budget: Budget = field(default_factory=Budget)
+    proxy: Proxy | None = None
+    """What passes the agent's own calls on, while it listens."""
+
+    @asynccontextmanager
+    async def seated(
+        self, case: Case, index: int, sandbox: Sandbox | None
+    ) -> AsyncIterator[AgentCandidate]:
+        """Lay out the files of a case, run what it wants run before, and clear up in the end."""
+        folder = Path(mkdtemp(prefix="proctor-agent-"))
+        try:
+            await asyncio.to_thread(lay, case, folder)
+            await set_up(case, folder, sandbox)
+            with self._passing() as (env, calls):
+                workspace = Workspace(case=case, index=index, folder=folder, env=env)
+                candidate = AgentCandidate(
+                    agent=self.agent,
+                    workspace=workspace,
+                    keep=self.keep,
+                    calls=calls,
+                    told_cost=self._told,
+                )
+                try:
+                    yield candidate
+                finally:
+                    await candidate.close()
+        finally:
+            await asyncio.to_thread(_clear, folder)
+
+    def _told(self, cost: float | None) -> None:
+        if self.proxy is None:
+            self.budget.seen(cost)
+
+    @contextmanager
+    def _passing(self) -> Iterator[tuple[Mapping[str, str], Callable[[], Sequence[ProxyCall]]]]:
+        """Open a session of the proxy, where there is one."""
+        self.budget.check()
+        if self.proxy is None:
+            yield {}, tuple
+            return
+        proxy, session = self.proxy, self.proxy.open()
+
+        def calls() -> Sequence[ProxyCall]:
+            proxy.check(session)
+            return proxy.taken(session)
+
+        try:
+            yield proxy.env(session), calls
+        finally:
+            proxy.end(session)
+
+
+def lay(case: Case, folder: Path) -> None:
+    """Copy the files of a case into a folder, or raise a ModelError."""
+    for file in case.files:
+        place = folder / file.name
+        if not place.resolve().is_relative_to(folder.resolve()):
+            raise ModelError(f"the file {file.name!r} would lie outside of the working folder")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            content = Path(file.path).read_bytes()
+        except OSError as error:
+            raise ModelError(f"the file {file.path} cannot be read: {error.strerror}") from None
+        if digest_bytes(content) != file.digest:
+            raise ModelError(
+                f"the file {file.path} has changed since the suite was read (fix: start again)"
+            )
+        place.write_bytes(content)
+
+
+def left_in(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the files of a folder: contents by key, and the key of each name.
+
+    What would be too much to keep has an empty key. Links and the like are passed over.
+    """
+    contents: dict[str, bytes] = {}
+    names: dict[str, str] = {}
+    size = 0
+    for path in _regular(folder):
+        name = path.relative_to(folder).as_posix()
+        if len(names) >= MOST_FILES:
+            break
+        names[name] = ""
+        try:
+            if size + path.stat().st_size > MOST_BYTES:
+                continue
+            content = redact_bytes(path.read_bytes())
+        except OSError:
+            continue
+        size += len(content)
+        names[name] = digest_bytes(content)
+        contents[names[name]] = content
+    return contents, names
+
+
+def _regular(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    if folder.is_symlink():  # what it leads to is not the agent's
+        return found
+    for root, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(root, name)
+            try:
+                if stat.S_ISREG(path.lstat().st_mode):
+                    found.append(path)
+            except OSError:
+                continue
+            if len(found) > MOST_FILES:
+                return found
+    return found
+
+
+def _with_calls(made: Round, calls: Sequence[ProxyCall]) -> Round:
+    """Put the agent's calls of models into its round, between the question and what it did.
+
+    What was seen to pass counts, and not what the agent says it used.
+    """
+    if not calls:
+        return made
+    posts = (*made.posts[:1], *(call.post for call in calls), *made.posts[1:])
+    return replace(made, posts=posts, usage=sum((call.usage for call in calls), Usage()))
+
+
+def _opening(messages: Sequence[Message]) -> str:
+    """Return all that a session begins with: most cases have one message."""
+    return "\n\n".join(message.content for message in messages)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder, also one whose owner made parts of it unreadable."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    with suppress(OSError):
+        folder.chmod(0o700)
+    for root, folders, _ in os.walk(folder):
+        for inner in (Path(root, name) for name in folders):
+            with suppress(OSError):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)

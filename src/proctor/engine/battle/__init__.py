@@ -1,0 +1,1 @@
+"""Battles: stored attempts compared by a judge."""

@@ -1,0 +1,112 @@
+"""Who faces whom in a battle: the stored attempts of runs at the same questions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.run import Run
+from proctor.core.suite import Case
+from proctor.errors import UsageError
+from proctor.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class BattleJob:
+    """Hold one comparison to be made: whose attempts, in which order."""
+
+    case: Case
+    first: str
+    second: str
+    attempts: tuple[Attempt, Attempt]
+
+
+@dataclass(frozen=True, slots=True)
+class BattleEntry:
+    """Hold what a run has for one case."""
+
+    case: Case
+    attempts: Sequence[Attempt]
+
+
+Entries = Mapping[str, Mapping[str, BattleEntry]]
+"""What each run has for each case, both by id."""
+
+
+def chosen(store: Store, runs: Sequence[str]) -> list[Run]:
+    """Return the runs that a person named, at least two and none twice."""
+    found = [store.runs.get(reference) for reference in runs]
+    if len(found) < 2:
+        raise UsageError("a battle needs at least two runs")
+    ids = [run.id for run in found]
+    for run in found:
+        if ids.count(run.id) > 1:
+            raise UsageError(
+                f"the run {run.name!r} is named twice; it cannot be compared with itself"
+            )
+    return found
+
+
+def entries_of(
+    store: Store, runs: Sequence[Run], attempts: int | None
+) -> tuple[Entries, list[str]]:
+    """Return what the runs have, at most so many attempts a case, and what cannot be compared."""
+    entries = {
+        run.id: {
+            row.case.id: BattleEntry(row.case, [attempt for attempt, _ in row.attempts[:attempts]])
+            for row in store.attempts.iter_cases(run.id)
+        }
+        for run in runs
+    }
+    warnings: list[str] = []
+    for one, two in combinations(runs, 2):
+        warnings += _unlike(one, two, entries)
+    return entries, warnings
+
+
+def paired(entries: Entries, one: str, two: str) -> Iterator[tuple[Case, Attempt, Attempt]]:
+    """Yield the attempts of two runs that face each other, in the order of the first run."""
+    for case_id, entry in entries[one].items():
+        other = entries[two].get(case_id)
+        if other is None or not _same(entry, other):
+            continue
+        for first, second in zip(entry.attempts, other.attempts, strict=False):
+            yield entry.case, first, second
+
+
+def jobs_of(entries: Entries, runs: Sequence[str], both_orders: bool) -> Iterator[BattleJob]:
+    """Yield every comparison that can be made, both orders of two attempts together."""
+    for one, two in combinations(runs, 2):
+        for case, first, second in paired(entries, one, two):
+            if not _made(first) or not _made(second):
+                continue
+            yield BattleJob(case, one, two, (first, second))
+            if both_orders:
+                yield BattleJob(case, two, one, (second, first))
+
+
+def _unlike(one: Run, two: Run, entries: Entries) -> Iterator[str]:
+    first, second = entries[one.id], entries[two.id]
+    both = f"{one.name!r} and {two.name!r}"
+    shared = first.keys() & second.keys()
+    same = sum(_same(first[case], second[case]) for case in shared)
+    if not same:
+        what = "question" if shared else "case"
+        raise UsageError(
+            f"the runs {both} have no {what} in common (fix: run both on the same suite)"
+        )
+    if alone := len(first.keys() ^ second.keys()):
+        yield f"{alone} cases are in only one of {both}; they are left out"
+    if unlike := len(shared) - same:
+        yield f"{unlike} cases of {both} have one id and two questions; they are left out"
+    unmade = sum(not (_made(a) and _made(b)) for _, a, b in paired(entries, one.id, two.id))
+    if unmade:
+        yield f"{unmade} attempts of {both} could not be made; run the suite again to make them"
+
+
+def _same(one: BattleEntry, two: BattleEntry) -> bool:
+    return one.case.messages == two.case.messages
+
+
+def _made(attempt: Attempt) -> bool:
+    return attempt.status in (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)

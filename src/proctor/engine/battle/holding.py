@@ -1,0 +1,391 @@
+"""Battles: the stored attempts of two runs or more compared by a judge, case by case."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from itertools import chain, combinations
+from typing import TypeGuard
+
+from proctor.contracts.judge import Judge, Ruling
+from proctor.contracts.model import Model, ModelChoice
+from proctor.core.comparison import BattleOutcome, Comparison, Contender, Preference
+from proctor.core.exchange import Sampling, Usage
+from proctor.core.fingerprint import digest, plain
+from proctor.core.run import Run
+from proctor.core.suite import Json
+from proctor.engine.battle.entries import BattleJob, Entries, chosen, entries_of, jobs_of, paired
+from proctor.engine.battle.prompt import Asking, BattleMarks
+from proctor.engine.battle.tally import Tags, faced, leaderboard, pair_of
+from proctor.engine.models.call_scope import CallScope
+from proctor.engine.models.network_guard import offline
+from proctor.engine.models.refused_settings import refused_words
+from proctor.engine.models.roles import Models, judge_of
+from proctor.engine.run.answers import BATCH
+from proctor.engine.run.evaluate import RunProgress
+from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
+from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
+from proctor.io import concurrency
+from proctor.io.batches import batched
+from proctor.judging.prompts import addressed_words
+from proctor.reports.view import candidate_label
+from proctor.store.store import Store
+from proctor.version import __version__
+
+KEPT_AT_ONCE = 50
+"""How many comparisons go into one transaction; the calls they came of are stored before."""
+ORIGINAL = Sampling(temperature=0.2, max_tokens=2048)
+"""How the original asked."""
+
+
+async def battle(  # noqa: PLR0913 - what a person may choose
+    store: Store,
+    runs: Sequence[str],
+    panel: JudgeSettings,
+    *,
+    calls: CallSettings | None = None,
+    both_orders: bool = True,
+    prompt: Mapping[str, Json] | None = None,
+    compat: str = "",
+    references: bool = False,
+    attempts: int | None = None,
+    progress: Callable[[RunProgress], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
+) -> BattleOutcome:
+    """Compare runs with each other; what is stored is not asked again.
+
+    A judge gives marks to both answers. By default each two are shown in both orders, and a win
+    counts only where both agree. ``prompt`` is a battle prompt file of ColossalAI's pipeline;
+    ``compat="original"`` asks and reads as that pipeline did, in one order.
+    """
+    found = chosen(store, runs)
+    settings = calls or CallSettings()
+    both_orders = both_orders and compat != "original"
+    entries, warnings = entries_of(store, found, attempts)
+    models = Models(store, settings, notice)
+    asking = Asking(
+        file=prompt,
+        compat=compat,
+        references=references,
+        language=store.suites.header(found[0].suite_key).language,
+        marks=models.marks,
+    )
+    with offline(settings.offline):
+        try:
+            judges, judge = _judge(_settled(panel, compat), models)
+            arena = _Arena(
+                store=store,
+                models=models,
+                judges=judges,
+                judge=judge,
+                asking=asking,
+                limit=settings.concurrency,
+                label=_judge_label(panel),
+                asked=digest("battle", judge.identity, asking.key, both_orders),
+                progress=progress,
+            )
+            await arena.hold(list(jobs_of(entries, [run.id for run in found], both_orders)))
+        finally:
+            await models.close()
+    return _outcome(found, entries, arena, 2 if both_orders else 1, warnings)
+
+
+def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
+    """Return what is stored of earlier battles among runs, one for each way of asking."""
+    found = [store.runs.get(reference) for reference in runs]
+    groups: dict[str, list[Comparison]] = {}
+    for comparison in store.comparisons.between([run.id for run in found]):
+        groups.setdefault(comparison.asked, []).append(comparison)
+    if not groups:
+        return []
+    ids = {comparison.case_id for group in groups.values() for comparison in group}
+    tags: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for run in found:
+        tags |= store.results.tags_of(run.id, ids - tags.keys())
+    return [_summed(found, group, tags) for group in groups.values()]
+
+
+@dataclass
+class _Arena:
+    """Let a judge compare, and keep what it said."""
+
+    store: Store
+    models: Models
+    judges: Sequence[Model]
+    judge: Judge
+    asking: Asking
+    limit: int
+    label: str
+    asked: str
+    progress: Callable[[RunProgress], None]
+    total: int = 0
+    made: dict[str, Comparison] = field(default_factory=dict)
+    """All comparisons by their place, those known before too."""
+    failed: int = 0
+    stopped: str = ""
+    errors: dict[str, int] = field(default_factory=dict)
+    _places: list[str] = field(default_factory=list)
+    """The places of all comparisons in the order in which they were asked for."""
+    _unkept: list[tuple[str, str, Comparison]] = field(default_factory=list)
+
+    async def hold(self, jobs: Sequence[BattleJob]) -> None:
+        """Make all comparisons that are not stored yet."""
+        self.total = len(jobs)
+        waiting = self._unknown(jobs)
+        first = next(waiting, None)
+        if first is None:
+            self._report()
+            return
+        for judge in self.judges:
+            await self.models.check(judge)
+        try:
+            asked = concurrency.map_unordered(
+                chain([first], waiting), self._compare, limit=self.limit
+            )
+            async with aclosing(asked) as done:
+                async for _ in done:
+                    self._report()
+        finally:
+            self._keep(1)
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """Return all that was made, in an order that does not depend on who answered first."""
+        return [self.made[key] for key in self._places if key in self.made]
+
+    def _unknown(self, jobs: Iterable[BattleJob]) -> Iterator[tuple[str, str, BattleJob]]:
+        """Yield the comparisons to be made with their place and the hash of what is compared."""
+        for chunk in batched(jobs, BATCH):
+            keyed = [(self._place(job), self._content(job), job) for job in chunk]
+            self._places += [key for key, _, _ in keyed]
+            stored = self.store.comparisons.get_many(key for key, _, _ in keyed)
+            for key, content, job in keyed:
+                known = stored.get(key)
+                if _decided(known, content):
+                    self._count(key, known[1])
+                elif (plainly := self._plain(job)) is not None:
+                    self._take(key, content, plainly)
+                elif not self.stopped:
+                    yield key, content, job
+        self._keep(1)
+
+    def _place(self, job: BattleJob) -> str:
+        first, second = job.attempts
+        return digest(
+            "comparison", self.asked, job.first, job.second, job.case.id, first.index, second.index
+        )
+
+    def _content(self, job: BattleJob) -> str:
+        words = [self.asking.question(job.case), *map(self.asking.answer, job.attempts)]
+        shown = list(map(addressed_words, words))
+        return digest(shown, list(job.case.references) if self.asking.references else [])
+
+    def _plain(self, job: BattleJob) -> Comparison | None:
+        """Decide what needs no judge: no answer is worse than any, and equal answers are equal."""
+        if self.asking.original:
+            return None
+        words = map(self.asking.answer, job.attempts)
+        first, second = (addressed_words(text).strip() for text in words)
+        if first == second:
+            return self._comparison(
+                job, Preference.TIE, reason="equal answers" if first else "no answer"
+            )
+        if first and second:
+            return None
+        outcome = Preference.FIRST if first else Preference.SECOND
+        return self._comparison(job, outcome, reason="the other gave no answer")
+
+    async def _compare(self, work: tuple[str, str, BattleJob]) -> None:
+        with CallScope.opened():
+            await self._ask(*work)
+
+    async def _ask(self, key: str, content: str, job: BattleJob) -> None:
+        try:
+            ruling = await self.judge.ask(
+                self.asking.messages(job.case, *job.attempts),
+                BattleMarks,
+                tries=self.asking.tries,
+                reader=self.asking.reader(job.case, *job.attempts),
+            )
+        except BudgetError as error:
+            self.stopped = self.stopped or str(error)
+        except ModelError as error:
+            self.failed += 1
+            self.errors[str(error)] = self.errors.get(str(error), 0) + 1
+        except JudgeError as error:
+            usage = error.usage if isinstance(error.usage, Usage) else Usage()
+            made = self._comparison(job, Preference.INVALID, reason=str(error))
+            self._take(key, content, replace(made, judge=self.label, raw=error.raw, usage=usage))
+        else:
+            self._take(key, content, self._ruled(job, ruling))
+
+    def _ruled(self, job: BattleJob, ruling: Ruling[BattleMarks]) -> Comparison:
+        marks = ruling.verdict
+        one, two = float(marks.score_1), float(marks.score_2)
+        outcome = Preference.TIE
+        if one > two:
+            outcome = Preference.FIRST
+        elif two > one:
+            outcome = Preference.SECOND
+        return replace(
+            self._comparison(job, outcome, reason=marks.reason),
+            judge=self.label,
+            scores=(one, two),
+            raw=ruling.raw,
+            usage=ruling.usage,
+        )
+
+    def _comparison(self, job: BattleJob, outcome: Preference, *, reason: str) -> Comparison:
+        return Comparison(
+            case_id=job.case.id,
+            first=job.first,
+            second=job.second,
+            first_index=job.attempts[0].index,
+            second_index=job.attempts[1].index,
+            asked=self.asked,
+            compat=self.asking.compat,
+            outcome=outcome,
+            reason=reason,
+        )
+
+    def _take(self, key: str, content: str, comparison: Comparison) -> None:
+        self._count(key, comparison)
+        self._unkept.append((key, content, comparison))
+        self._keep(KEPT_AT_ONCE)
+
+    def _count(self, key: str, comparison: Comparison) -> None:
+        self.made[key] = comparison
+        self.failed += comparison.outcome is Preference.INVALID
+
+    def _keep(self, at_least: int) -> None:
+        if len(self._unkept) >= at_least:
+            waiting, self._unkept = self._unkept, []
+            self.store.comparisons.put(waiting)
+
+    def _report(self) -> None:
+        done = len(self.made)
+        self.progress(RunProgress(phase="battle", done=done, total=self.total, failed=self.failed))
+
+
+def _decided(
+    known: tuple[str, Comparison] | None, content: str
+) -> TypeGuard[tuple[str, Comparison]]:
+    """Tell whether a stored comparison stands: of the same answers, and with a readable verdict."""
+    return known is not None and known[0] == content and known[1].outcome is not Preference.INVALID
+
+
+def _settled(panel: JudgeSettings, compat: str) -> JudgeSettings:
+    """Let judges be asked without chance, or as the original asked, where nothing else was said."""
+    usual = ORIGINAL if compat == "original" else Sampling(temperature=0.0)
+
+    def settled(choice: ModelChoice) -> ModelChoice:
+        names = ("temperature", "max_tokens")
+        unsaid = {name for name in names if getattr(choice.sampling, name) is None}
+        asked = replace(choice.sampling, **{name: getattr(usual, name) for name in unsaid})
+        return replace(choice, sampling=asked, defaults=choice.defaults | unsaid)
+
+    return replace(panel, judges=tuple(map(settled, panel.judges)))
+
+
+def _judge(panel: JudgeSettings, models: Models) -> tuple[list[Model], Judge]:
+    opened: list[Model] = [models.open(choice, "judge") for choice in panel.judges]
+    judge = judge_of(panel, opened)
+    if judge is None:
+        raise MissingResource(
+            "a battle needs a judge (fix: add --judge openai:NAME, or --judge local:smollm2 to try"
+            " it out)"
+        )
+    return opened, judge
+
+
+def _judge_label(panel: JudgeSettings) -> str:
+    names = [short_name(choice.spec) for choice in panel.judges]
+    return ",".join(names) + (f",x{panel.repeats}" if panel.repeats > 1 else "")
+
+
+def _contenders(runs: Sequence[Run]) -> tuple[Contender, ...]:
+    names = [run.name for run in runs]
+    return tuple(
+        Contender(
+            run=run.id,
+            name=run.name if names.count(run.name) == 1 else f"{run.name} ({run.id[:6]})",
+            candidate=candidate_label(run.candidate),
+        )
+        for run in runs
+    )
+
+
+def _outcome(
+    runs: Sequence[Run], entries: Entries, arena: _Arena, orders: int, warnings: Sequence[str]
+) -> BattleOutcome:
+    expected = {
+        (one, two): sum(1 for _ in paired(entries, one, two))
+        for one, two in combinations(entries, 2)
+    }
+    tags: Tags = {
+        entry.case.id: entry.case.tags for rows in entries.values() for entry in rows.values()
+    }
+    failed = [
+        f"{times} comparisons could not be made: {words}" for words, times in arena.errors.items()
+    ]
+    summed = _summed(runs, arena.comparisons, tags, orders=orders, expected=expected)
+    usage = sum((one.usage for one in summed.comparisons), Usage())
+    return replace(
+        summed,
+        judge=arena.label,
+        compat=arena.asking.compat,
+        signature=_signature(summed, arena),
+        usage=plain(usage),
+        bought=arena.models.bought,
+        stopped=arena.stopped,
+        warnings=(*warnings, *failed[:3]),
+    )
+
+
+def _summed(
+    runs: Sequence[Run],
+    comparisons: Sequence[Comparison],
+    tags: Tags,
+    *,
+    orders: int | None = None,
+    expected: Mapping[tuple[str, str], int] | None = None,
+) -> BattleOutcome:
+    contenders = _contenders(runs)
+    shown = {(one.first, one.second) for one in comparisons}
+    orders = orders or (2 if any((two, one) in shown for one, two in shown) else 1)
+    facings = faced(comparisons, [run.id for run in runs], orders)
+    pairs = tuple(
+        pair_of(found, expected=(expected or {}).get((found.first, found.second), 0), tags=tags)
+        for found in facings
+    )
+    if expected is None:
+        pairs = tuple(pair for pair in pairs if pair.valid or pair.invalid)
+    several = len(runs) > 2
+    return BattleOutcome(
+        contenders=contenders,
+        pairs=pairs,
+        leaderboard=leaderboard(facings, pairs, contenders) if several else (),
+        comparisons=tuple(comparisons),
+        judge=next((one.judge for one in comparisons if one.judge), ""),
+        orders=orders,
+        compat=comparisons[0].compat if comparisons else "",
+        imported=any(one.imported for one in comparisons),
+    )
+
+
+def _signature(outcome: BattleOutcome, arena: _Arena) -> str:
+    """Write down every choice that could move the numbers."""
+    parts = {
+        "battle": len(outcome.contenders),
+        "judge": arena.label,
+        "prompt": arena.asking.key[:8],
+        "orders": outcome.orders,
+        "compat": arena.asking.compat,
+        "references": "shown" if arena.asking.references else "",
+        "n": sum(pair.valid for pair in outcome.pairs),
+        "invalid": sum(pair.invalid for pair in outcome.pairs) or "",
+        "missing": sum(pair.missing for pair in outcome.pairs) or "",
+        "strength": "bradley-terry,ties half" if outcome.leaderboard else "",
+        "refused": refused_words(arena.models.refused),
+        "version": __version__,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")

@@ -1,0 +1,1 @@
+"""Checks of suites and of sandboxes."""

@@ -1,0 +1,87 @@
+"""A comparison as one JSON object."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from proctor.core.suite import Json
+from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
+from proctor.engine.compare.wording import Language, sentence
+
+
+def compared_object(compared: Compared, language: Language = "en") -> dict[str, Json]:
+    """Make the object that ``proctor compare --json`` prints, without the single cases."""
+    return {
+        "runs": [
+            {
+                "id": side.run.id,
+                "name": side.run.name,
+                "suite": side.run.suite,
+                "candidate": side.candidate,
+                "status": side.run.status.value,
+                "signature": side.run.signature,
+                "imported": side.run.imported,
+                "rate": side.totals.rate,
+                "interval": side.totals.interval,
+            }
+            for side in compared.sides
+        ],
+        "pairs": [contrast_object(found, language) for found in compared.contrasts],
+        "warnings": list(compared.warnings),
+    }
+
+
+def contrast_object(contrast: Contrast, language: Language = "en") -> dict[str, Json]:
+    """Make the object of one pair of runs."""
+    return {
+        "first": contrast.first.run.id,
+        "second": contrast.second.run.id,
+        "sentence": sentence(contrast, language),
+        **_group(contrast),
+        "bounds": contrast.bounds,
+        "left_out": asdict(contrast.left_out),
+        "groups": {
+            tag: {name: _group(group) for name, group in rows.items()}
+            for tag, rows in contrast.groups.items()
+        },
+        "flips": {kind: pair_objects(pairs) for kind, pairs in contrast.examples.items()},
+    }
+
+
+def pair_objects(pairs: Iterable[CasePair]) -> list[Json]:
+    """Make an object of each case."""
+    return [
+        {
+            "id": pair.id,
+            "kind": pair.kind,
+            "first": pair.first,
+            "second": pair.second,
+            "full": pair.full,
+            "difference": pair.difference,
+        }
+        for pair in pairs
+    ]
+
+
+def _group(found: GroupContrast) -> dict[str, Json]:
+    paired = found.paired
+    low, high = paired.interval or (None, None)
+    counts = asdict(found.flips)
+    return {
+        "verdict": found.verdict,
+        "cases": paired.n,
+        "rates": [paired.first, paired.second],
+        "difference": {"value": paired.difference, "low": low, "high": high},
+        "p": paired.p,
+        "adjusted_p": found.adjusted_p,
+        "test": paired.test,
+        "effect": paired.effect,
+        "cases_needed": paired.needed,
+        "more_cases": paired.more,
+        "detectable": paired.detectable,
+        "counts": {
+            "better": paired.better,
+            "worse": paired.worse,
+            "same": paired.same,
+            **{name: count for name, count in counts.items() if name != "graded"},
+        },
+    }

@@ -1,0 +1,323 @@
+"""Comparing: which of several stored runs is better on the same cases, and how sure that is."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+from proctor.core.expression import Expression
+from proctor.core.score import ValueStatus
+from proctor.engine.compare.compatibility import Side, obstacles
+from proctor.engine.compare.results import (
+    KINDS,
+    CasePair,
+    Compared,
+    Contrast,
+    Flips,
+    GroupContrast,
+    LeftOut,
+    PairedValues,
+    share,
+)
+from proctor.engine.run.aggregate import MAX_ROWS, METRIC
+from proctor.engine.run.evaluate import view_of
+from proctor.errors import UsageError
+from proctor.stats.paired import Method, Paired, Pairs, holm
+from proctor.store.paired_listing import PairCursor, WantedPairs
+from proctor.store.pairs import Change
+from proctor.store.rows import PairedRow, StoredPair
+from proctor.store.store import Store
+
+MOST_RUNS = 10
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSettings:
+    """Say how runs are compared."""
+
+    by: tuple[str, ...] = ()
+    """The tags to break the differences down by; those that gates name are added."""
+    gates: tuple[str, ...] = ()
+    method: Method = "t"
+    """How the interval is found."""
+    force: bool = False
+    """Whether runs are compared whose numbers do not mean the same."""
+    shown: int = SHOWN
+    """How many cases of each kind are kept as examples."""
+
+
+def compare(
+    store: Store, references: Sequence[str], settings: CompareSettings | None = None
+) -> Compared:
+    """Compare stored runs with each other, two at a time, case by case."""
+    settings = settings or CompareSettings()
+    sides = sides_of(store, references)
+    settings = replace(settings, by=_tags(sides, settings.by, settings.gates))
+    refused, warnings = obstacles_among(store, sides)
+    if refused and not settings.force:
+        raise UsageError(
+            f"these runs cannot be compared: {'; '.join(refused)}"
+            " (fix: run both alike, which costs only what differs; or --force)"
+        )
+    contrasts = [
+        _contrast(store, first, second, settings) for first, second in combinations(sides, 2)
+    ]
+    adjusted = holm([found.paired.p for found in contrasts])
+    return Compared(
+        sides=tuple(sides),
+        contrasts=tuple(
+            replace(found, adjusted_p=p, tested=len(contrasts))
+            for found, p in zip(contrasts, adjusted, strict=True)
+        ),
+        warnings=(*refused, *warnings),
+    )
+
+
+def obstacles_among(store: Store, sides: Sequence[Side]) -> tuple[list[str], list[str]]:
+    """Return why runs cannot be compared with each other, and what else to know of them."""
+    warnings: dict[str, None] = {}
+    refused: dict[str, None] = {}
+    for first, second in combinations(sides, 2):
+        against, noted = obstacles(store, first, second)
+        refused.update(dict.fromkeys(against))
+        warnings.update(dict.fromkeys(noted))
+    return list(refused), list(warnings)
+
+
+def sides_of(store: Store, references: Sequence[str]) -> list[Side]:
+    """Return the runs that a person named: at least two, and none twice."""
+    if not 2 <= len(references) <= MOST_RUNS:
+        raise UsageError(f"name 2 to {MOST_RUNS} runs to compare, not {len(references)}")
+    views = [view_of(store, reference) for reference in references]
+    ids = [view.run.id for view in views]
+    names = [view.run.name for view in views]
+    for view in views:
+        if ids.count(view.run.id) > 1:
+            raise UsageError(
+                f"the run {view.run.name!r} is named twice; it cannot be compared with itself"
+            )
+    return [
+        Side(
+            run=view.run,
+            name=name if names.count(name) == 1 else f"{name} ({view.run.id})",
+            candidate=view.candidate,
+            suite=view.suite,
+            totals=view.summary.totals,
+            tags=tuple(tag for tag in view.summary.groups if tag != METRIC),
+        )
+        for view, name in zip(views, names, strict=True)
+    ]
+
+
+def case_pairs(
+    store: Store, first: Side, second: Side, change: Change | None = None, *, after: int = -1
+) -> Iterator[CasePair]:
+    """Yield the cases that count in both runs, all or of one kind, in the order of the first."""
+    return map(_case_pair, store.pairs.iter_cases(first.run, second.run, change, after=after))
+
+
+def listed_pairs(
+    store: Store,
+    sides: Sequence[Side],
+    wanted: WantedPairs,
+    limit: int,
+    after: PairCursor,
+) -> tuple[list[CasePair], PairCursor | None]:
+    """Return a page of the cases that count in the first two runs, and where the next begins."""
+    found, following = store.paired_listing.page(sides[0].run, sides[1].run, wanted, limit, after)
+    return list(map(_case_pair, found)), following
+
+
+def missed_gates(gates: Iterable[str], compared: Compared) -> list[str]:
+    """Return the gates that do not hold for the first run against each of the others."""
+    missed: dict[str, None] = {}
+    for contrast in compared.contrasts:
+        if contrast.first is not compared.sides[0]:
+            continue
+        names = contrast_gate_names(contrast)
+        missed |= {gate: None for gate in gates if not Expression(gate).holds(names)}
+    return list(missed)
+
+
+def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
+    """Return what a gate may name: the difference, counts, and differences by tag and value."""
+    found = contrast.paired
+    names: dict[str, Any] = {
+        "difference": _ranged(found),
+        "p": contrast.adjusted_p,
+        "effect": found.effect,
+        "first": found.first,
+        "second": found.second,
+        "cases": found.n,
+        "better": found.better,
+        "worse": found.worse,
+        "to_right": contrast.flips.to_right,
+        "to_wrong": contrast.flips.to_wrong,
+        "unscored": contrast.left_out.unscored,
+        "errors": contrast.left_out.errors,
+    }
+    for tag, rows in contrast.groups.items():
+        names.setdefault(tag, {value: _ranged(group.paired) for value, group in rows.items()})
+    return names
+
+
+@dataclass
+class _PairSums:
+    """Gather what the pairs of one row come to."""
+
+    pairs: Pairs = field(default_factory=Pairs)
+    to_right: int = 0
+    to_wrong: int = 0
+    both_right: int = 0
+    both_partly: int = 0
+    both_wrong: int = 0
+    graded: bool = False
+
+    def add(self, found: PairedValues, count: int) -> None:
+        """Take in cases that came to the same."""
+        (one, two), weight = found.shares, found.weight * found.full
+        if weight <= 0:
+            return
+        self.pairs.add(one * weight, two * weight, weight, count)
+        kind, right = found.kind, found.right
+        if kind.startswith("both"):
+            self.both_right += count * (kind == "both_right")
+            self.both_partly += count * (kind == "both_partly")
+            self.both_wrong += count * (kind == "both_wrong")
+        elif right[0] != right[1]:
+            self.to_right += count * right[1]
+            self.to_wrong += count * right[0]
+        else:
+            self.graded = True
+
+    def flips(self) -> Flips:
+        """Return the counts."""
+        return Flips(
+            to_right=self.to_right,
+            to_wrong=self.to_wrong,
+            both_right=self.both_right,
+            both_partly=self.both_partly,
+            both_wrong=self.both_wrong,
+            graded=self.graded,
+        )
+
+
+@dataclass
+class _Bounds:
+    """Gather how far the unscored could move the difference."""
+
+    low: float = 0.0
+    high: float = 0.0
+    full: float = 0.0
+    unscored: int = 0
+
+    def add(self, row: PairedRow, count: int) -> None:
+        """Take in cases that both runs have."""
+        weight, full = row.weight * row.full * count, row.full_2 or 0.0
+        low, high = share(row.low, row.full), share(row.high, row.full)
+        low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
+        self.low += weight * (low_2 - high)
+        self.high += weight * (high_2 - low)
+        self.full += weight
+
+    def range(self) -> tuple[float, float] | None:
+        """Return both ends; none where nothing is unscored."""
+        if not self.unscored or self.full <= 0:
+            return None
+        return self.low / self.full, self.high / self.full
+
+
+def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings) -> Contrast:
+    whole, bounds = _PairSums(), _Bounds()
+    met = only_first = errors = 0
+    for row, count, _ in store.pairs.iter_counts(first.run, second.run):
+        if row.status_2 is None:
+            only_first += count
+            continue
+        met += count
+        if ValueStatus.ERROR in (row.status, row.status_2):
+            errors += count
+            continue
+        bounds.add(row, count)
+        if (found := _values(row)) is None:
+            bounds.unscored += count
+        else:
+            whole.add(found, count)
+    if not met:
+        raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
+    changes = ((kind, store.pairs.largest_changes(first.run, second.run, kind, settings.shown))
+               for kind in KINDS[:4])  # fmt: skip
+    return Contrast(
+        first=first,
+        second=second,
+        paired=whole.pairs.compare(method=settings.method),
+        flips=whole.flips(),
+        left_out=LeftOut(
+            unscored=bounds.unscored,
+            errors=errors,
+            only_first=only_first,
+            only_second=store.results.count(second.run.id) - met,
+        ),
+        bounds=bounds.range(),
+        groups={tag: _groups(store, first, second, tag, settings.method) for tag in settings.by},
+        examples={kind: tuple(map(_case_pair, found)) for kind, found in changes},
+    )
+
+
+def _groups(
+    store: Store, first: Side, second: Side, tag: str, method: Method
+) -> dict[str, GroupContrast]:
+    rows: dict[str, _PairSums] = {}
+    for row, count, name in store.pairs.iter_counts(first.run, second.run, tag=tag):
+        if (found := _values(row)) is not None and (name in rows or len(rows) < MAX_ROWS):
+            rows.setdefault(name, _PairSums()).add(found, count)
+    found_p = {name: sums.pairs.compare(method=method) for name, sums in rows.items()}
+    adjusted = holm([paired.p for paired in found_p.values()])
+    return {
+        name: GroupContrast(paired=paired, flips=rows[name].flips(), adjusted_p=p)
+        for (name, paired), p in zip(found_p.items(), adjusted, strict=True)
+    }
+
+
+def _values(row: PairedRow) -> PairedValues | None:
+    """Return both values, none where one of the runs has none."""
+    if row.value is None or row.value_2 is None or row.full_2 is None:
+        return None
+    return PairedValues(
+        first=row.value, second=row.value_2, full=row.full, full_2=row.full_2, weight=row.weight
+    )
+
+
+def _case_pair(case: StoredPair) -> CasePair:
+    row = case.row
+    assert row.value is not None
+    assert row.value_2 is not None
+    assert row.full_2 is not None
+    return CasePair(
+        id=case.id,
+        position=case.position,
+        tags=case.tags,
+        first=row.value,
+        second=row.value_2,
+        full=row.full,
+        full_2=row.full_2,
+        weight=row.weight,
+    )
+
+
+def _ranged(found: Paired) -> dict[str, Any]:
+    low, high = found.interval or (None, None)
+    return {"value": found.difference, "low": low, "high": high}
+
+
+def _tags(sides: Sequence[Side], by: Sequence[str], gates: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags to break down by, after making sure that gates and tags can be read."""
+    known = dict.fromkeys(name for side in sides for name in side.tags)
+    for tag in by:
+        if tag not in known:
+            there = f"there are: {', '.join(known)}" if known else "these runs have none"
+            raise UsageError(f"no breakdown by {tag!r} ({there})")
+    words = {word for gate in gates for word in re.findall(r"\w+", Expression(gate).text)}
+    return tuple(dict.fromkeys([*by, *(tag for tag in known if tag in words)]))

@@ -1,0 +1,157 @@
+"""Whether two runs can be compared: what differs between them besides the candidate."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from proctor.core.fold import parse_fold
+from proctor.core.run import Run, Totals
+from proctor.core.suite import Case, Json, Suite
+from proctor.engine.run.settings import short_name
+from proctor.store.store import Store
+
+MOST_CHANGED = 1000
+"""So many changed cases are enough to know that the suites are not the same."""
+_PART = re.compile(
+    r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
+    r"|attempts|n|unanswered|unscored|ci|version|imported):"
+)
+_SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")
+"""A scorer with its version; what follows a plus sign may have dashes of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """Hold one of the runs that are compared."""
+
+    run: Run
+    name: str
+    """The run's name, made different from the others' where two are the same."""
+    candidate: str
+    suite: Suite
+    """The suite without its cases."""
+    totals: Totals
+    tags: tuple[str, ...] = ()
+    """The tags that its numbers can be broken down by."""
+
+
+def signature_parts(signature: str) -> dict[str, str]:
+    """Return the parts of a signature by their names."""
+    # Around each name that the pattern finds lie the texts between the names.
+    pieces = _PART.split(signature)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
+
+
+def obstacles(store: Store, first: Side, second: Side) -> tuple[list[str], list[str]]:
+    """Return why the numbers of two runs cannot be compared, and what else to know of them."""
+    refused = list(_refused(first, second))
+    noted = list(_noted(first, second))
+    changed, retagged = _changed(store, first.run, second.run)
+    if changed:
+        many = f"{MOST_CHANGED} or more cases" if changed >= MOST_CHANGED else _cases(changed)
+        refused.append(f"other question, criteria or weight under the same id in {many}")
+    if retagged:
+        noted.append(f"other tags in {_cases(retagged)}; those of {first.name!r} are used")
+    return refused, noted
+
+
+def _refused(first: Side, second: Side) -> Iterator[str]:
+    one, two = signature_parts(first.run.signature), signature_parts(second.run.signature)
+    for name, words in (("compat", "compat mode"), ("reduce", "way to fold attempts")):
+        mine, other = getattr(first.suite, name), getattr(second.suite, name)
+        if mine != other:
+            yield f"the {words} differs: {mine or 'none'} and {other or 'none'}"
+    for name, mine, other in changed_scorers(first.run.signature, second.run.signature):
+        if "?" not in (mine, other):
+            yield f"the scorer {name!r} differs: version {mine} and {other}"
+    if (one.get("prompts") or two.get("prompts")) and (
+        words := _unlike_judges(first.run.settings, second.run.settings)
+    ):
+        yield words
+    elif first.run.suite_key == second.run.suite_key and one.get("prompts") != two.get("prompts"):
+        yield "the judge was asked in other words"
+    mine, other = (_asked(side.run.settings.get("simulator")) for side in (first, second))
+    if mine != other:
+        yield f"the simulator differs: {_named([mine])} and {_named([other])}"
+    if parse_fold(first.suite.reduce).pick != "avg" and _each(first) != _each(second):
+        mine, other = f"{_each(first):g}", f"{_each(second):g}"
+        yield f"the {first.suite.reduce} of {mine} attempts a case is not that of {other}"
+
+
+def _noted(first: Side, second: Side) -> Iterator[str]:
+    if first.run.suite != second.run.suite:
+        yield f"the suites have two names: {first.run.suite!r} and {second.run.suite!r}"
+    if parse_fold(first.suite.reduce).pick == "avg" and _each(first) != _each(second):
+        yield (
+            f"attempts a case: {_each(first):.3g} of {first.name!r}"
+            f" and {_each(second):.3g} of {second.name!r}"
+        )
+    one, two = signature_parts(first.run.signature), signature_parts(second.run.signature)
+    if one.get("version") != two.get("version"):
+        yield f"two versions of Proctor: {one.get('version')} and {two.get('version')}"
+    if one.get("refused") != two.get("refused"):
+        mine, other = one.get("refused") or "nothing", two.get("refused") or "nothing"
+        yield f"servers refused other settings: {mine}, and {other}"
+    for side in (first, second):
+        if side.run.status != "complete":
+            yield f"the run {side.name!r} is {side.run.status.value}"
+        if side.run.imported:
+            yield f"the run {side.name!r} was imported: its scores are what the file says"
+
+
+def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:
+    """Count the cases whose content differs in what moves numbers, and in tags alone."""
+    changed = retagged = 0
+    for one, two in store.pairs.iter_changed_cases(first.suite_key, second.suite_key):
+        if _untagged(one) == _untagged(two):
+            retagged += 1
+        else:
+            changed += 1
+        if changed >= MOST_CHANGED:
+            break
+    return changed, retagged
+
+
+def _untagged(case: Case) -> Case:
+    return replace(case, tags={}, source="")
+
+
+def changed_scorers(before: str, now: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the scorers that two signatures share in other versions, with both of these."""
+    versions = [_versions(signature_parts(signature)) for signature in (before, now)]
+    for name in sorted(versions[0].keys() & versions[1].keys()):
+        if versions[0][name] != versions[1][name]:
+            yield name, versions[0][name], versions[1][name]
+
+
+def _versions(parts: Mapping[str, str]) -> dict[str, str]:
+    found = map(_SCORER.fullmatch, filter(None, parts.get("scorers", "").split(",")))
+    return {match["name"]: match["version"] for match in found if match}
+
+
+def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
+    sides = [[_asked(judge) for judge in kept.get("judges", ())] for kept in (one, two)]
+    if sides[0] != sides[1]:
+        words = "and other settings" if _named(sides[0]) == _named(sides[1]) else "and"
+        return f"the judge differs: {_named(sides[0])} {words} {_named(sides[1])}"
+    for name in ("combine", "repeats", "tie"):
+        if one.get(name) != two.get(name):
+            return f"the judge's {name!r} differs: {one.get(name)} and {two.get(name)}"
+    return ""
+
+
+def _asked(choice: Json) -> Json:
+    """Return what of a judge or simulator moves numbers; where it is served does not."""
+    return {**choice, "model": short_name(choice.get("model", ""))} if choice else {}
+
+
+def _named(choices: list[Json]) -> str:
+    return ", ".join(choice["model"] for choice in choices if choice) or "none"
+
+
+def _each(side: Side) -> float:
+    return side.totals.attempts / side.totals.cases if side.totals.cases else 0.0
+
+
+def _cases(number: int) -> str:
+    return "1 case" if number == 1 else f"{number:,} cases"

@@ -1,0 +1,148 @@
+"""What a comparison says, in a sentence that a person understands: in English and in Chinese."""
+
+from collections.abc import Mapping
+from math import floor, log10
+from typing import Literal
+
+from proctor.engine.compare.results import Contrast, Verdict
+
+Language = Literal["en", "zh"]
+
+_WORDS: Mapping[Language, Mapping[str, str]] = {
+    "en": {
+        "better": "{second} is better than {first}: {numbers}; {flips}.",
+        "worse": "{second} is worse than {first}: {numbers}; {flips}.",
+        "unclear": "{second} and {first} cannot be told apart: {numbers}; {flips}. {power}",
+        "nothing": "{second} and {first} cannot be compared: {cases} in both of them.",
+        "numbers": "{difference} points of 100, 95 % interval {low} to {high}, {p}, {cases}",
+        "adjusted": "{p} (adjusted for {tested} pairs of runs)",
+        "flips": "{to_right} went from wrong to right, {to_wrong} the other way",
+        "graded": "{better} got better, {worse} got worse (from wrong to right {to_right}, the"
+        " other way {to_wrong})",
+        "none": "not one case came out differently",
+        "more": "About {more} more cases like these would be needed to be sure of a difference of"
+        " this size.",
+        "equal": "Only a difference of {detectable} points or more would have shown with so many"
+        " cases.",
+        "never": "A difference so small would take more cases than anybody has.",
+        "turn": "What is unscored could turn this around: the difference lies within {low} to"
+        " {high}.",
+        "one case": "1 case",
+        "cases": "{count} cases",
+        "no cases": "no case counts",
+        "one counts": "only 1 case counts",
+    },
+    "zh": {
+        "better": "{second} 优于 {first}：{numbers}；{flips}。",
+        "worse": "{second} 劣于 {first}：{numbers}；{flips}。",
+        "unclear": "无法区分 {second} 与 {first}：{numbers}；{flips}。{power}",
+        "nothing": "无法比较 {second} 与 {first}：{cases}。",
+        "numbers": "{difference} 分（满分 100），95 % 区间 {low} 至 {high}，{p}，{cases}",
+        "adjusted": "{p}（已按 {tested} 组比较校正）",
+        "flips": "{to_right}由错变对，{to_wrong} 道由对变错",
+        "graded": "{better}变好，{worse} 道变差（其中由错变对 {to_right}，由对变错 {to_wrong}）",
+        "none": "没有一道题的结果不同",
+        "more": "要确认这样大小的差异，大约还需要 {more} 道同类题目。",
+        "equal": "以这么多题目，只有 {detectable} 分以上的差异才能看出来。",
+        "never": "这样小的差异，再多的题目也难以确认。",
+        "turn": "未评分的题目可能改变结论：差异在 {low} 至 {high} 之间。",
+        "one case": "1 道题",
+        "cases": "{count} 道题",
+        "no cases": "没有两边都计分的题目",
+        "one counts": "两边都计分的题目只有 1 道",
+    },
+}
+
+
+def sentence(contrast: Contrast, language: Language = "en") -> str:
+    """Say which run is better and how sure that is, or how many more cases it would take."""
+    words, found = _WORDS[language], contrast.paired
+    verdict: Verdict = contrast.verdict
+    sides = {"first": contrast.first.name, "second": contrast.second.name}
+    if found.difference is None or found.interval is None:
+        cases = words["one counts"] if found.n == 1 else words["no cases"]
+        return words["nothing"].format(**sides, cases=cases)
+    said = words[verdict].format(
+        **sides,
+        numbers=_numbers(contrast, words),
+        flips=_flips(contrast, words),
+        power=_power(contrast, words) if verdict == "unclear" else "",
+    )
+    return " ".join(part for part in (said.strip(), _turn(contrast, words)) if part)
+
+
+def points(share: float, *, sign: bool = True) -> str:
+    """Write a difference in points of 100."""
+    value = share * 100
+    shown = f"{value:.2f}" if 0 < abs(value) < 0.095 else f"{value:.1f}"
+    if float(shown) == 0:
+        return "0.0"
+    if not sign:
+        return shown.removeprefix("-")
+    return shown.replace("-", "−") if value < 0 else f"+{shown}"
+
+
+def p_text(p: float | None) -> str:
+    """Write a p value as papers do."""
+    if p is None:
+        return "–"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.0995 else f"p = {p:.2f}"
+
+
+def about(number: int) -> str:
+    """Round a count up to two digits: more would claim to know more than is known."""
+    if number < 10:
+        return str(number)
+    unit = 10 ** (floor(log10(number)) - 1)
+    return f"{-(-number // unit) * unit:,}"
+
+
+def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
+    found = contrast.paired
+    assert found.difference is not None
+    assert found.interval is not None
+    p = p_text(contrast.adjusted_p)
+    if contrast.tested > 1:
+        p = words["adjusted"].format(p=p, tested=contrast.tested)
+    return words["numbers"].format(
+        difference=points(found.difference),
+        low=points(found.interval[0]),
+        high=points(found.interval[1]),
+        p=p,
+        cases=_cases(found.n, words),
+    )
+
+
+def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:
+    found, flips = contrast.paired, contrast.flips
+    if not found.better and not found.worse:
+        return words["none"]
+    return words["graded" if flips.graded else "flips"].format(
+        better=_cases(found.better, words),
+        worse=f"{found.worse:,}",
+        to_right=f"{flips.to_right:,}" if flips.graded else _cases(flips.to_right, words),
+        to_wrong=f"{flips.to_wrong:,}",
+    )
+
+
+def _power(contrast: Contrast, words: Mapping[str, str]) -> str:
+    found = contrast.paired
+    if not found.difference:
+        return words["equal"].format(detectable=points(found.detectable or 0.0, sign=False))
+    if found.more is None:
+        return words["never"]
+    return words["more"].format(more=about(max(1, found.more)))
+
+
+def _turn(contrast: Contrast, words: Mapping[str, str]) -> str:
+    """Say where a verdict would not survive what is unscored."""
+    if contrast.bounds is None or contrast.verdict not in ("better", "worse"):
+        return ""
+    low, high = contrast.bounds
+    if low > 0 or high < 0:
+        return ""
+    return words["turn"].format(low=points(low), high=points(high))
+
+
+def _cases(count: int, words: Mapping[str, str]) -> str:
+    return words["one case"] if count == 1 else words["cases"].format(count=f"{count:,}")

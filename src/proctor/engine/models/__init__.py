@@ -1,0 +1,1 @@
+"""Models in their roles: opened, called through the store, paid for, recorded."""

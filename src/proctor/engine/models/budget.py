@@ -1,0 +1,283 @@
+"""The money of a command: what is spent, what calls under way may cost, and who has to wait.
+
+Before a call, as much is reserved as it may cost: its prompt is known, the length of the reply is
+guessed with caution and learned from the replies of the same model in the same role. Where the
+reservation finds no room, the call waits for others to end, whose true cost is mostly less; the
+first call of a model in a role goes alone. A call is refused only where the money is really spent,
+or where it alone would not fit into what is left.
+"""
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from proctor.core.exchange import Reply, Request, Usage
+from proctor.errors import BudgetError
+
+Price = tuple[float, float]
+"""US dollars per million tokens in and out."""
+
+FIRST_REPLY = 4096
+"""How many tokens a reply may have, as long as none was seen and no limit is set."""
+PER_MESSAGE = 4
+"""Tokens that servers add around each message."""
+_PROMPT_RANGE = (0.5, 1.5)
+"""What share of our count of a prompt's tokens the server may count, before it has told."""
+_DUST = 1e-12
+_WIDE = re.compile(r"[\u2e80-\U0010ffff]")
+
+
+def tokens(text: str) -> int:
+    """Guess how many tokens a text has: four Latin letters make one, a Chinese character is one."""
+    wide = len(_WIDE.findall(text))
+    return wide + (len(text) - wide) // 4 + 1
+
+
+@dataclass(frozen=True, slots=True)
+class PricedRequest:
+    """What is known of a call before it is made: how long it is, and what tokens cost."""
+
+    who: str
+    """The model and its role."""
+    prompt: int
+    """Tokens of the prompt, by our own count."""
+    most: int | None
+    """The limit of tokens of the reply, where there is one."""
+    price: Price | None
+
+    @classmethod
+    def of(cls, request: Request, who: str, price: Price | None) -> "PricedRequest":
+        """Describe a request."""
+        prompt = sum(tokens(message.content) + PER_MESSAGE for message in request.messages)
+        return cls(who, prompt, request.sampling.max_tokens, price)
+
+    @property
+    def free(self) -> bool:
+        """Tell whether it costs nothing."""
+        return self.price is None or not any(self.price)
+
+    def cost(self, prompt: float, completion: float) -> float:
+        """Return dollars."""
+        into, out = self.price or (0.0, 0.0)
+        return (into * prompt + out * completion) / 1e6
+
+    def reckoned(self, reply: Reply) -> Usage:
+        """Return what a call took, by our own count where the server told no tokens."""
+        usage = reply.usage
+        if usage.cost is not None or self.price is None:
+            return usage
+        said = tokens(f"{reply.thinking}{reply.text or ''}")
+        cost = self.cost(self.prompt, said)
+        return Usage(calls=1, prompt_tokens=self.prompt, completion_tokens=said, cost=cost)
+
+
+UNCOUNTED = PricedRequest("", 0, None, None)
+"""A call where nobody limits the money."""
+
+
+@dataclass
+class Experience:
+    """What the replies of one model in one role were like."""
+
+    replies: int = 0
+    longest: int = 0
+    shortest: int = 0
+    prompt_range: tuple[float, float] | None = None
+    """The least and the greatest share of our count of the prompt that the server counted."""
+    excess: int = 0
+    """By how many tokens the server's count of a prompt was above ours at most."""
+
+    def take(self, priced: PricedRequest, usage: Usage) -> None:
+        """Learn from a reply."""
+        said = usage.completion_tokens
+        self.shortest = min(self.shortest, said) if self.replies else said
+        self.longest = max(self.longest, said)
+        self.replies += 1
+        if usage.prompt_tokens and priced.prompt:
+            share = usage.prompt_tokens / priced.prompt
+            low, high = self.prompt_range or (share, share)
+            self.prompt_range = (min(low, share), max(high, share))
+            self.excess = max(self.excess, usage.prompt_tokens - priced.prompt)
+
+    def most(self, priced: PricedRequest) -> float:
+        """Return what a call may cost: the fewer replies were seen, the more cautiously."""
+        unseen = max(0, (priced.most or FIRST_REPLY) - self.longest)
+        length = self.longest + unseen / (self.replies + 1) ** 2
+        prompt = (self.prompt_range or _PROMPT_RANGE)[1] * priced.prompt
+        if self.prompt_range is not None:
+            prompt = min(prompt, priced.prompt + self.excess)
+        return priced.cost(prompt, min(length, priced.most or length))
+
+    def least(self, priced: PricedRequest) -> float:
+        """Return what a call will cost at least, as far as is known."""
+        length = self.shortest if self.replies else 1
+        share = (self.prompt_range or _PROMPT_RANGE)[0]
+        return priced.cost(share * priced.prompt, min(length, priced.most or length))
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A call that waits for room, and where it is told."""
+
+    priced: PricedRequest
+    told: "asyncio.Future[float]"
+
+
+@dataclass
+class Budget:
+    """The money that all calls of a command share, whoever makes them."""
+
+    most: float | None = None
+    """Dollars; none means that nobody counts them."""
+    spent: float = 0.0
+    refused: bool = False
+    """Whether a call was not made for lack of money."""
+    _least: float = 0.0
+    """What the first call that was refused would have cost at least."""
+    _earlier: tuple[float, float] | None = None
+    """What calls of earlier runs cost, at least and at most."""
+    _reserved: float = 0.0
+    _under_way: int = 0
+    _known: dict[str, Experience] = field(default_factory=dict)
+    _new: dict[str, bool] = field(default_factory=dict)
+    """Who is being asked for the first time: until that call has ended, no other is begun."""
+    _queue: deque[_Waiting] = field(default_factory=deque)
+
+    @property
+    def words(self) -> str:
+        """Return what a person is told when a call was refused."""
+        assert self.most is not None
+        fix = "fix: start again with a higher --max-cost, it goes on from there"
+        if self.spent < self.most:
+            left = self.most - self.spent
+            return (
+                f"what is left of the {self.most:g} dollars of --max-cost ({left:.6f}) is too"
+                f" little for another call ({self._least:.6f} at least; {self.spent:.4f} spent so"
+                f" far; {fix})"
+            )
+        over = self.spent - self.most
+        beyond = f", {over:.4f} of it by calls that were under way" if over > 5e-5 else ""
+        return (
+            f"the {self.most:g} dollars of --max-cost are spent ({self.spent:.4f} so far{beyond};"
+            f" {fix})"
+        )
+
+    @property
+    def overdrawn(self) -> str:
+        """Return what a person is told where calls under way cost more than was left."""
+        over = 0.0 if self.most is None else self.spent - self.most
+        if over <= 5e-5:
+            return ""
+        return (
+            f"{self.spent:.4f} dollars were spent, {over:.4f} more than --max-cost allows, by calls"
+            " that were under way"
+        )
+
+    def before(self, usage: Usage) -> None:
+        """Take in what was paid for something that is stored and not asked for again."""
+        if usage.cost:
+            self.spent += usage.cost
+            each = usage.cost / max(1, usage.calls)
+            low, high = self._earlier or (each, each)
+            self._earlier = (min(low, each), max(high, each))
+
+    def stored(self, priced: PricedRequest, reply: Reply) -> None:
+        """Take in a reply that an earlier run paid for."""
+        self._take(priced, priced.reckoned(reply))
+
+    def seen(self, cost: float | None) -> None:
+        """Take in what somebody else spent, an agent for instance."""
+        self.spent += cost or 0.0
+
+    def check(self) -> None:
+        """Raise a BudgetError where nothing is left."""
+        if self.most is not None and self.spent >= self.most - _DUST:
+            raise self._refusal(0.0)
+
+    async def reserve(self, priced: PricedRequest) -> float:
+        """Set money aside for a call, waiting until there is room, or raise a BudgetError."""
+        if self.most is None or priced.free:
+            return 0.0
+        if not self._queue and (reserved := self._admitted(priced)) is not None:
+            return reserved
+        waiting = _Waiting(priced, asyncio.get_running_loop().create_future())
+        self._queue.append(waiting)
+        try:
+            return await waiting.told
+        except asyncio.CancelledError:
+            if waiting in self._queue:
+                self._queue.remove(waiting)
+            elif not waiting.told.cancelled() and waiting.told.exception() is None:
+                self.settle(waiting.told.result(), priced, None)
+            self._wake()
+            raise
+
+    def settle(self, reserved: float, priced: PricedRequest, reply: Reply | None) -> None:
+        """Replace what was set aside by what the call cost, and let others go on.
+
+        A call without a reply has cost nothing, as far as anybody knows.
+        """
+        if self.most is not None and not priced.free:
+            self._release(reserved)
+            self._new[priced.who] = False
+        if reply is not None:
+            self._take(priced, priced.reckoned(reply))
+        self._wake()
+
+    def _take(self, priced: PricedRequest, usage: Usage) -> None:
+        self.spent += usage.cost or 0.0
+        if self.most is not None and (usage.prompt_tokens or usage.completion_tokens):
+            self._known.setdefault(priced.who, Experience()).take(priced, usage)
+
+    def _release(self, reserved: float) -> None:
+        self._under_way -= 1
+        self._reserved = self._reserved - reserved if self._under_way else 0.0
+
+    def _admitted(self, priced: PricedRequest) -> float | None:
+        """Reserve and return an amount; none where the call must wait."""
+        assert self.most is not None
+        known = self._known.get(priced.who) or Experience()
+        left = self.most - self.spent
+        amount, least = known.most(priced), known.least(priced)
+        if not known.replies and self._earlier is not None:
+            least, amount = max(least, self._earlier[0]), max(amount, self._earlier[1])
+        if left <= _DUST:
+            raise self._refusal(least)
+        if self._reserved + amount > left + _DUST:
+            if self._under_way:
+                return None
+            if least > left + _DUST:
+                raise self._refusal(least)
+        if self._new.get(priced.who):
+            return None
+        self._new.setdefault(priced.who, not known.replies)
+        self._reserved += amount
+        self._under_way += 1
+        return amount
+
+    def _wake(self) -> None:
+        """Let those who wait go on in their order, as far as there is room."""
+        while self._queue:
+            first = self._queue[0]
+            if first.told.done():
+                self._queue.popleft()
+                continue
+            try:
+                reserved = self._admitted(first.priced)
+            except BudgetError as error:
+                self._tell(first.told.set_exception, error)
+                continue
+            if reserved is None:
+                return
+            self._tell(first.told.set_result, reserved)
+
+    def _tell(self, tell: Callable[..., None], outcome: object) -> None:
+        self._queue.popleft()
+        tell(outcome)
+
+    def _refusal(self, least: float) -> BudgetError:
+        if not self.refused:
+            self.refused, self._least = True, least
+        return BudgetError(self.words)

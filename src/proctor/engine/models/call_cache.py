@@ -1,0 +1,271 @@
+"""Calls of models, each kept before it is used: what was bought once is never bought again."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+from proctor.contracts.model import Model
+from proctor.contracts.redacted import redact_reply
+from proctor.core.encoding import reply_from
+from proctor.core.exchange import Reply, Request
+from proctor.core.fingerprint import digest, digest_plain, plain
+from proctor.core.suite import Json
+from proctor.engine.models.budget import UNCOUNTED, Budget, PricedRequest
+from proctor.engine.models.call_scope import CallScope, UsedReply
+from proctor.engine.models.stored_only import NotStored, StoredOnly
+from proctor.errors import ProctorError
+from proctor.io.redaction import redact_error
+from proctor.store.rows import CallRow
+from proctor.store.store import Store
+
+
+@dataclass
+class CallLog:
+    """Look calls up and keep them, all that come in one turn of the loop in one transaction.
+
+    A call is in the database before ``keep`` returns. Under load replies arrive together, so that
+    they share a transaction; alone, a reply is written at once. A reply of which nothing could be
+    made is discarded: it stays in the database and says so, and is not found any more.
+    """
+
+    store: Store | None
+    recording: bool = False
+    """Whether a cassette is written of all that a run rests on, discarded replies included."""
+    _finds: list[tuple[str, asyncio.Future[CallRow | None]]] = field(default_factory=list)
+    _keeps: list[tuple[CallRow, asyncio.Future[None]]] = field(default_factory=list)
+    _discards: list[tuple[str, float, asyncio.Future[None]]] = field(default_factory=list)
+    _discarded: set[tuple[str, float]] = field(default_factory=set)
+    """What was discarded while a cassette is written."""
+    _scheduled: bool = False
+
+    async def find(self, key: str) -> CallRow | None:
+        """Return a call whose reply can be used, none where there is no such."""
+        future: asyncio.Future[CallRow | None] = self._loop().create_future()
+        self._finds.append((key, future))
+        return await future
+
+    async def keep(self, row: CallRow) -> None:
+        """Store a call for good."""
+        future: asyncio.Future[None] = self._loop().create_future()
+        self._keeps.append((row, future))
+        await future
+
+    async def discard(self, key: str, created: float) -> None:
+        """Note for good that nothing came of a call."""
+        if self.recording:
+            self._discarded.add((key, created))
+        future: asyncio.Future[None] = self._loop().create_future()
+        self._discards.append((key, created, future))
+        await future
+
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.get_running_loop()
+        if not self._scheduled:
+            self._scheduled = True
+            loop.call_soon(self._work)
+        return loop
+
+    def _work(self) -> None:
+        self._scheduled = False
+        keeps, self._keeps = self._keeps, []
+        finds, self._finds = self._finds, []
+        discards, self._discards = self._discards, []
+        written = [future for *_, future in keeps] + [future for *_, future in discards]
+        waiting: list[asyncio.Future[Any]] = [*written, *(future for _, future in finds)]
+        assert self.store is not None
+        try:
+            if keeps:
+                self.store.calls.put(row for row, _ in keeps)
+            if discards:
+                self.store.calls.discard((key, created) for key, created, _ in discards)
+            found = self.store.calls.get_many(key for key, _ in finds) if finds else {}
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+            for future in waiting:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for future in written:
+            if not future.done():
+                future.set_result(None)
+        for key, future in finds:
+            if not future.done():
+                row = found.get(key)
+                future.set_result(row if row is not None and self._usable(row) else None)
+
+    def _usable(self, row: CallRow) -> bool:
+        if self.recording and row.status == "unusable":
+            return (row.key, row.created) not in self._discarded
+        return row.status == "ok"
+
+
+class Wrapped(Model):
+    """Be a model that another one stands behind."""
+
+    inner: Model
+
+    @property
+    def identity(self) -> Json:
+        """Return the identity of the model inside."""
+        return self.inner.identity
+
+    @property
+    def label(self) -> str:
+        """Return the name of the model inside."""
+        return self.inner.label
+
+    @property
+    def price(self) -> tuple[float, float] | None:
+        """Return dollars per million tokens in and out, none where they are not known."""
+        found: tuple[float, float] | None = getattr(self.inner, "price", None)
+        return found
+
+    async def discard(self, requests: Sequence[Request]) -> bool:
+        """Discard what the model inside replied."""
+        return await self.inner.discard(requests)
+
+    async def check(self) -> None:
+        """Check the model inside."""
+        await self.inner.check()
+
+    async def close(self) -> None:
+        """Close the model inside."""
+        await self.inner.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A reply that is in the store, and since when."""
+
+    reply: Reply
+    created: float
+
+
+@dataclass
+class StoredModel(Wrapped):
+    """Wrap a model for a run: replies come from the store where they can, and always go there."""
+
+    inner: Model
+    log: CallLog
+    budget: Budget = field(default_factory=Budget)
+    recorder: Any = None
+    """Writes all traffic to a cassette, where one was asked for."""
+    role: str = "candidate"
+    """Who is asked by this: ``candidate``, ``judge`` or ``simulator``."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """What the server had not taken when the replies that came from the store were bought."""
+    bought: int = 0
+    """How many calls were really made."""
+    _flying: dict[str, asyncio.Future["_Kept | None"]] = field(default_factory=dict)
+    """The calls under way; one that gives none was stopped, and others ask for themselves."""
+
+    @cached_property
+    def _identity(self) -> str:
+        return digest(self.inner.identity)
+
+    @cached_property
+    def _who(self) -> str:
+        return f"{self._identity} {self.role}"
+
+    async def reply(self, request: Request) -> Reply:
+        """Return the stored reply to this very request, or ask and store what comes."""
+        scope = CallScope.current()
+        asked = plain(request)
+        key = self._key(request, asked)
+        try:
+            kept, stored = await self._kept(key, request, asked)
+        except BaseException:
+            if scope is not None:
+                scope.note_broken()
+            raise
+        if scope is not None:
+            scope.note(UsedReply(self.role, self.log, key, kept.created, stored))
+        return kept.reply
+
+    async def discard(self, requests: Sequence[Request]) -> bool:
+        """Let the replies to requests be of no use to anybody.
+
+        Returns whether the last of them came from the store, so that asking now may help.
+        """
+        if (looking := StoredOnly.current()) is not None:
+            raise looking.refuse()
+        scope = CallScope.current()
+        keys = [self._key(request, plain(request)) for request in requests]
+        if scope is None:
+            for row in [await self.log.find(key) for key in keys]:
+                if row is not None:
+                    await self.log.discard(row.key, row.created)
+            return False
+        found = [scope.latest(key) for key in keys]
+        replies = [reply for reply in found if reply is not None]
+        await scope.discard(replies)
+        return bool(replies) and replies[-1].stored
+
+    def _key(self, request: Request, asked: Json) -> str:
+        """Address a call; the marks in it belong to this store, and are left out."""
+        looked_up = request.addressed
+        addressed = asked if looked_up is request else plain(looked_up)
+        return digest_plain(["call", self._identity, addressed])
+
+    async def _kept(self, key: str, request: Request, asked: Json) -> tuple["_Kept", bool]:
+        """Return a call that is in the store by now, and whether it was there before."""
+        while (flying := self._flying.get(key)) is not None:
+            if (shared := await asyncio.shield(flying)) is not None:
+                return shared, False
+        future: asyncio.Future[_Kept | None] = asyncio.get_running_loop().create_future()
+        self._flying[key] = future
+        looking = StoredOnly.current()
+        try:
+            counted = self.budget.most is not None
+            priced = PricedRequest.of(request, self._who, self.price) if counted else UNCOUNTED
+            row = await self.log.find(key)
+            if row is None:
+                if looking is not None:
+                    raise looking.refuse()
+                kept = await self._buy(key, request, asked, priced)
+            else:
+                kept = _Kept(redact_reply(reply_from(row.response)), row.created)
+                self.refused |= kept.reply.refused
+                count = partial(self.budget.stored, priced, kept.reply)
+                count() if looking is None else looking.used.append(count)
+            if self.recorder is not None:
+                self.recorder.add(self.inner.identity, request, kept.reply)
+            future.set_result(kept)
+            return kept, row is not None
+        except (asyncio.CancelledError, NotStored):
+            future.set_result(None)
+            raise
+        except BaseException as error:
+            future.set_exception(error)
+            future.exception()
+            raise
+        finally:
+            del self._flying[key]
+
+    async def _buy(self, key: str, request: Request, asked: Json, priced: PricedRequest) -> "_Kept":
+        reserved = await self.budget.reserve(priced)
+        reply = None
+        try:
+            self.bought += 1
+            reply = redact_reply(await self.inner.reply(request))
+        except ProctorError as error:
+            redact_error(error)
+            raise
+        finally:
+            self.budget.settle(reserved, priced, reply)
+        if reply.usage.calls == 0:
+            reply = replace(reply, usage=replace(reply.usage, calls=1))
+        row = CallRow(
+            key=key,
+            model=self.inner.label,
+            request=asked,
+            response=plain(reply),
+            usage=plain(reply.usage),
+            cost=reply.usage.cost,
+            seconds=reply.seconds,
+            created=time.time(),
+        )
+        await self.log.keep(row)
+        return _Kept(reply, row.created)

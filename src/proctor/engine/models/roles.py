@@ -1,0 +1,497 @@
+"""Who plays which role in a run: the candidate, the judges, the simulated user."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any
+
+from proctor import registry
+from proctor.contracts.agent import Agent
+from proctor.contracts.dialect import Reading
+from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
+from proctor.contracts.executor import Executor
+from proctor.contracts.judge import Judge
+from proctor.contracts.model import Model, ModelChoice
+from proctor.core.exchange import Reply, Request, Sampling
+from proctor.core.fingerprint import digest, plain
+from proctor.core.marks import MARKS, Marks
+from proctor.core.model_name import parse_model
+from proctor.core.suite import Case, Json, Message, Spec, Suite
+from proctor.engine.agents.workspaces import AgentWorkspaces
+from proctor.engine.models.access import credentials_for, from_file
+from proctor.engine.models.budget import Budget
+from proctor.engine.models.call_cache import CallLog, StoredModel, Wrapped
+from proctor.engine.models.proxy import Proxy
+from proctor.engine.models.refused_settings import Refused
+from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings
+from proctor.engine.run.turn_scoring import TurnGrader
+from proctor.errors import MissingResource, SuiteError, UsageError
+from proctor.io import json_bytes
+from proctor.store.store import Store
+
+CANDIDATE = "candidate"
+UNSEEN = (
+    "--max-cost holds for judges and simulated users, and for what the agent says that it spent:"
+    " its own calls are not seen (fix: --proxy M lets them pass through here)"
+)
+
+
+@dataclass
+class Models:
+    """Hold the models of a command, each opened once, however many roles and suites use it."""
+
+    store: Store | None
+    """None for a plan, which asks nobody."""
+    settings: CallSettings
+    notice: Callable[[str], None] = lambda _: None
+    """Told what a person should know, such as where a model that was fetched lies."""
+    budget: Budget = field(default_factory=Budget)
+    """What all calls share; several runs of one command may share it, too."""
+    marks: Marks = field(init=False)
+    """Draws the marks around strangers' words in the prompts of this store."""
+    recorder: Any = None
+    _clients: dict[tuple[str, str], Model] = field(default_factory=dict)
+    _open: dict[tuple[str, str, str], StoredModel] = field(default_factory=dict)
+    _log: CallLog = field(init=False)
+    on_refused: Callable[[Refused], None] = lambda _: None
+    """Is told, whenever a server turned out not to take something, all that servers did not."""
+    _chosen: set[tuple[str, str]] = field(default_factory=set)
+    """The models with the settings of their sampling that a person chose."""
+    _checked: set[str] = field(default_factory=set)
+    _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        self.budget.most = self.settings.max_cost
+        self.marks = (
+            MARKS if self.store is None else Marks(self.store.secret.derive_key("judge marks"))
+        )
+        self._log = CallLog(self.store, recording=self.settings.record is not None)
+        if self.settings.record is not None and self.store is not None:
+            self.recorder = registry.find("model", "replay").recorder(self.settings.record)
+
+    def open(self, choice: ModelChoice, role: str = "candidate") -> StoredModel:
+        """Return the model of a choice in a role; all roles share its connections and limits."""
+        sent = credentials_for(choice)
+        asked = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
+        key = (digest(*asked, not sent.environment), sent.key)
+        if (client := self._clients.get(key)) is None:
+            client = build_model(choice, self.settings)
+            self.refuse_unpriced(client)
+            if hasattr(client, "notice"):
+                client.notice = self.notice
+            if hasattr(client, "tell_refused") and hasattr(client, "note_refused"):
+                client.tell_refused = partial(self._tell_refused, client.label)
+                client.note_refused = lambda: self.on_refused(self.refused)
+            self._clients[key] = client
+        self._chosen.update((client.label, name) for name in chosen_settings(choice))
+        if (model := self._open.get((*key, role))) is None:
+            model = StoredModel(client, self._log, self.budget, self.recorder, role)
+            self._open[(*key, role)] = model
+        return model
+
+    async def check(self, model: Model) -> None:
+        """See to it that a model answers at all, once."""
+        key = digest(model.identity)
+        async with self._checking:
+            if key not in self._checked:
+                await model.check()
+                self._checked.add(key)
+
+    @property
+    def labels(self) -> set[str]:
+        """Return the names of all models that are asked."""
+        return {client.label for client in self._clients.values()}
+
+    @property
+    def refused(self) -> Refused:
+        """Return what servers did not take, by model: each field with what was sent instead."""
+        found: dict[str, dict[str, str]] = {}
+        for client in self._clients.values():
+            if fields := getattr(client, "refused", None):
+                found.setdefault(client.label, {}).update(fields)
+        for model in self._open.values():
+            if model.refused:
+                found.setdefault(model.label, {}).update(model.refused)
+        return found
+
+    def leave_out(self, refused: Refused) -> None:
+        """Ask as an earlier part of the same run was asked, without what was refused then."""
+        for client in self._clients.values():
+            left_out = [n for n, instead in refused.get(client.label, {}).items() if not instead]
+            if left_out and hasattr(client, "leave_out"):
+                client.leave_out(left_out)
+
+    def _tell_refused(self, label: str, name: str, value: Json, instead: str) -> None:
+        if instead and "=" not in instead:
+            self.notice(f"{label} wants {instead} for {name}: it is sent under that name")
+            return
+        how = f"{instead} is sent" if instead else "it is not sent, and the server's default holds"
+        if (label, name) in self._chosen:
+            shown = value if isinstance(value, str) else json_bytes.dumps(value).decode()
+            self.notice(f"WARNING: {label} refuses {name}, which you set to {shown}: {how}")
+        else:
+            self.notice(f"{label} refuses {name}: {how}")
+
+    @contextmanager
+    def spread(self, executor: Executor) -> Iterator[None]:
+        """Let models that compute be asked where an executor has room, as long as this lasts."""
+        here = [(model, model.inner) for model in self._open.values()]
+        there = {id(client): executor.model(client) for client in self._clients.values()}
+        for model, inner in here:
+            model.inner = there[id(inner)]
+        try:
+            yield
+        finally:
+            for model, inner in here:
+                model.inner = inner
+
+    async def close(self) -> None:
+        """Close all models, and the cassette."""
+        for client in self._clients.values():
+            await client.close()
+        if self.recorder is not None:
+            self.recorder.close()
+
+    @property
+    def bought(self) -> int:
+        """Return how many calls were really made."""
+        return sum(model.bought for model in self._open.values())
+
+    @asynccontextmanager
+    async def proxy(self, choice: ModelChoice) -> AsyncIterator[Proxy]:
+        """Pass the calls of others on to a model, as long as this lasts."""
+        model = build_model(choice, self.settings)
+        self.refuse_unpriced(model)
+        try:
+            async with Proxy(await model.upstream(), budget=self.budget).serving() as proxy:
+                yield proxy
+        finally:
+            await model.close()
+
+    def refuse_unpriced(self, model: Model) -> None:
+        """Raise a UsageError where money is limited and nobody knows what the model costs."""
+        if self.settings.max_cost is not None and not is_priced(model):
+            raise UsageError(
+                f"--max-cost cannot be held: no price is known for {model.label}"
+                f" (fix: add --price '{model.label}=IN/OUT', in dollars per million tokens; 0/0"
+                " where it costs nothing)"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cast:
+    """Hold who plays which role in one run."""
+
+    candidate: StoredModel | None = None
+    choice: ModelChoice | None = None
+    seats: AgentWorkspaces | None = None
+    """Where an agent works, where it is one that is examined."""
+    proxied: ModelChoice | None = None
+    """The model that the agent's own calls go to."""
+    repeat_label: str = ""
+    """Names the repetition that this is."""
+    judge: Judge | None = None
+    judges: tuple[StoredModel, ...] = ()
+    simulator: Model | None = None
+    simulator_sampling: Sampling = field(default_factory=Sampling)
+    language: str = "en"
+    marks: Marks = MARKS
+
+    @asynccontextmanager
+    async def seated(
+        self, case: Case, index: int, grader: TurnGrader | None
+    ) -> AsyncIterator[DialogueContext]:
+        """Give what a dialogue about a case needs, as long as it lasts."""
+        if self.seats is not None:
+            sandbox = None if grader is None else grader.tools.sandbox
+            async with self.seats.seated(case, index, sandbox) as candidate:
+                yield self._context(case, index, candidate, grader)
+            return
+        assert self.candidate is not None
+        assert self.choice is not None
+        yield self._context(case, index, ModelCandidate(self.candidate, self.choice), grader)
+
+    def _context(
+        self, case: Case, index: int, candidate: Candidate, grader: TurnGrader | None
+    ) -> DialogueContext:
+        return DialogueContext(
+            case=case,
+            index=index,
+            candidate=candidate,
+            judge=self.judge,
+            simulator=self.simulator,
+            simulator_sampling=self.simulator_sampling,
+            language=self.language,
+            repeat_label=self.repeat_label,
+            marks=self.marks,
+            grade=None if grader is None else partial(grader.value, case),
+        )
+
+    @property
+    def agent(self) -> Agent | None:
+        """Return the agent that is examined, if it is one."""
+        return None if self.seats is None else self.seats.agent
+
+    def attempt_identity(self, dialogue: Dialogue) -> Json:
+        """Return all of this that an attempt depends on, for its key."""
+        made: dict[str, Json] = {"version": dialogue.version}
+        if self.repeat_label:
+            made["again"] = self.repeat_label
+        if self.seats is not None:
+            made["agent"] = self.seats.agent.identity
+            if self.proxied is not None:
+                made["proxied"] = self.proxied.spec
+        else:
+            assert self.candidate is not None
+            assert self.choice is not None
+            made |= {
+                "candidate": self.candidate.identity,
+                "sampling": plain(self.choice.sampling),
+                "system": self.choice.system,
+                "suffix": self.choice.suffix,
+            }
+        if "judge" in dialogue.consults and self.judge is not None:
+            made["judge"] = self.judge.identity
+        if "simulator" in dialogue.consults and self.simulator is not None:
+            made["simulator"] = [self.simulator.identity, plain(self.simulator_sampling)]
+        if dialogue.consults:
+            made["prompts"] = dialogue.prompt_key(self.language)
+        return made
+
+
+@dataclass(frozen=True)
+class ModelCandidate(Candidate):
+    """Be a model that is examined."""
+
+    model: Model
+    choice: ModelChoice
+
+    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        """Ask the model, with what its settings put around every conversation."""
+        request = Request(
+            messages=dressed(self.choice, messages), sampling=self.choice.sampling, salt=ctx.salt
+        )
+        return await self.model.reply(request)
+
+
+@dataclass(frozen=True)
+class PromptedModel(Wrapped):
+    """Put what a judge's or simulator's settings say around every request."""
+
+    inner: Model
+    choice: ModelChoice
+
+    @classmethod
+    def of(cls, model: Model, choice: ModelChoice) -> Model:
+        """Dress a model, where there is something to put around it."""
+        return cls(model, choice) if choice.system or choice.suffix else model
+
+    @property
+    def identity(self) -> Json:
+        """Return who it is, with what is put around."""
+        return [self.inner.identity, self.choice.system, self.choice.suffix]
+
+    async def reply(self, request: Request) -> Reply:
+        """Ask the model inside."""
+        return await self.inner.reply(self._worn(request))
+
+    async def discard(self, requests: Sequence[Request]) -> bool:
+        """Discard what the model inside replied to these."""
+        return await self.inner.discard([self._worn(request) for request in requests])
+
+    def _worn(self, request: Request) -> Request:
+        return replace(request, messages=dressed(self.choice, request.messages))
+
+
+def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Put the system prompt before, and the suffix behind the last user message."""
+    made = list(messages)
+    if choice.suffix:
+        last = max((i for i, m in enumerate(made) if m.role == "user"), default=None)
+        if last is not None:
+            made[last] = replace(made[last], content=f"{made[last].content}\n{choice.suffix}")
+    if choice.system:
+        made.insert(0, Message(role="system", content=choice.system))
+    return tuple(made)
+
+
+def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
+    """Open the models that the settings name."""
+    simulator = settings.simulator or (settings.panel.judges[0] if settings.panel.judges else None)
+    judges = tuple(models.open(choice, "judge") for choice in settings.panel.judges)
+    user = None if simulator is None else models.open(simulator, "simulator")
+    return Cast(
+        candidate=None if settings.model is None else models.open(settings.model),
+        choice=settings.model,
+        seats=_seats(settings, models),
+        proxied=settings.proxy,
+        repeat_label=settings.repeat_label,
+        judge=judge_of(settings.panel, judges),
+        judges=judges,
+        simulator=None if simulator is None or user is None else PromptedModel.of(user, simulator),
+        simulator_sampling=Sampling()
+        if settings.simulator is None
+        else settings.simulator.sampling,
+        language=suite.language,
+        marks=models.marks,
+    )
+
+
+def _seats(settings: RunSettings, models: Models) -> AgentWorkspaces | None:
+    """Build the agent that is examined; a plan has nowhere to keep what it leaves."""
+    if settings.agent is None:
+        return None
+    agent: Agent = registry.build("candidate", settings.agent)
+    if problems := list(agent.problems()):
+        raise UsageError("; ".join(problems))
+    if settings.proxy is not None:
+        models.refuse_unpriced(build_model(settings.proxy, settings.calls))
+    elif settings.calls.max_cost is not None:
+        models.notice(UNSEEN)
+    keep = models.store.files.put if models.store is not None else lambda _: None
+    return AgentWorkspaces(agent=agent, keep=keep, budget=models.budget)
+
+
+def judge_of(panel: JudgeSettings, models: Sequence[Model]) -> Judge | None:
+    """Make one judge, or a panel, of the models that judge."""
+    if not models:
+        return None
+    from proctor.judging import ModelJudge
+    from proctor.judging import Panel as JudgePanel
+
+    judges = [
+        ModelJudge(
+            model=PromptedModel.of(model, choice), sampling=choice.sampling, repeats=panel.repeats
+        )
+        for model, choice in zip(models, panel.judges, strict=True)
+    ]
+    if len(judges) == 1 and panel.repeats == 1:
+        return judges[0]
+    return JudgePanel(judges=tuple(judges), combine=panel.combine, tie=panel.tie)
+
+
+def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
+    """Fill in what the suite's own settings file names, where the person named nothing else."""
+    path = str(settings.suite.path)
+    roles = {name: from_file(choice, path) for name, choice in reading.roles.items()}
+    unusable = reading.unusable_roles
+    asked_like = {**{name: role.choice for name, role in unusable.items()}, **roles}
+    judges = tuple(_merged(judge, asked_like.get("judge")) for judge in settings.panel.judges)
+    if not judges and "judge" in roles:
+        judges = (roles["judge"],)
+    model = settings.model
+    interviewed = settings.answers is None and settings.agent is None
+    if interviewed:
+        model = roles.get(CANDIDATE) if model is None else _merged(model, asked_like.get(CANDIDATE))
+    simulator = settings.simulator or roles.get("simulator")
+    if settings.simulator is not None:
+        simulator = _merged(settings.simulator, asked_like.get("simulator"))
+    if model is None and interviewed and CANDIDATE in unusable:
+        raise SuiteError(unusable[CANDIDATE].problems)
+    if model is None and interviewed:
+        raise UsageError(
+            "who is examined? (fix: add --model openai:NAME, --model local:smollm2,"
+            " --agent python:module:attr, or --answers PATH for answers on file)"
+        )
+    return replace(
+        settings,
+        model=model,
+        panel=replace(settings.panel, judges=tuple(_cold(judge) for judge in judges)),
+        simulator=simulator,
+        attempts=settings.attempts or reading.attempts,
+    )
+
+
+def lacking(settings: RunSettings, needs: set[str], reading: Reading) -> None:
+    """Raise what is wrong where a role that somebody must play has nobody."""
+    empty = {"judge": not settings.panel.judges, "simulator": settings.simulator is None}
+    unusable = [
+        problem
+        for name, role in reading.unusable_roles.items()
+        if name in needs and empty.get(name)
+        for problem in role.problems
+    ]
+    if unusable:
+        raise SuiteError(unusable)
+    if "judge" in needs and not settings.panel.judges:
+        raise MissingResource(
+            "the suite has criteria or dialogues that ask a judge, and there is none"
+            " (fix: add --judge openai:NAME, or --judge local:smollm2 to try it out)"
+        )
+    if "simulator" in needs and settings.simulator is None and not settings.panel.judges:
+        raise MissingResource(
+            "the suite's dialogues need a simulated user, and nobody plays it"
+            " (fix: add --simulator openai:NAME, or a --judge, who plays it as well)"
+        )
+
+
+def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
+    """Make the client of a model, with its limits, its price and its key."""
+    spec = parse_model(choice.spec)
+    known = {f.name for f in fields(registry.find("model", spec.name))}
+    sent = credentials_for(choice)
+    wanted: dict[str, Json] = {
+        "headers": dict(sent.headers),
+        "concurrency": min(choice.concurrency or calls.concurrency, calls.concurrency),
+        "timeout": choice.timeout or calls.timeout,
+        "requests_per_minute": calls.requests_per_minute,
+        "tokens_per_minute": calls.tokens_per_minute,
+        "price_given": _price(choice.spec, calls),
+    }
+    params = {k: v for k, v in wanted.items() if k in known and v not in (None, {})}
+    if not sent.environment and "key_env" in known:
+        params["key_env"] = ""
+    model: Model = registry.build("model", Spec(name=spec.name, params={**spec.params, **params}))
+    if sent.key and hasattr(model, "use_key"):
+        model.use_key(sent.key)
+    return model
+
+
+def chosen_settings(choice: ModelChoice) -> set[str]:
+    """Return the fields of requests that a person chose for a model, as servers name them."""
+    sampling = choice.sampling
+    names = {f.name for f in fields(Sampling) if getattr(sampling, f.name) not in (None, (), {})}
+    names = (names - choice.defaults - {"extra"}) | set(sampling.extra)
+    return names | {"stop_sequences"} if "stop" in names else names
+
+
+def is_priced(model: Model) -> bool:
+    """Tell whether somebody said what a model costs; that one is on this machine is no price."""
+    if not getattr(model, "price_known", True):
+        return False
+    return getattr(model, "price", None) is not None
+
+
+def _price(spec: str, calls: CallSettings) -> tuple[float, float] | None:
+    name = spec.partition("@http")[0]
+    bare = name.partition(":")[2]
+    return calls.prices.get(name) or calls.prices.get(bare)
+
+
+def _merged(choice: ModelChoice, default: ModelChoice | None) -> ModelChoice:
+    """Let a model named by hand be asked as the settings file says, where the hand was silent."""
+    if default is None:
+        return choice
+    given = {
+        f.name: value
+        for f in fields(Sampling)
+        if (value := getattr(choice.sampling, f.name)) not in (None, (), {})
+    }
+    return replace(
+        choice,
+        sampling=replace(default.sampling, **given),
+        concurrency=choice.concurrency or default.concurrency,
+        timeout=choice.timeout or default.timeout,
+        system=choice.system or default.system,
+        suffix=choice.suffix or default.suffix,
+    )
+
+
+def _cold(judge: ModelChoice) -> ModelChoice:
+    """Let a judge be asked without chance where nothing else was said."""
+    if judge.sampling.temperature is not None:
+        return judge
+    cold = replace(judge.sampling, temperature=0.0)
+    return replace(judge, sampling=cold, defaults=judge.defaults | {"temperature"})

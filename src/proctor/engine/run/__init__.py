@@ -1,0 +1,1 @@
+"""One run: from settings and plan to collected attempts, scores and numbers."""

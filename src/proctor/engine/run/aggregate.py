@@ -1,0 +1,355 @@
+"""Aggregating: from the scores of each attempt to the numbers of a run; pure arithmetic."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from statistics import fmean, stdev
+from typing import ClassVar
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.exchange import Usage
+from proctor.core.failures import FailureCounts
+from proctor.core.fold import Fold, fold, parse_fold
+from proctor.core.run import AttemptResult, CaseResult, Group, Summary, Totals
+from proctor.core.score import (
+    CONTAINED,
+    EQUAL,
+    REFERENCE,
+    Score,
+    ScoreStatus,
+    Value,
+    ValueStatus,
+    error_value,
+    null_value,
+    only_shown,
+    shares,
+    stopped_value,
+    value_of,
+)
+from proctor.core.suite import Case, Json, Suite
+from proctor.stats.intervals import RatioSums, bootstrap_interval, clip01
+
+METRIC = "metric"
+ROLES = ("candidate", "judge", "simulator")
+MAX_ROWS = 500
+"""A tag with more values than this names single cases, and is no breakdown."""
+
+
+def case_result(
+    how: Fold, case: Case, attempts: Iterable[tuple[Attempt, Mapping[str, Score]]]
+) -> CaseResult:
+    """Value every attempt at a case, and fold them."""
+    results = tuple(
+        AttemptResult(attempt=attempt, scores=scores, value=attempt_value(case, attempt, scores))
+        for attempt, scores in attempts
+    )
+    folded = fold(how, [result.value for result in results])
+    return CaseResult(case=case, attempts=results, folded=folded)
+
+
+def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> Value:
+    """Return what one attempt is worth."""
+    if attempt.status is AttemptStatus.UNANSWERED:
+        return null_value(case)
+    if attempt.status is AttemptStatus.ERROR:
+        return error_value(case)
+    if attempt.status is AttemptStatus.STOPPED:
+        return stopped_value(case)
+    return value_of(case, scores)
+
+
+def fold_of(suite: Suite) -> Fold:
+    """Return how a suite folds attempts."""
+    return parse_fold(suite.reduce)
+
+
+@dataclass
+class _CaseSums:
+    """Gather one row: what cases are worth, per bucket of attempts as well."""
+
+    ratio: RatioSums = field(default_factory=RatioSums)
+    buckets: list[float] = field(default_factory=list)
+    pairs: list[tuple[float, float]] | None = None
+
+    def add(self, value: float, full: float, buckets: Iterable[float | None]) -> None:
+        """Take in one case; a bucket it does not have is worth what the case is worth."""
+        for number, bucket in enumerate(buckets):
+            if number == len(self.buckets):
+                self.buckets.append(self.ratio.value)
+            self.buckets[number] += value if bucket is None else bucket
+        for late in range(number + 1, len(self.buckets)):
+            self.buckets[late] += value
+        self.ratio.add(value, full)
+        if self.pairs is not None:
+            self.pairs.append((value, full))
+
+    def group(self) -> Group:
+        """Return the row."""
+        full = self.ratio.weight
+        spread = stdev(self.buckets) / full if len(self.buckets) > 1 and full > 0 else 0.0
+        return Group(
+            score=self.ratio.value,
+            full=full,
+            rate=self.ratio.rate,
+            spread=spread,
+            interval=self.interval(),
+            cases=self.ratio.n,
+        )
+
+    def interval(self) -> tuple[float, float] | None:
+        """Return the interval of the rate; it stays within [0, 1] where the rate does."""
+        if self.pairs is not None:
+            raw = bootstrap_interval([v for v, _ in self.pairs], [w for _, w in self.pairs])
+        else:
+            raw = self.ratio.interval()
+        rate = self.ratio.rate
+        return clip01(raw) if rate is not None and 0 <= rate <= 1 else raw
+
+
+@dataclass
+class UsageSums:
+    """Gather what the calls of a run took, by the role they were made in."""
+
+    roles: dict[str, Usage] = field(default_factory=dict)
+
+    def add(self, results: Iterable[AttemptResult]) -> None:
+        """Take in the attempts at one case; a score that they share was judged once."""
+        judged: dict[int, Score] = {}
+        for result in results:
+            judged |= {id(score): score for score in result.scores.values()}
+            for role, used in result.attempt.usage.items():
+                if role in ROLES and isinstance(used, Mapping):
+                    self._add(role, used)
+        for score in judged.values():
+            used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
+            if isinstance(used, Mapping):
+                self._add("judge", used)
+
+    def total(self) -> dict[str, Json]:
+        """Return the sums, and by role; nothing where no model was asked."""
+        if not self.roles:
+            return {}
+        whole = sum(self.roles.values(), Usage())
+        made: dict[str, Json] = _counts(whole)
+        made["roles"] = {role: _counts(usage) for role, usage in self.roles.items()}
+        return made
+
+    def _add(self, role: str, used: Mapping[str, Json]) -> None:
+        self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
+
+
+def usage_from(used: Json) -> Usage:
+    """Read what was kept of a usage; nothing was used where it is none."""
+    found = used if isinstance(used, Mapping) else {}
+    numbers = {f.name: found[f.name] for f in fields(Usage) if f.name in found}
+    return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
+
+
+def _counts(usage: Usage) -> dict[str, Json]:
+    return {f.name: getattr(usage, f.name) for f in fields(Usage)}
+
+
+@dataclass
+class _ReferenceCounts:
+    """Counts of cases whose references no answer equals."""
+
+    most: ClassVar[int] = 5
+    compared: int = 0
+    unmatched: int = 0
+    contained: list[str] = field(default_factory=list)
+
+    def add(self, result: CaseResult) -> None:
+        """Take in one case that was compared with references."""
+        relations = {
+            score.detail[REFERENCE]
+            for attempt in result.attempts
+            for score in attempt.scores.values()
+            if isinstance(score.detail, Mapping) and REFERENCE in score.detail
+        }
+        self.compared += bool(relations)
+        if not relations or EQUAL in relations:
+            return
+        self.unmatched += 1
+        if CONTAINED in relations and len(self.contained) < self.most:
+            self.contained.append(result.case.id)
+
+    def counts(self) -> dict[str, Json]:
+        """Return the counts, nothing where no case was compared."""
+        if not self.compared:
+            return {}
+        return {
+            "compared": self.compared,
+            "unmatched": self.unmatched,
+            "contained": list(self.contained),
+        }
+
+
+@dataclass
+class _Failures:
+    """Counts of why attempts are in error, unscored or unanswered."""
+
+    counts: dict[ValueStatus, FailureCounts] = field(default_factory=dict)
+    names: ClassVar[Mapping[ValueStatus, str]] = {
+        ValueStatus.ERROR: "errors",
+        ValueStatus.UNSCORED: "unscored",
+        ValueStatus.UNANSWERED: "unanswered",
+    }
+
+    def add(self, result: CaseResult) -> None:
+        """Take in the attempts at one case, each with its first reason."""
+        for item in result.attempts:
+            status = item.value.status
+            if status not in self.names:
+                continue
+            reason = item.attempt.error or _first_failure(result.case, item)
+            if reason:
+                self.counts.setdefault(status, FailureCounts()).add(reason)
+
+    def rows(self) -> dict[str, Json]:
+        """Return the most frequent reasons of each status."""
+        return {self.names[status]: counts.most() for status, counts in self.counts.items()}
+
+
+def _first_failure(case: Case, item: AttemptResult) -> str:
+    for criterion in case.criteria:
+        score = item.scores.get(criterion.id)
+        matters = criterion.weight or only_shown(case)
+        if matters and score is not None and score.status is ScoreStatus.FAILED:
+            return score.reason
+    return ""
+
+
+@dataclass
+class RunTotals:
+    """Gather the numbers of a run one case at a time."""
+
+    compat: str = ""
+    interval: str = "t"
+    _total: _CaseSums = field(init=False)
+    _groups: dict[str, dict[str, _CaseSums]] = field(default_factory=dict)
+    _metrics: dict[str, _CaseSums] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+    _bounds: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    _usage: UsageSums = field(default_factory=UsageSums)
+    _references: _ReferenceCounts = field(default_factory=_ReferenceCounts)
+    _failures: _Failures = field(default_factory=_Failures)
+
+    def __post_init__(self) -> None:
+        self._total = self._sums()
+
+    def add(self, result: CaseResult) -> None:
+        """Take in one case with all its attempts."""
+        case, folded = result.case, result.folded
+        self._count("cases")
+        self._count("attempts", len(result.attempts))
+        for attempt in result.attempts:
+            self._count(attempt.value.status)
+        self._usage.add(result.attempts)
+        self._references.add(result)
+        self._failures.add(result)
+        if folded.status is not ValueStatus.ERROR and not only_shown(case):
+            full = case.full_score * case.weight
+            for place, end in enumerate(
+                (folded.low * case.weight, folded.high * case.weight, full)
+            ):
+                self._bounds[place] += end
+        if folded.value is None:
+            self._count(f"cases {folded.status}")
+            return
+        value, full = folded.value * case.weight, case.full_score * case.weight
+        buckets = [None if b is None else b * case.weight for b in folded.buckets]
+        self._total.add(value, full, buckets)
+        for tag, names in case.tags.items():
+            rows = self._groups.setdefault(tag, {})
+            for name in names:
+                if len(rows) <= MAX_ROWS:
+                    rows.setdefault(name, self._sums()).add(value, full, buckets)
+        for label, points, marks, per_bucket in metric_rows(result, self.compat):
+            self._metrics.setdefault(label, self._sums()).add(points, marks, per_bucket)
+
+    def summary(self) -> Summary:
+        """Return all numbers gathered so far."""
+        groups = {
+            tag: {name: sums.group() for name, sums in rows.items()}
+            for tag, rows in self._groups.items()
+            if len(rows) <= MAX_ROWS
+        }
+        groups[METRIC] = {label: sums.group() for label, sums in self._metrics.items()}
+        return Summary(
+            totals=self._totals(),
+            groups=groups,
+            usage=self._usage.total(),
+            references=self._references.counts(),
+            failures=self._failures.rows(),
+        )
+
+    def _totals(self) -> Totals:
+        group, counts = self._total.group(), self._counts
+        unscored = counts.get(ValueStatus.UNSCORED, 0)
+        low, high, full = self._bounds
+        return Totals(
+            score=group.score,
+            full=group.full,
+            rate=group.rate,
+            spread=group.spread,
+            interval=group.interval,
+            cases=counts.get("cases", 0),
+            attempts=counts.get("attempts", 0),
+            unanswered=counts.get(ValueStatus.UNANSWERED, 0),
+            unscored=unscored,
+            errors=counts.get(ValueStatus.ERROR, 0),
+            cases_unscored=counts.get(f"cases {ValueStatus.UNSCORED}", 0),
+            bounds=(low / full, high / full) if unscored and full > 0 else None,
+        )
+
+    def _sums(self) -> _CaseSums:
+        return _CaseSums(pairs=[] if self.interval == "bootstrap" else None)
+
+    def _count(self, what: str, by: int = 1) -> None:
+        self._counts[what] = self._counts.get(what, 0) + by
+
+
+def metric_rows(
+    result: CaseResult, compat: str = ""
+) -> Iterator[tuple[str, float, float, list[float | None]]]:
+    """Yield label, points, full marks and points per bucket of each kind of criterion of a case.
+
+    Points count by the attempts that made the value of their bucket, and are not clipped. They are
+    scaled so that the full marks of a case's criteria add up to its full score; the original
+    divides by the case's maximum instead, so that they may add up to more.
+    """
+    case = result.case
+    labels = list(dict.fromkeys(c.label for c in case.criteria if c.weight != 0))
+    rows: dict[str, list[tuple[float, float] | None]] = {label: [] for label in labels}
+    for places in result.folded.chosen:
+        made = [_shares_of(result.attempts[i], case, compat) for i in places]
+        for label in labels:
+            found = [share.get(label, (0.0, 0.0)) for share in made]
+            pair = (fmean(p for p, _ in found), fmean(f for _, f in found)) if found else None
+            rows[label].append(pair)
+    for label, pairs in rows.items():
+        known = [pair for pair in pairs if pair is not None]
+        full = fmean(pair[1] for pair in known) if known else 0.0
+        if full <= 0 and not any(pair[0] for pair in known):
+            continue
+        scale = case.weight
+        buckets = [None if pair is None else pair[0] * scale for pair in pairs]
+        yield label, fmean(pair[0] for pair in known) * scale, full * scale, buckets
+
+
+def _shares_of(result: AttemptResult, case: Case, compat: str) -> dict[str, tuple[float, float]]:
+    """Return per label the points and full marks of an attempt, in parts of the full score."""
+    if result.attempt.status is AttemptStatus.UNANSWERED:
+        positive = [c for c in case.criteria if c.weight > 0]
+        total = sum(c.weight for c in positive) or 1.0
+        rows = [(c.label, case.null_score * c.weight / total, case.full_score * c.weight / total)
+                for c in positive]  # fmt: skip
+    else:
+        found = shares(case, result.scores)
+        whole = result.value.out_of if compat else sum(full for _, _, full in found)
+        scale = case.full_score / whole if whole > 0 else 0.0
+        rows = [(c.label, points * scale, full * scale) for c, points, full in found]
+    summed: dict[str, tuple[float, float]] = {}
+    for label, points, full in rows:
+        before = summed.get(label, (0.0, 0.0))
+        summed[label] = (before[0] + points, before[1] + full)
+    return summed

@@ -1,0 +1,325 @@
+"""Collecting from a model: hold the dialogue of every case, and store each attempt at its end."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
+from traceback import format_exception
+
+from proctor import registry
+from proctor.contracts.dialogue import Dialogue
+from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import run_scorer
+from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
+from proctor.core.exchange import Usage
+from proctor.core.fingerprint import attempt_key, digest
+from proctor.core.rounds import scored_part
+from proctor.core.score import Score
+from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_replies
+from proctor.engine.models.roles import Cast
+from proctor.engine.run.aggregate import usage_from
+from proctor.engine.run.answers import BATCH
+from proctor.engine.run.failure_notices import FailureNotices
+from proctor.engine.run.scorer_pool import Scorers, spec_key
+from proctor.engine.run.stored_soon import StoredSoon
+from proctor.engine.run.turn_scoring import TurnGrader
+from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreError
+from proctor.io import concurrency as concurrency_module
+from proctor.io.batches import batched
+from proctor.io.redaction import redact
+from proctor.store.rows import RunAttempt
+from proctor.store.store import Store
+
+FLUSH_SECONDS = 0.5
+LEVELS, LONGEST = 30, 8000
+"""How many frames of a traceback are kept, and how many characters."""
+REFUSED = (401, 403, 404)
+"""Statuses that say the same to every case: wrong key, wrong model, wrong path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Hold one attempt to be made."""
+
+    position: int
+    case: Case
+    index: int
+    key: str
+
+
+@dataclass
+class Interviewed:
+    """Count what collecting did."""
+
+    total: int
+    stored: int = 0
+    """Attempts that were there already."""
+    made: int = 0
+    failed: int = 0
+
+    @property
+    def done(self) -> int:
+        """Return how many attempts there are now."""
+        return self.stored + self.made
+
+
+@dataclass
+class Dialogues:
+    """Hold the dialogues that cases name, each built once."""
+
+    allow_import: bool = False
+    _built: dict[tuple[str, bytes], Dialogue] = field(default_factory=dict)
+
+    def of(self, spec: Spec) -> Dialogue:
+        """Return the dialogue of a spec, or raise a PluginError."""
+        key = spec_key(spec)
+        if (dialogue := self._built.get(key)) is None:
+            dialogue = registry.build("dialogue", spec, allow_import=self.allow_import)
+            self._built[key] = dialogue
+        return dialogue
+
+    def needs(self, suite: Suite) -> set[str]:
+        """Return the roles that the dialogues of a suite consult."""
+        return {role for case in suite.cases for role in self.of(case.dialogue).consults}
+
+    def problems(self, suite: Suite) -> list[Problem]:
+        """Return what keeps cases from being put to a candidate."""
+        return [
+            Problem(message=f"case {case.id!r}: {text}", file=case.source or None)
+            for case in suite.cases
+            for text in self.of(case.dialogue).problems(case)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptPlan:
+    """Say which attempts a run consists of, and who takes part in them."""
+
+    suite: Suite
+    dialogues: Dialogues
+    cast: Cast
+    attempts: int = 1
+    only: int | None = None
+    """The one attempt at each case, where not all are meant."""
+    _known: dict[int, str] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Planned]:
+        for position, case in enumerate(self.suite.cases):
+            held = self._held(case)
+            for index in range(self.attempts) if self.only is None else (self.only,):
+                yield Planned(position, case, index, attempt_key(case, index, held))
+
+    def waves(self) -> "list[AttemptPlan]":
+        """Return parts to be made one after the other; only the original's way has several.
+
+        It makes the first attempts at all cases before the second ones.
+        """
+        if self.suite.compat != "original" or self.attempts == 1:
+            return [self]
+        return [replace(self, only=index) for index in range(self.attempts)]
+
+    def __len__(self) -> int:
+        return len(self.suite.cases) * self.attempts
+
+    def _held(self, case: Case) -> str:
+        """Return what an attempt at a case depends on besides what the candidate is shown."""
+        dialogue = self.dialogues.of(case.dialogue)
+        if (held := self._known.get(id(dialogue))) is None:
+            held = self._known[id(dialogue)] = digest(self.cast.attempt_identity(dialogue))
+        if dialogue.grades:
+            held = digest(held, case.criteria, self.cast.judge and self.cast.judge.identity)
+        return digest(held, case.hidden, case.references) if dialogue.consults else held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collector:
+    """Put the cases of a suite to a model, many at a time, each at its own pace."""
+
+    store: Store
+    run_id: str
+    roster: AttemptPlan
+    scorers: Scorers
+    concurrency: int = 64
+    deadline: float = 3600.0
+    pause: float = 0.0
+    """Seconds between two attempts."""
+    ignore_stored: bool = False
+    """Hold every dialogue again, its calls coming from the store: a cassette wants them all."""
+    grader: TurnGrader | None = None
+    notice: Callable[[str], None] = lambda _: None
+    """Is told of the first failure of each kind, and how many there were."""
+    _begun: list[bool] = field(default_factory=list)
+
+    def missing(self) -> bool:
+        """Tell whether some attempts are still to be made."""
+        return any(len(known) < len(batch) for batch, known in self._batches(self.roster))
+
+    def used(self) -> Iterator[Usage]:
+        """Yield what each role took in the attempts that need not be made."""
+        for _, known in self._batches(self.roster):
+            if self.ignore_stored:
+                break
+            for attempt in self.store.attempts.get_many(known).values():
+                yield from (usage_from(used) for used in attempt.usage.values())
+
+    async def collect(self, progress: Callable[[Interviewed], None]) -> Interviewed:
+        """Make, store and link every attempt that is not in the store yet."""
+        counted = Interviewed(total=len(self.roster))
+        buffer: list[tuple[Planned, Attempt]] = []
+        notices = FailureNotices(self.notice, "failed")
+
+        def store() -> None:
+            self._flush(buffer)
+            progress(counted)
+
+        soon = StoredSoon(store, FLUSH_SECONDS)
+        try:
+            async with aclosing(self._made(counted)) as made:
+                async for planned, attempt in made:
+                    soon.wish()
+                    buffer.append((planned, attempt))
+                    counted.made += 1
+                    if attempt.status is AttemptStatus.ERROR:
+                        counted.failed += 1
+                        notices.add(attempt.error, f"case {planned.case.id}")
+                    if len(buffer) >= BATCH:
+                        store()
+        finally:
+            soon.stop()
+            self._flush(buffer)
+            notices.close()
+        progress(counted)
+        return counted
+
+    async def _made(self, counted: Interviewed) -> AsyncGenerator[tuple[Planned, Attempt], None]:
+        for wave in self.roster.waves():
+            works = concurrency_module.map_unordered(
+                self._to_do(wave, counted), self._hold, limit=self.concurrency
+            )
+            async with aclosing(works) as made:
+                async for pair in made:
+                    yield pair
+
+    def _batches(self, roster: AttemptPlan) -> Iterator[tuple[list[Planned], set[str]]]:
+        for batch in batched(roster, BATCH):
+            yield batch, self.store.attempts.known(planned.key for planned in batch)
+
+    def _to_do(self, roster: AttemptPlan, counted: Interviewed) -> Iterator[Planned]:
+        """Yield the attempts to be made; those that are stored are linked to the run here."""
+        for batch, known in self._batches(roster):
+            there = [] if self.ignore_stored else [p for p in batch if p.key in known]
+            found = self.store.attempts.get_many(planned.key for planned in there)
+            self._link([(planned, found[planned.key]) for planned in there if planned.key in found])
+            counted.stored += len(found)
+            yield from (p for p in batch if p.key not in found)
+
+    async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
+        if self.pause and self._begun:
+            await asyncio.sleep(self.pause)
+        self._begun.append(True)
+        useless = _of_no_use if self.roster.cast.agent is None else _nothing
+        return planned, await rested_on_replies(partial(self._held, planned), _unmade, useless)
+
+    async def _held(self, planned: Planned) -> Attempt:
+        case, index = planned.case, planned.index
+        dialogue = self.roster.dialogues.of(case.dialogue)
+        try:
+            async with asyncio.timeout(self.deadline):
+                async with self.roster.cast.seated(case, index, self.grader) as ctx:
+                    attempt = await dialogue.hold(ctx)
+        except ModelError as error:
+            if error.status in REFUSED and not isinstance(error, BudgetError):
+                raise
+            attempt = _failed_by(error, case, index)
+        except TimeoutError:
+            if (scope := CallScope.current()) is not None:
+                scope.note_broken()
+            attempt = _failed(case, index, f"took longer than the {self.deadline:g} s allowed")
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a dialogue may be a stranger's code
+            text = f"the dialogue {case.dialogue.name!r} broke: {type(error).__name__}: {error}"
+            where = redact("".join(format_exception(error, limit=-LEVELS)))
+            attempt = _failed(case, index, redact(text), {TRACEBACK: where[-LONGEST:]})
+        return attempt
+
+    def _flush(self, buffer: list[tuple[Planned, Attempt]]) -> None:
+        if not buffer:
+            return
+        rows = [self._row(planned, attempt) for planned, attempt in buffer]
+        with self.store.batch():
+            self.store.attempts.put((planned.key, attempt) for planned, attempt in buffer)
+            self.store.attempts.link(self.run_id, rows)
+            self.store.scores.put(self._instant(buffer, rows))
+        buffer.clear()
+
+    def _instant(
+        self, made: list[tuple[Planned, Attempt]], rows: list[RunAttempt]
+    ) -> Iterator[tuple[str, str, Score]]:
+        """Judge at once, while everything is at hand, what is judged in no time."""
+        for (planned, attempt), row in zip(made, rows, strict=True):
+            for criterion in planned.case.criteria if row.score_keys else ():
+                scorer = self.scorers.of(criterion)
+                if scorer.instant and not scorer.finishes:
+                    part = scored_part(criterion, attempt)
+                    score = run_scorer(scorer, ScoreContext(case=planned.case, attempt=part))
+                    yield row.score_keys[criterion.id], criterion.scorer.name, score
+
+    def _link(self, rows: list[tuple[Planned, Attempt]]) -> None:
+        if rows:
+            self.store.attempts.link(
+                self.run_id, [self._row(planned, made) for planned, made in rows]
+            )
+
+    def _row(self, planned: Planned, attempt: Attempt) -> RunAttempt:
+        answered = attempt.status is AttemptStatus.ANSWERED
+        return RunAttempt(
+            position=planned.position,
+            index=planned.index,
+            attempt_key=planned.key,
+            score_keys=self.scorers.keys(planned.case, attempt) if answered else {},
+        )
+
+
+def _failed(case: Case, index: int, error: str, notes: Mapping[str, Json] | None = None) -> Attempt:
+    return Attempt(
+        case_id=case.id, index=index, status=AttemptStatus.ERROR, error=error, notes=notes or {}
+    )
+
+
+def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
+    """Return the attempt that a candidate broke off, with what was said and done before."""
+    text, where = str(error), error.traceback if isinstance(error, AgentError) else ""
+    notes = {TRACEBACK: where} if where else {}
+    if not isinstance(error.so_far, Attempt):
+        return _failed(case, index, text, notes)
+    before = error.so_far
+    return replace(before, status=AttemptStatus.ERROR, error=text, notes={**before.notes, **notes})
+
+
+def _unmade(attempt: Attempt) -> bool:
+    return attempt.status in (AttemptStatus.ERROR, AttemptStatus.STOPPED)
+
+
+def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
+    """Return the replies that an attempt ended with in vain, where the dialogue has not told.
+
+    That is what came after the candidate's last words, or these, where nothing did.
+    """
+    if scope.broken or not scope.replies:
+        return ()
+    last = scope.replies[-1]
+    if attempt.status is AttemptStatus.UNANSWERED:
+        return (last,) if last.role == "candidate" else ()
+    if not _unmade(attempt) or scope.discarded or attempt.notes.get("reason") == UNDECIDED:
+        return ()
+    after = list(takewhile(lambda reply: reply.role != "candidate", reversed(scope.replies)))
+    return after or (last,)
+
+
+def _nothing(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
+    """Return none: whether an agent's attempt failed for a reply or by itself is not known."""
+    return ()

@@ -1,0 +1,509 @@
+"""Examining: one candidate on one suite, from reading to the stored run."""
+
+import gc
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from proctor import registry
+from proctor.contracts.case_spool import Keyed
+from proctor.contracts.dialect import Reading
+from proctor.contracts.executor import Executor
+from proctor.contracts.measure import Measure
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.fingerprint import suite_key
+from proctor.core.run import CaseResult, Measured, Run, RunStatus, Totals
+from proctor.core.suite import Spec, Suite
+from proctor.engine.compare.compatibility import changed_scorers
+from proctor.engine.models.budget import Budget
+from proctor.engine.models.network_guard import offline
+from proctor.engine.models.refused_settings import (
+    refused_before,
+    refused_for_others,
+    refused_in,
+    with_refused,
+)
+from proctor.engine.models.roles import Models
+from proctor.engine.run import read_suite
+from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
+from proctor.engine.run.answers import AnswerImporter
+from proctor.engine.run.collect import Interviewed
+from proctor.engine.run.gates import check_gates
+from proctor.engine.run.lock import alone
+from proctor.engine.run.names import named_run, namesake_notice
+from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
+from proctor.engine.run.result_rows import result_rows
+from proctor.engine.run.rows_in_memory import AtHand
+from proctor.engine.run.sandbox_cache import SharedSandbox
+from proctor.engine.run.score import ASYNC_LIMIT, Graded, Grader
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import MAX_UNSCORED, RunSettings
+from proctor.engine.run.signature import signature
+from proctor.engine.run.summary_json import summary_from, summary_json
+from proctor.engine.run.turn_scoring import Tools
+from proctor.engine.run.working_status import allow_time_to_sum_up, at_work
+from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
+from proctor.io.concurrency import available_cores
+from proctor.reports.view import RunView
+from proctor.store.rows import LinkedCase
+from proctor.store.store import Store
+
+LARGE_FILE = 16 * 2**20
+"""Bytes of a suite from which on a person is told that it is being read."""
+Placed = Callable[[], Iterator[tuple[int, CaseResult]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """Say how far a run has come."""
+
+    phase: str
+    done: int
+    total: int | None
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Hold a finished run with what was said on the way."""
+
+    view: RunView
+    warnings: tuple[Problem, ...]
+    graded: Graded
+    stopped: str = ""
+    """Why the run was stopped before its end, where it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringResources:
+    """Hold what attempts are judged with."""
+
+    executor: Executor
+    sandbox: Sandbox | None
+    at_hand: AtHand | None
+
+
+async def evaluate(
+    settings: RunSettings,
+    store: Store,
+    progress: Callable[[RunProgress], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Examine a candidate with the one suite of a path; what is stored is not done again."""
+    outcomes = await evaluate_all(settings, store, progress, notice)
+    if len(outcomes) != 1:
+        raise UsageError(f"{settings.suite.path} holds several suites; one is wanted here")
+    return outcomes[0]
+
+
+async def evaluate_all(
+    settings: RunSettings,
+    store: Store,
+    progress: Callable[[RunProgress], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
+    budget: Budget | None = None,
+    refused: Callable[[str, ProctorError], None] | None = None,
+) -> list[Outcome]:
+    """Examine a candidate with all suites of a path, one run each; all are checked first.
+
+    ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
+    Several calls may share the money of one ``budget``. A suite of several that cannot be run is
+    told to ``refused``, where that is there, and the others are run; else it is raised.
+    """
+    models = Models(store, settings.calls, notice, budget or Budget())
+    size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
+    if size >= LARGE_FILE:
+        notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
+    with offline(settings.calls.offline):
+        try:
+            readings = read_suite.read_usable(settings.suite)
+            trial = _Trial(refused if len(readings) > 1 else None, len(readings))
+            prepared = []
+            for reading in readings:
+                with trial.of(reading.suite.name):
+                    prepared.append(prepare(settings, _usable(reading), models))
+            outcomes = []
+            for ready in prepared:
+                with trial.of(ready.suite.name):
+                    outcomes.append(await _examine(ready, store, progress))
+            return outcomes
+        finally:
+            await models.close()
+
+
+@dataclass
+class _Trial:
+    """The suites of one command, of which some may turn out not to be runnable."""
+
+    refused: Callable[[str, ProctorError], None] | None
+    left: int
+    """How many may still be run: the error of the last one is raised."""
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Let a suite that cannot be run not keep the others from it."""
+        try:
+            yield
+        except (StoreError, BudgetError):
+            raise
+        except ProctorError as error:
+            self.left -= 1
+            if self.refused is None or not self.left:
+                raise
+            self.refused(name, error)
+
+
+def _usable(reading: Reading) -> Reading:
+    if reading.problems:
+        raise SuiteError(reading.problems)
+    return reading
+
+
+async def _examine(
+    ready: PreparedRun, store: Store, progress: Callable[[RunProgress], None]
+) -> Outcome:
+    settings, suite = ready.settings, ready.suite
+    labels = [measure_label(spec, suite) for spec in suite.measures]
+    check_gates(settings.gates, suite, labels)
+    keyed = Keyed(suite.cases)
+    key = suite_key(suite, keyed.keys())
+    run = named_run(settings, suite, key, store)
+    if notice := namesake_notice(run, store):
+        ready.models.notice(notice)
+
+    async def collect(tools: Tools) -> None:
+        if settings.on_file:
+            _collect_answers(ready, store, run.id, progress)
+        else:
+            await _interview(ready, store, run.id, tools, progress)
+
+    put = partial(store.suites.put, suite, key, keyed)
+    return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a run is made of: its suite, stored with its first attempts, and who collects these.
+
+    What collects them may give them back, where they are in memory; else the store is read.
+    """
+
+    put_suite: Callable[[], object]
+    collect: Callable[[Tools], Awaitable[AtHand | None]]
+
+
+async def carry_out(
+    ready: PreparedRun,
+    store: Store,
+    run: Run,
+    work: Work,
+    progress: Callable[[RunProgress], None] = lambda _: None,
+) -> Outcome:
+    """Collect the attempts of a run, judge them, and sum up."""
+    async with alone(store, run, ready.models.notice):
+        earlier = refused_before(store, run)
+        ready.models.leave_out(earlier)
+        run = with_refused(run, earlier, {})
+        with at_work(store, run, work.put_suite):
+            return await _carry_out(ready, store, run, work, progress)
+
+
+async def _carry_out(
+    ready: PreparedRun,
+    store: Store,
+    run: Run,
+    work: Work,
+    progress: Callable[[RunProgress], None],
+) -> Outcome:
+    settings, suite, scorers = ready.settings, ready.suite, ready.scorers
+    budget = ready.models.budget
+    budget.refused = False
+    before = store.runs.find(run.id)
+    earlier = refused_in(run)
+    ready.models.on_refused = lambda now: store.liveness.note(
+        with_refused(run, earlier, now), work.put_suite
+    )
+    executor = _executor(settings)
+    sandbox: Sandbox | None = None
+    if scorers.need_sandbox(suite) or ready.needs_sandbox:
+        inner = executor.sandbox(settings.sandbox) or open_sandbox(settings)
+        places = await executor.width() or available_cores()
+        sandbox = SharedSandbox(inner=inner, store=store, limit=places, brings_along=scorers.place)
+    try:
+        fresh = settings.on_file and store.summaries.get(run.id) is None
+        if fresh and scorers.need_processes(suite):
+            await executor.warm(len(suite.cases))
+        with ready.models.spread(executor):
+            at_hand = await work.collect(Tools(executor=executor, sandbox=sandbox))
+            store.liveness.begin(run.id)
+            means = ScoringResources(executor=executor, sandbox=sandbox, at_hand=at_hand)
+            graded = await _grade(ready, store, run.id, means, progress)
+    finally:
+        await executor.close()
+        if sandbox is not None:
+            await sandbox.close()
+    others = refused_for_others(store, run, ready.models.labels)
+    done = with_refused(run, others, earlier, ready.models.refused)
+    if budget.overdrawn and not budget.refused:
+        ready.models.notice(budget.overdrawn)
+    allow_time_to_sum_up(store, run, len(suite.cases))
+    ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
+    view = finish(store, done, suite, scorers, ending=ended, at_hand=at_hand)
+    for name, old, new in changed_scorers(before.signature if before else "", view.run.signature):
+        ready.models.notice(
+            f"the scorer {name!r} is another than when this run was last made (version {old}, now"
+            f" {new}): its scores were made anew"
+        )
+    return Outcome(
+        view=view,
+        warnings=ready.reading.warnings,
+        graded=graded,
+        stopped=budget.words if budget.refused else "",
+    )
+
+
+def _collect_answers(
+    ready: PreparedRun, store: Store, run_id: str, progress: Callable[[RunProgress], None]
+) -> None:
+    assert ready.settings.answers is not None
+    collector = AnswerImporter(
+        store=store,
+        run_id=run_id,
+        whole=ready.reading.suite,
+        suite=ready.suite,
+        scorers=ready.scorers,
+    )
+    collector.collect(
+        ready.settings.answers,
+        ready.settings.attempts,
+        lambda done: progress(RunProgress(phase="collect", done=done, total=None)),
+    )
+
+
+@contextmanager
+def _settled() -> Iterator[None]:
+    """Keep what has been read, which stays to the end, out of the search for garbage meanwhile."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+async def _interview(
+    ready: PreparedRun,
+    store: Store,
+    run_id: str,
+    tools: Tools,
+    progress: Callable[[RunProgress], None],
+) -> None:
+    interviewer = ready.interviewer(store, run_id, tools)
+    if interviewer.missing() or interviewer.ignore_stored:
+        await ready.check()
+        store.liveness.begin(run_id)
+    if ready.models.budget.most is not None:
+        for used in interviewer.used():
+            ready.models.budget.before(used)
+
+    def report(found: Interviewed) -> None:
+        progress(
+            RunProgress(phase="collect", done=found.done, total=found.total, failed=found.failed)
+        )
+
+    with _settled():
+        async with _passed_on(ready):
+            await interviewer.collect(report)
+
+
+@asynccontextmanager
+async def _passed_on(ready: PreparedRun) -> AsyncIterator[None]:
+    """Let the agent's calls go through a proxy, where that was asked for, and let go of it."""
+    seats, choice = ready.cast.seats, ready.settings.proxy
+    if seats is None:
+        yield
+        return
+    try:
+        if choice is None:
+            yield
+        else:
+            async with ready.models.proxy(choice) as seats.proxy:
+                yield
+    finally:
+        seats.proxy = None
+        await seats.agent.close()
+
+
+async def _grade(
+    ready: PreparedRun,
+    store: Store,
+    run_id: str,
+    means: ScoringResources,
+    progress: Callable[[RunProgress], None],
+) -> Graded:
+    total = store.scores.count(run_id)
+
+    def report(graded: Graded) -> None:
+        done = graded.judged + graded.stored
+        progress(RunProgress(phase="grade", done=done, total=total, failed=graded.failed))
+
+    grader = Grader(
+        store=store,
+        run_id=run_id,
+        suite=ready.suite,
+        scorers=ready.scorers,
+        executor=means.executor,
+        progress=report,
+        at_hand=means.at_hand,
+        sandbox=means.sandbox,
+        judge=ready.cast.judge,
+        read_file=store.files.get,
+        marks=ready.cast.marks,
+        check=ready.check_judges,
+        limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
+        ignore_stored=ready.settings.calls.record is not None,
+        notice=ready.models.notice,
+    )
+    if ready.models.budget.most is not None:
+        for used in grader.used():
+            ready.models.budget.before(used)
+    return await grader.grade()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended, and what it may lack to be complete all the same."""
+
+    stopped: bool = False
+    max_unscored: float = MAX_UNSCORED
+
+    def status(self, totals: Totals) -> RunStatus:
+        """Return incomplete where attempts failed, or more cases than allowed are unscored."""
+        unscored = totals.cases_unscored > self.max_unscored * totals.cases
+        lacks = self.stopped or totals.errors or unscored
+        return RunStatus.INCOMPLETE if lacks else RunStatus.COMPLETE
+
+
+def finish(
+    store: Store,
+    run: Run,
+    suite: Suite,
+    scorers: Scorers | None,
+    *,
+    ending: "Ending | None" = None,
+    at_hand: AtHand | None = None,
+) -> RunView:
+    """Sum up a run whose scores are in the store, and store the numbers.
+
+    With all at hand, the view holds it: nothing but scores is read. A run that was not scored here
+    has no scorers, and keeps its signature.
+    """
+    header = replace(suite, cases=())
+    placed: Placed = partial(_placed, store, run.id, header)
+    if at_hand is not None:
+        held = list(_valued(at_hand.rows(), header))
+        placed = partial(iter, held)
+    summer = RunTotals(compat=suite.compat, interval=str(run.settings.get("interval", "t")))
+    store.results.put(run.id, result_rows(placed(), summer))
+    summary = replace(summer.summary(), measures=_measures(header, placed))
+    done = replace(
+        run,
+        status=(ending or Ending()).status(summary.totals),
+        finished=time.time(),
+        signature=signature(run, suite, summary, scorers) if scorers else run.signature,
+    )
+    with store.batch():
+        store.summaries.save(run.id, summary_json(summary))
+        store.runs.save(done)
+    return RunView(
+        run=done, summary=summary, suite=header, results=lambda: (one for _, one in placed())
+    )
+
+
+_LEFT = "was interrupted before it had numbers (fix: start it again with the same command)"
+_NO_NUMBERS = {
+    RunStatus.RUNNING: "is being made, and has no numbers yet (fix: wait for its end)",
+    RunStatus.REFUSED: "was refused before it had numbers (fix: start it again with the same"
+    " command, which says why)",
+}
+
+
+def view_of(store: Store, reference: str) -> RunView:
+    """Return a stored run as reports see it."""
+    run = store.runs.get(reference)
+    if run.status is RunStatus.BROKEN:
+        raise damaged(store, run)
+    stored = store.summaries.get(run.id)
+    if stored is None:
+        raise StoreError(f"the run {run.name!r} {_NO_NUMBERS.get(run.status, _LEFT)}")
+    header = store.suites.header(run.suite_key)
+    try:
+        summary = summary_from(stored)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise damaged(store, run) from None
+    return RunView(
+        run=run,
+        summary=summary,
+        suite=header,
+        results=lambda: _results(store, run.id, header),
+    )
+
+
+def damaged(store: Store, run: Run) -> StoreError:
+    """Make the error of a run that the store holds, but not in a form that can be read."""
+    return StoreError(
+        f"the run {run.name!r} ({run.id}) is damaged in the store at {store.place}: somebody else"
+        f" wrote to it, or the disk did (fix: `proctor delete {run.id}`, and make it again)"
+    )
+
+
+def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
+    """Return one case of a run with all its attempts and scores."""
+    return placed_case(store, view, case_id)[1]
+
+
+def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]:
+    """Return one case of a run after its place in the suite."""
+    found = store.attempts.case(view.run.id, case_id)
+    return found.position, case_result(fold_of(view.suite), found.case, found.attempts)
+
+
+def _executor(settings: RunSettings) -> Executor:
+    params = {**settings.executor.params, "allow_import": settings.suite.allow_import}
+    executor: Executor = registry.build(
+        "executor", Spec(name=settings.executor.name, params=params)
+    )
+    return executor
+
+
+def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:
+    return (result for _, result in _placed(store, run_id, suite))
+
+
+def _placed(store: Store, run_id: str, suite: Suite) -> Iterator[tuple[int, CaseResult]]:
+    return _valued(store.attempts.iter_cases(run_id), suite)
+
+
+def _valued(rows: Iterator[LinkedCase], suite: Suite) -> Iterator[tuple[int, CaseResult]]:
+    how = fold_of(suite)
+    for row in rows:
+        yield row.position, case_result(how, row.case, row.attempts)
+
+
+def _measures(suite: Suite, placed: Placed) -> dict[str, Measured]:
+    found = {}
+    for spec in suite.measures:
+        measure: Measure = registry.build("measure", spec)
+        found[measure_label(spec, suite)] = measure.measure(one for _, one in placed())
+    return found
+
+
+def measure_label(spec: Spec, suite: Suite) -> str:
+    """Name a measure; where a suite has several of one name, their parameters tell them apart."""
+    if own := registry.build("measure", spec).label:
+        return str(own)
+    if sum(other.name == spec.name for other in suite.measures) < 2:
+        return spec.name
+    shown = ", ".join(f"{name}={value}" for name, value in spec.params.items())
+    return f"{spec.name}({shown})"

@@ -1,0 +1,206 @@
+"""What runs are called: a name for a new one, and how runs of one name are told apart."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count, islice
+from pathlib import Path
+
+from proctor.core.fingerprint import digest
+from proctor.core.run import REGRADED, Run
+from proctor.core.suite import Json, Spec, Suite
+from proctor.engine.run.settings import RunSettings, short_name
+from proctor.store.store import Store
+
+MOST_TRIES = 1000
+_CHANGED: Mapping[str, str] = {
+    "again": "another repetition",
+    "attempts": "another number of attempts",
+    "combine": "another way to fold verdicts",
+    "compat": "another compat mode",
+    "interval": "another interval",
+    "judges": "another judge",
+    "limit": "other cases",
+    "options": "other options of the format",
+    "proxy": "another proxy",
+    "repeats": "another number of verdicts",
+    "simulator": "another simulator",
+    "tie": "another --tie",
+    "where": "other cases",
+}
+_ADDRESS = re.compile(r"@https?://([^/,\s]+)")
+
+
+def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Run:
+    """Return the run that settings mean: the one that the store has, or a new one.
+
+    A candidate at another address, or answers in another place, get a name of their own where the
+    short name is taken, unless the person chose the name.
+    """
+    base = settings.name or f"{suite.name}-{settings.candidate_name}"
+    names = [base] if settings.name else [*islice(_names(base, settings.candidate), MOST_TRIES)]
+    runs = [_run(settings, suite, key, name) for name in names[:2]]
+    for run in runs:
+        if (known := store.runs.find(run.id)) is not None:
+            return _as_before(run, known)
+    for name in names:
+        others = store.runs.named(name)
+        if settings.name or all(_same_place(settings.candidate, run.candidate) for run in others):
+            break
+    run = _run(settings, suite, key, name)
+    if (known := store.runs.find(run.id)) is not None:
+        return _as_before(run, known)
+    return _after_earlier(run, others)
+
+
+def namesake_notice(run: Run, store: Store) -> str:
+    """Say which other runs have the name of a new one; nothing where none has."""
+    others = [other for other in store.runs.named(run.name) if other.id != run.id]
+    if not others or store.runs.find(run.id) is not None:
+        return ""
+    earlier = next((other for other in others if other.id == run.regraded), others[0])
+    differs = " and ".join(differences(run, earlier)) or "other settings"
+    which = f"{earlier.id} of {moment(earlier)}"
+    if run.regraded == earlier.id:
+        return (
+            f"{run.name!r} is also the name of the run {which}: this one is its regrading with"
+            f" {differs}; by its name you now get this one, {run.id}"
+        )
+    return (
+        f"{run.name!r} is also the name of the run {which}, which has {differs}; by its name you"
+        f" now get this one, {run.id}"
+    )
+
+
+def which_notice(reference: str, store: Store) -> str:
+    """Say which run a name means that several have; nothing where it can mean one only."""
+    found = store.runs.named(reference)
+    if len(found) < 2 or store.runs.find(reference) is not None:
+        return ""
+    newest, *others = found
+    told = "; ".join(
+        f"{run.id} of {moment(run)} ({' and '.join(differences(run, newest)) or 'as it'})"
+        for run in others[:3]
+    )
+    more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
+    return (
+        f"{len(found)} runs are called {reference!r}: this is the newest, {newest.id} of"
+        f" {moment(newest)}; by their ids you get the others: {told}{more}"
+    )
+
+
+def differences(run: Run, other: Run) -> list[str]:
+    """Return what a run has that another one of its name has not, in words."""
+    found = []
+    if run.suite != other.suite:
+        found.append("another suite")
+    elif run.suite_key != other.suite_key and _same_choice(run, other):
+        found.append("another edition of the suite")
+    found += _candidates_differ(run.candidate, other.candidate)
+    for name, words in _CHANGED.items():
+        if run.settings.get(name) != other.settings.get(name):
+            found.append(words)
+    return list(dict.fromkeys(found))
+
+
+def _same_choice(run: Run, other: Run) -> bool:
+    """Tell whether two runs take the same part of a suite: then keys show editions."""
+    return all(run.settings.get(name) == other.settings.get(name) for name in ("limit", "where"))
+
+
+def moment(run: Run) -> str:
+    """Return when a run began."""
+    return datetime.fromtimestamp(run.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _run(settings: RunSettings, suite: Suite, key: str, name: str) -> Run:
+    kept: Mapping[str, Json] = settings.stored()
+    return Run(
+        id=digest("run", key, settings.candidate, kept, name)[:12],
+        name=name,
+        suite=suite.name,
+        suite_key=key,
+        candidate=settings.candidate,
+        settings=kept,
+        started=time.time(),
+    )
+
+
+def _as_before(run: Run, known: Run) -> Run:
+    """Keep what a run that goes on was said to be when it began."""
+    return run if known.regraded is None else _regraded(run, known.regraded)
+
+
+def _after_earlier(run: Run, others: Iterable[Run]) -> Run:
+    """Note the run of an earlier edition of the suite, best with nothing else that differs."""
+    earlier = [
+        other
+        for other in others
+        if (other.candidate, other.suite) == (run.candidate, run.suite)
+        and other.suite_key != run.suite_key
+        and _same_choice(run, other)
+        and not other.imported
+    ]
+    if not earlier:
+        return run
+    return _regraded(run, min(earlier, key=lambda other: len(differences(run, other))).id)
+
+
+def _regraded(run: Run, earlier: str) -> Run:
+    return replace(run, settings={**run.settings, REGRADED: earlier})
+
+
+def _names(base: str, candidate: Spec) -> Iterator[str]:
+    """Yield the short name, one that says where the candidate is, and then numbered ones."""
+    yield base
+    place = _place(candidate)
+    if place:
+        yield f"{base}{place}"
+    yield from (f"{base}{place}-{number}" for number in count(2))
+
+
+def _place(candidate: Spec) -> str:
+    """Return where a candidate is, in a form that fits into a name."""
+    if candidate.name == "model":
+        hosts = _ADDRESS.findall(str(candidate.params.get("model", "")))
+        more = f"+{len(hosts) - 1}" if len(hosts) > 1 else ""
+        return f"@{hosts[0].rpartition('@')[2]}{more}" if hosts else "@default"
+    if candidate.name == "recorded":
+        folder = Path(str(candidate.params.get("answers", ""))).resolve().parent.name
+        return f"@{folder}" if folder else ""
+    return ""
+
+
+def _same_place(candidate: Spec, other: Spec) -> bool:
+    """Tell whether two candidates of one short name are served, or lie, in the same place."""
+    if candidate.name != other.name:
+        return True
+    if candidate.name == "model":
+        mine, its = str(candidate.params.get("model")), str(other.params.get("model"))
+        return mine == its or short_name(mine) != short_name(its)
+    if candidate.name == "recorded":
+        files = [Path(str(one.params.get("answers"))).resolve() for one in (candidate, other)]
+        return files[0] == files[1]
+    return True
+
+
+def _candidates_differ(one: Spec, two: Spec) -> Iterator[str]:
+    if one == two:
+        return
+    if one.name != two.name:
+        yield "a candidate of another kind"
+    elif one.name == "model":
+        mine, its = str(one.params.get("model")), str(two.params.get("model"))
+        if short_name(mine) != short_name(its):
+            yield "another model"
+        elif mine != its:
+            yield "another address"
+        for name in ("sampling", "system", "suffix"):
+            if one.params.get(name) != two.params.get(name):
+                yield {"sampling": "other sampling"}.get(name, "another prompt around the cases")
+    elif one.name == "recorded":
+        yield f"other answers ({one.params.get('answers')})"
+    else:
+        yield "another candidate, or other options of it"

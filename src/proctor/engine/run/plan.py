@@ -1,0 +1,202 @@
+"""Planning: what would run, what is stored already, and what is missing; buys nothing."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from proctor.contracts.case_spool import CaseFinder
+from proctor.contracts.dialect import Reading
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.suite import Case, Criterion, Json, Suite
+from proctor.engine.models.roles import Models
+from proctor.engine.run import read_suite
+from proctor.engine.run.answers import BATCH, wanted
+from proctor.engine.run.estimate import Estimate, mean_price
+from proctor.engine.run.prepare import PreparedRun, prepare
+from proctor.engine.run.settings import RunSettings
+from proctor.engine.run.stored_verdicts import StoredVerdicts
+from proctor.errors import Problem, ProctorError, SuiteError
+from proctor.io.batches import batched
+from proctor.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Hold what a run would do."""
+
+    suite: Suite
+    warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    cases: int = 0
+    attempts: int = 0
+    attempts_stored: int = 0
+    """Attempts that are in the store already; for answers on file, all of them."""
+    on_file: bool = False
+    """Whether the answers are on file."""
+    unanswered: int = 0
+    """Cases for which the candidate has no answer."""
+    scores: int = 0
+    stored: int = 0
+    """Scores that are in the store already."""
+    scorers: Mapping[str, int] = field(default_factory=dict)
+    """How many scores each scorer would have to give."""
+    usage: Mapping[str, Json] = field(default_factory=dict)
+    """Calls, tokens and cost to be expected: at least, likely, at most."""
+
+    @property
+    def to_do(self) -> int:
+        """Return how many scores are left to be judged."""
+        return self.scores - self.stored
+
+
+def plan(settings: RunSettings, store: Store | None) -> Plan:
+    """Find out what a run with the one suite of a path would do, without doing any of it."""
+    return plan_all(settings, store)[0]
+
+
+def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
+    """Find out what runs with all suites of a path would do."""
+    models = Models(None, settings.calls)
+    try:
+        readings = read_suite.read_usable(settings.suite)
+    except ProctorError as error:
+        return [_refused(Suite(name=str(settings.suite.path), cases=()), error)]
+    return [_plan(settings, reading, models, store) for reading in readings]
+
+
+def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store | None) -> Plan:
+    if reading.problems:
+        return _refused(reading.suite, SuiteError(reading.problems))
+    try:
+        ready = prepare(settings, reading, models)
+        count = _count_answers if ready.settings.on_file else _count_dialogues
+        estimate = Estimate()
+        counts = count(ready, store, estimate)
+    except ProctorError as error:
+        return _refused(reading.suite, error, reading.warnings)
+    return Plan(
+        suite=ready.suite,
+        warnings=ready.reading.warnings,
+        cases=len(ready.suite.cases),
+        attempts=counts["attempts"],
+        attempts_stored=counts["attempts_stored"],
+        on_file=ready.settings.on_file,
+        unanswered=counts["unanswered"],
+        scores=counts["scores"],
+        stored=counts["stored"],
+        scorers={name[7:]: n for name, n in counts.items() if name[:7] == "scorer "},
+        usage=_usage(ready, estimate),
+    )
+
+
+def _refused(suite: Suite, error: ProctorError, warnings: tuple[Problem, ...] = ()) -> Plan:
+    found = error.problems if isinstance(error, SuiteError) else [Problem(message=str(error))]
+    return Plan(suite=suite, problems=tuple(found), warnings=warnings)
+
+
+def _count_answers(ready: PreparedRun, store: Store | None, estimate: Estimate) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    verdicts = StoredVerdicts(ready, store)
+    cases = ready.suite.cases
+    answered = bytearray(len(cases))
+    assert ready.settings.answers is not None
+    found = read_suite.answers(ready.settings.answers, ready.reading.suite)
+    for batch in batched(wanted(found, CaseFinder(cases), ready.settings.attempts), BATCH):
+        for place, _ in batch:
+            answered[place] = 1
+        counts["attempts"] += len(batch)
+        counts["attempts_stored"] += len(batch)
+        pairs = [(cases[place], attempt) for place, attempt in batch]
+        _count_scores(ready, pairs, verdicts, counts, estimate)
+    counts["unanswered"] += answered.count(0)
+    return counts
+
+
+def _count_dialogues(ready: PreparedRun, store: Store | None, estimate: Estimate) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    verdicts = StoredVerdicts(ready, store)
+    sampling = ready.settings.model.sampling if ready.settings.model is not None else None
+    limit = None if sampling is None else sampling.max_tokens
+    for batch in batched(ready.roster, BATCH):
+        counts["attempts"] += len(batch)
+        keys = [planned.key for planned in batch]
+        known = store.attempts.known(keys) if store is not None else set()
+        counts["attempts_stored"] += len(known)
+        made = store.attempts.get_many(known) if store is not None else {}
+        pairs = [(p.case, made[p.key]) for p in batch if p.key in made]
+        _count_scores(ready, pairs, verdicts, counts, estimate)
+        for planned in batch:
+            if planned.key in known:
+                continue
+            case = planned.case
+            turns = ready.dialogues.of(case.dialogue).turns(case)
+            estimate.dialogue(case, turns, limit, rulings=_rulings(ready))
+            counts["scores"] += len(case.criteria)
+            for criterion in case.criteria:
+                counts[f"scorer {criterion.scorer.name}"] += 1
+                _expect_verdict(ready, case, criterion, estimate, limit)
+    return counts
+
+
+def _count_scores(
+    ready: PreparedRun,
+    pairs: list[tuple[Case, Attempt]],
+    verdicts: StoredVerdicts,
+    counts: Counter[str],
+    estimate: Estimate,
+) -> None:
+    store = verdicts.store
+    rows: list[tuple[str, Case, Criterion, Attempt]] = []
+    for case, attempt in pairs:
+        if attempt.status is not AttemptStatus.ANSWERED:
+            counts["unanswered"] += attempt.status is AttemptStatus.UNANSWERED
+            continue
+        found = ready.scorers.keys(case, attempt)
+        rows += [(found[criterion.id], case, criterion, attempt) for criterion in case.criteria]
+    counts["scores"] += len(rows)
+    known = store.scores.known(row[0] for row in rows) if store is not None else set()
+    for key, _, criterion, _ in rows:
+        counts["stored"] += key in known
+        counts[f"scorer {criterion.scorer.name}"] += key not in known
+    lacking = [row[1:] for row in rows if row[0] not in known]
+    for (case, criterion, _), is_stored in zip(lacking, verdicts.made(lacking), strict=True):
+        if not is_stored:
+            _expect_verdict(ready, case, criterion, estimate, None)
+
+
+def _expect_verdict(
+    ready: PreparedRun, case: Case, criterion: Criterion, estimate: Estimate, limit: int | None
+) -> None:
+    scorer = ready.scorers.of(criterion)
+    if scorer.needs_judge:
+        for _ in range(_rulings(ready)):
+            estimate.verdict(case, getattr(scorer, "tries", 3), limit)
+
+
+def _rulings(ready: PreparedRun) -> int:
+    """Return how many judgements one verdict takes."""
+    return max(1, len(ready.cast.judges)) * ready.settings.panel.repeats
+
+
+def _usage(ready: PreparedRun, estimate: Estimate) -> dict[str, Json]:
+    """Return what the calls will take; one number each for what is likely, and all three."""
+    prices = {
+        "candidate": ready.cast.candidate.price if ready.cast.candidate is not None else None,
+        "judge": mean_price([model.price for model in ready.cast.judges]),
+        "simulator": getattr(ready.cast.simulator, "price", None),
+    }
+    calls = estimate.total("calls")
+    cost = estimate.cost(prices) if calls[2] else [0.0, 0.0, 0.0]
+    return {
+        "calls": calls[1],
+        "prompt_tokens": estimate.total("prompt_tokens")[1],
+        "completion_tokens": estimate.total("completion_tokens")[1],
+        "cost": None if cost is None else cost[1],
+        "range": {
+            "calls": calls,
+            "prompt_tokens": estimate.total("prompt_tokens"),
+            "completion_tokens": estimate.total("completion_tokens"),
+            "cost": cost,
+        },
+        "roles": {name: [round(n) for n in role.calls] for name, role in estimate.roles.items()},
+    }

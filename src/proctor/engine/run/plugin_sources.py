@@ -1,0 +1,386 @@
+"""What code that a person wrote rests on: the text of its module, and all that this uses.
+
+Modules that are not installed are read and hashed together with what they import from the same
+places and with the files they name; installed packages count by their version. Contents and
+relative names count, so that neither the folder nor the age of a file makes a difference.
+"""
+
+import ast
+import hashlib
+import os
+import platform
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+from proctor.core.fingerprint import digest
+from proctor.io.search_paths import find_installed, installed_versions, is_installed
+
+MOST_FILES = 2000
+"""How many files one plugin may rest on; of more, the first in order count."""
+MOST_LOOKED_AT = 20_000
+"""How many files are looked at where code looks for some in a whole tree."""
+_LISTING = frozenset({
+    "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk", "iter_modules",
+    "walk_packages",
+})  # fmt: skip
+"""Functions that find files which no text names."""
+_DEEP = frozenset({"rglob", "walk", "recursive"})
+_NOBODYS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
+_FINDING_MODULES = frozenset({"iter_modules", "walk_packages"})
+_PLACES = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
+"""Where ``format`` and ``%`` put something."""
+_MODULE_PATTERN = re.compile(r"[\w*]+(\.[\w*]+)+")
+_WHOLE = frozenset({"asdict", "astuple", "fields", "vars", "__dict__", "__slots__"})
+"""Names by which code looks at a thing without naming its parts."""
+_PARTS = frozenset({"case", "attempt"})
+_OURS = "proctor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginSource:
+    """The address of a plugin's source, and what the source shows of its needs."""
+
+    key: str
+    looks_at: frozenset[str]
+    """Which of ``case`` and ``attempt`` it may look at beyond what scores are keyed by anyway."""
+    ours: frozenset[str]
+    """The modules of Proctor that it imports."""
+    writes: frozenset[str] = frozenset()
+    """Names of what it writes to: a parameter among them names no input."""
+
+
+def source_of(modules: Iterable[str]) -> PluginSource:
+    """Return what modules rest on, without importing anything."""
+    names = sorted(set(modules))
+    closure = _Closure(own=frozenset(name.partition(".")[0] for name in names))
+    for name in names:
+        closure.take_module(tuple(name.split(".")))
+    closure.read()
+    seen = closure.names
+    return PluginSource(
+        key=digest(
+            "plugin",
+            ".".join(platform.python_version_tuple()[:2]),
+            sorted(closure.files.items()),
+            sorted(installed_versions(closure.packages).items()),
+        ),
+        looks_at=_PARTS if seen & _WHOLE else _PARTS & seen,
+        ours=frozenset(closure.ours),
+        writes=frozenset(closure.writes),
+    )
+
+
+def named_files(
+    params: Mapping[str, Any], folders: Sequence[str], writes: frozenset[str] = frozenset()
+) -> str:
+    """Return one hash for the files that texts among parameters name; empty where none does."""
+    found: dict[str, str] = {}
+    for text in _texts_in({name: value for name, value in params.items() if name not in writes}):
+        if not _may_name_a_file(text):
+            continue
+        for folder in folders:
+            path = Path(folder, text).expanduser()
+            if path.is_file():
+                found[text] = _file_digest(path)
+                break
+    return digest("files", sorted(found.items())) if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """A file of code, with the folder its name begins in and the package it belongs to."""
+
+    path: Path
+    root: Path
+    package: tuple[str, ...]
+
+
+@dataclass
+class _Closure:
+    """All that a module needs, gathered from its text and from the texts of what it imports."""
+
+    own: frozenset[str]
+    """Names that are read though they may be installed."""
+    files: dict[str, str] = field(default_factory=dict)
+    packages: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    ours: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
+    _waiting: list[_Module] = field(default_factory=list)
+    _roots: dict[str, tuple[Path, ...]] = field(default_factory=dict)
+
+    def take_module(self, parts: tuple[str, ...]) -> None:
+        """Take in a module by its full name; the last part may also be something inside it."""
+        if parts[0] == _OURS:
+            self.ours.add(".".join(parts))
+        elif parts[0] not in sys.stdlib_module_names:
+            for root in self._roots_of(parts[0]):
+                self._take_below(root, parts)
+
+    def read(self) -> None:
+        """Read what was taken in, and what that needs in turn."""
+        while self._waiting and len(self.files) < MOST_FILES:
+            self._read(self._waiting.pop())
+
+    def _roots_of(self, top: str) -> tuple[Path, ...]:
+        """Return the folders whose modules a name begins in; none where it is installed."""
+        if top not in self._roots:
+            self._roots[top] = self._looked_up(top)
+        return self._roots[top]
+
+    def _looked_up(self, top: str) -> tuple[Path, ...]:
+        spec = find_installed(top)
+        if spec is None:
+            return ()
+        places = [Path(place) for place in spec.submodule_search_locations or ()]
+        if not places and spec.origin and os.path.isabs(spec.origin):
+            places = [Path(spec.origin)]
+        if top not in self.own and any(is_installed(str(place)) for place in places):
+            self.packages.add(top)
+            return ()
+        return tuple(place.parent for place in places)
+
+    def _take_below(self, root: Path, parts: tuple[str, ...]) -> None:
+        for depth in range(1, len(parts) + 1):
+            place = root.joinpath(*parts[:depth])
+            self._take(place / "__init__.py", root, parts[:depth])
+            self._take(place.with_name(f"{place.name}.py"), root, parts[: depth - 1])
+            for suffix in EXTENSION_SUFFIXES:
+                self._take(place.with_name(place.name + suffix), root, parts[: depth - 1])
+
+    def _take(self, path: Path, root: Path, package: tuple[str, ...]) -> None:
+        """Take in a file once, and have it read where it is a module."""
+        real = os.path.realpath(path)
+        if real in self._seen or not os.path.isfile(real) or len(self.files) >= MOST_FILES:
+            return
+        self._seen.add(real)
+        self.files[_name(path, root)] = _file_digest(path)
+        if path.suffix == ".py":
+            self._waiting.append(_Module(path, root, package))
+
+    def _read(self, module: _Module) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(module.path.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        for parts in _imports(tree, module.package):
+            self.take_module(parts)
+            if parts[0] in sys.stdlib_module_names:
+                # A file beside the module goes before the standard library.
+                self._take_below(module.root, parts)
+        names = _names_in(tree)
+        self.names |= names & (_PARTS | _WHOLE)
+        self.writes |= _written_names(tree)
+        texts = sorted(text for text in _texts_of(tree) if _may_name_a_file(text))
+        self.names |= _PARTS & set(texts)
+        for text in texts:
+            parts = tuple(text.split("."))
+            if all(part.isidentifier() for part in parts) and not _is_common(parts):
+                self._take_below(module.root, parts)
+        patterns = _patterns_of(tree, texts)
+        if names & _LISTING:
+            patterns |= {text for text in texts if "*" in text or "?" in text}
+        self._take_named(module, texts, sorted(patterns), names)
+        self._take_derived(module, texts, names)
+        if names & _FINDING_MODULES:
+            for parts in _imports(tree, module.package):
+                for found in sorted(_globbed(module.root.joinpath(*parts), "**/*.py")):
+                    self._take(found, module.root, _package(found, module.root))
+
+    def _take_derived(self, module: _Module, texts: list[str], names: set[str]) -> None:
+        """Take in what is named after the module itself, with another ending."""
+        for text in texts if "with_suffix" in names else ():
+            if _is_ending(text):
+                self._take(module.path.with_suffix(text), module.root, module.package)
+
+    def _take_named(
+        self, module: _Module, texts: list[str], patterns: list[str], names: set[str]
+    ) -> None:
+        """Take in the files that texts name, also where folder and file are named apart."""
+        places = list(dict.fromkeys([module.path.parent, module.root]))
+        # Code that asks where it lies opens nothing in the working directory.
+        if "__file__" not in names and not is_installed(str(module.root)):
+            with suppress(FileNotFoundError):
+                places.append(Path.cwd())
+        deep = bool(names & _DEEP)
+        for place in places:
+            for text in texts:
+                path = place / text
+                if os.path.isfile(path):
+                    self._take(path, module.root, module.package)
+                elif os.path.isdir(path) and path not in places and len(places) < MOST_FILES:
+                    places.append(path)
+                    if names & _LISTING:
+                        self._take_matching(path, ["*"], module, deep=deep)
+            self._take_matching(place, patterns, module, deep=deep)
+
+    def _take_matching(
+        self, place: Path, patterns: Sequence[str], module: _Module, *, deep: bool
+    ) -> None:
+        found = [path for pattern in patterns for path in _globbed(place, pattern)]
+        if deep and patterns:
+            found += _below(place, patterns)
+        for path in sorted(found):
+            self._take(path, module.root, module.package)
+
+
+def _imports(tree: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the full names of the modules that a module of a package may import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            base = tuple(node.module.split(".")) if node.module else ()
+            if node.level:
+                base = package[: len(package) - (node.level - 1)] + base
+            for alias in node.names:
+                parts = base if alias.name == "*" else (*base, alias.name)
+                if parts:
+                    yield parts
+
+
+def _patterns_of(tree: ast.AST, texts: Iterable[str]) -> set[str]:
+    """Return patterns of the names that texts with places, or with an ending alone, may become."""
+    made = {_PLACES.sub("*", text) for text in texts if "{" in text or "%" in text}
+    made |= {f"*{text}" for text in texts if _is_ending(text)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else "*" for part in node.values]
+            text = "".join(map(str, parts))
+            made.add(text)
+            if _MODULE_PATTERN.fullmatch(text):
+                made.add(f"{text.replace('.', '/')}.py")
+    wanted = (re.sub(r"\*+", "*", text) for text in made)
+    return {text for text in wanted if "*" in text and _may_name_a_file(text) and _tells(text)}
+
+
+def _tells(pattern: str) -> bool:
+    """Tell whether a pattern says enough of a name not to mean everything there is."""
+    return any(letter.isalnum() for letter in pattern) and not pattern.startswith(("/", "~"))
+
+
+def _is_ending(text: str) -> bool:
+    return re.fullmatch(r"\.\w{1,10}", text) is not None
+
+
+def _package(path: Path, root: Path) -> tuple[str, ...]:
+    return path.parent.relative_to(root).parts
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    """Return the names and attributes that code uses."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.MatchClass):
+            found.update(node.kwd_attrs)
+    return found
+
+
+def _written_names(tree: ast.AST) -> set[str]:
+    """Return the names in calls that open something for writing."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_writing(node):
+            found |= _names_in(node)
+    return found
+
+
+def _is_writing(call: ast.Call) -> bool:
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if name in ("write_text", "write_bytes", "touch"):
+        return True
+    modes = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return name == "open" and any(
+        isinstance(mode, ast.Constant)
+        and isinstance(mode.value, str)
+        and re.fullmatch(r"[rbt]*[wax+][bt+]*", mode.value) is not None
+        for mode in modes
+    )
+
+
+def _texts_of(tree: ast.AST) -> set[str]:
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def _texts_in(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts_in(part)
+
+
+def _may_name_a_file(text: str) -> bool:
+    """Tell whether a text is short and plain enough to be the name of a file."""
+    return 0 < len(text) <= 255 and text.isprintable() and text.strip(". /") != ""
+
+
+def _is_common(parts: tuple[str, ...]) -> bool:
+    return parts[0] in sys.stdlib_module_names or parts[0] == _OURS
+
+
+def _globbed(place: Path, pattern: str) -> Iterator[Path]:
+    """Yield the files that a pattern means; one that is none, or is absolute, means nothing."""
+    try:
+        yield from (path for path in place.glob(pattern) if path.is_file())
+    except (ValueError, NotImplementedError, OSError):
+        return
+
+
+def _below(place: Path, patterns: Sequence[str]) -> Iterator[Path]:
+    """Yield the files anywhere below a folder whose names match, as far as a person keeps some."""
+    looked_at = 0
+    for folder, folders, files in os.walk(place):
+        folders[:] = sorted(
+            name for name in folders if name not in _NOBODYS and not name.startswith(".")
+        )
+        looked_at += len(files)
+        if looked_at > MOST_LOOKED_AT:
+            return
+        for name in files:
+            if any(fnmatch(name, pattern.rpartition("/")[2]) for pattern in patterns):
+                yield Path(folder, name)
+
+
+def _name(path: Path, root: Path) -> str:
+    """Name a file as seen from where its module's name begins, or by its own name alone."""
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return path.name
+
+
+def _file_digest(path: Path) -> str:
+    """Hash the content of a file of any size; line ends of a text do not matter."""
+    try:
+        with path.open("rb") as file:
+            if path.suffix == ".py":
+                return hashlib.blake2b(
+                    file.read().replace(b"\r\n", b"\n"), digest_size=16
+                ).hexdigest()
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    except OSError:
+        return "unreadable"

@@ -1,0 +1,201 @@
+"""Getting ready: all that stands in the way of a run is found before a token is bought."""
+
+from dataclasses import dataclass, replace
+
+from proctor import registry
+from proctor.contracts.dialect import Reading
+from proctor.contracts.model import Model, ModelChoice
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.fold import parse_fold
+from proctor.core.suite import Spec, Suite
+from proctor.engine.agents.workspaces import placed_cases
+from proctor.engine.models.access import FLAGS, permitted
+from proctor.engine.models.roles import Cast, Models, cast_for, lacking, resolved
+from proctor.engine.run import read_suite
+from proctor.engine.run.collect import AttemptPlan, Collector, Dialogues
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import RunSettings
+from proctor.engine.run.turn_scoring import Tools, TurnGrader
+from proctor.errors import MissingResource, ModelError, Problem, SuiteError
+from proctor.store.store import Store
+
+NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
+
+SINGLE = "pass@1"
+NO_JUDGE = "there is no --judge: criteria that ask one, and are only shown, stay unscored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedRun:
+    """Hold a suite with everybody who is needed to examine a candidate with it."""
+
+    settings: RunSettings
+    """With all that the suite's own settings file says filled in."""
+    reading: Reading
+    suite: Suite
+    """The cases that were asked for."""
+    scorers: Scorers
+    dialogues: Dialogues
+    models: Models
+    cast: Cast
+
+    @property
+    def concurrency(self) -> int:
+        """Return how many attempts may be under way at a time."""
+        most = 1 if self.settings.calls.pause else self.settings.calls.concurrency
+        if self.cast.agent is not None:
+            return min(most, getattr(self.cast.agent, "concurrency", most))
+        choice = self.settings.model
+        return min(most, (choice.concurrency if choice is not None else None) or most)
+
+    @property
+    def roster(self) -> AttemptPlan:
+        """Return which attempts there are to be made."""
+        return AttemptPlan(
+            suite=self.suite,
+            dialogues=self.dialogues,
+            cast=self.cast,
+            attempts=self.settings.attempts or 1,
+        )
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Tell whether programs must be run before an agent can begin."""
+        return self.cast.agent is not None and any(
+            case.setup.get("pre_command") for case in self.suite.cases
+        )
+
+    def interviewer(self, store: Store, run_id: str, tools: Tools) -> Collector:
+        """Return who puts the cases to the candidate."""
+        grader = TurnGrader(
+            store=store,
+            scorers=self.scorers,
+            tools=tools,
+            judge=self.cast.judge,
+            check=self.check_judges,
+            marks=self.cast.marks,
+        )
+        return Collector(
+            store=store,
+            run_id=run_id,
+            roster=self.roster,
+            scorers=self.scorers,
+            concurrency=self.concurrency,
+            deadline=self.settings.calls.attempt_timeout,
+            pause=self.settings.calls.pause,
+            ignore_stored=self.settings.calls.record is not None,
+            grader=grader,
+            notice=self.models.notice,
+        )
+
+    async def check(self) -> None:
+        """See to it that all models that will be asked can be reached."""
+        if self.cast.candidate is not None:
+            await self._reach(self.cast.candidate, self.settings.model, "candidate")
+        if self.cast.agent is not None:
+            await self.cast.agent.check()
+        needs = self.dialogues.needs(self.suite)
+        if "simulator" in needs and self.cast.simulator is not None:
+            await self._reach(self.cast.simulator, self.settings.simulator, "simulator")
+        if "judge" in needs or self.scorers.need_judge(self.suite):
+            await self.check_judges()
+
+    async def check_judges(self) -> None:
+        """See to it that all judges can be reached."""
+        for judge, choice in zip(self.cast.judges, self.settings.panel.judges, strict=True):
+            await self._reach(judge, choice, "judge")
+
+    async def _reach(self, model: Model, choice: ModelChoice | None, role: str) -> None:
+        """See to it that a model answers; where a file names its address, an error says where."""
+        try:
+            await self.models.check(model)
+        except ModelError as error:
+            source = None if choice is None else choice.access.source
+            if source is None or source.personal:
+                raise
+            note = self.reading.role_notes.get(role, "")
+            where = f"{source.place} names this address{f'; {note}' if note else ''}"
+            error.args = (f"{error} ({where}; fix: mend it there, or add {FLAGS[role]} M)",)
+            raise
+
+
+def prepare(settings: RunSettings, reading: Reading, models: Models) -> PreparedRun:
+    """Keep the cases asked for, find who plays which role, and raise all that is wrong."""
+    settings = resolved(settings, reading)
+    suite = measured(read_suite.chosen(reading.suite, settings.suite), settings)
+    parse_fold(suite.reduce)
+    scorers = Scorers(allow_import=settings.suite.allow_import, language=suite.language)
+    dialogues = Dialogues(allow_import=settings.suite.allow_import)
+    if problems := scorers.problems(suite):
+        raise SuiteError(problems)
+    needs = {"judge"} if scorers.need_judge(suite, counting=True) else set()
+    if not settings.on_file:
+        if problems := dialogues.problems(suite):
+            raise SuiteError(problems)
+        needs |= dialogues.needs(suite)
+    lacking(settings, needs, reading)
+    settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
+    cast = cast_for(settings, suite, models)
+    scorers.judge = None if cast.judge is None else cast.judge.identity
+    if scorers.need_sandbox(suite):
+        scorers.place = open_sandbox(settings).brings()
+    if cast.agent is not None:
+        cases, lacking_places = placed_cases(cast.agent, suite.cases)
+        if lacking_places:
+            raise SuiteError(list(lacking_places.values()))
+        suite = replace(suite, cases=cases)
+    return PreparedRun(
+        settings=settings,
+        reading=replace(
+            reading,
+            warnings=(
+                *scorers.doubts(suite),
+                *reading.warnings,
+                *_wanting(settings, suite, scorers),
+            ),
+        ),
+        suite=suite,
+        scorers=scorers,
+        dialogues=dialogues,
+        models=models,
+        cast=cast,
+    )
+
+
+def cases_that_cannot_begin(settings: RunSettings, suite: Suite) -> dict[str, Problem]:
+    """Return by id what the cases lack that the agent of the settings cannot begin with."""
+    if settings.agent is None:
+        return {}
+    return placed_cases(registry.build("candidate", settings.agent), suite.cases)[1]
+
+
+def measured(suite: Suite, settings: RunSettings) -> Suite:
+    """Add the measures that several attempts and several judges call for."""
+    names = {measure.name for measure in suite.measures}
+    added = []
+    if (settings.attempts or 1) > 1 and "accuracy" in names and SINGLE not in names:
+        added.append(Spec(name=SINGLE, params={"compat": suite.compat} if suite.compat else {}))
+    panel = settings.panel
+    if (len(panel.judges) > 1 or panel.repeats > 1) and "agreement" not in names:
+        added.append(Spec(name="agreement"))
+    return replace(suite, measures=(*suite.measures, *added))
+
+
+def open_sandbox(settings: RunSettings) -> Sandbox:
+    """Return the sandbox asked for, or say why it does not work here."""
+    sandbox: Sandbox = registry.build("sandbox", settings.sandbox)
+    if problems := list(sandbox.problems()):
+        raise MissingResource(
+            f"the suite has programs to run, and there is no safe place for them: {problems[0]}"
+        )
+    return sandbox
+
+
+def _wanting(settings: RunSettings, suite: Suite, scorers: Scorers) -> list[Problem]:
+    """Return what this machine lacks, as warnings."""
+    found = scorers.missing(suite)
+    if scorers.need_judge(suite) and not settings.panel.judges:
+        found.append(Problem(message=NO_JUDGE, severity="warning"))
+    if scorers.need_sandbox(suite) and not open_sandbox(settings).safe:
+        found.append(Problem(message=NO_BOUNDARY, severity="warning"))
+    return found

@@ -1,0 +1,143 @@
+"""Reading a suite: find its dialect, read it, and keep the cases that were asked for."""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from proctor import registry
+from proctor.contracts.case_spool import Part, SpooledCases
+from proctor.contracts.dialect import Dialect, Reading
+from proctor.core.attempt import Attempt
+from proctor.core.expression import Expression, Several
+from proctor.core.suite import Case, Spec, Suite
+from proctor.engine.run.settings import SuiteSettings
+from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.suggestions import LOOSELY, closest, did_you_mean
+
+FALLBACK = "native"
+
+
+def read(settings: SuiteSettings) -> Reading:
+    """Read the one suite that the settings name."""
+    readings = read_all(settings)
+    if len(readings) > 1:
+        names = ", ".join(reading.suite.name for reading in readings)
+        raise UsageError(f"{settings.path} holds several suites ({names}); one is wanted here")
+    return readings[0]
+
+
+def read_all(settings: SuiteSettings) -> Sequence[Reading]:
+    """Read all suites that the settings name."""
+    dialect = find_dialect(settings.path, settings.dialect)
+    return dialect.read_all(
+        settings.path, compat=settings.compat, root=settings.root, options=settings.options
+    )
+
+
+def read_each(settings: SuiteSettings) -> Sequence[Reading]:
+    """Read all suites that the settings name, those that cannot be used with their problems."""
+    dialect = find_dialect(settings.path, settings.dialect)
+    return dialect.read_each(
+        settings.path, compat=settings.compat, root=settings.root, options=settings.options
+    )
+
+
+def read_usable(settings: SuiteSettings) -> Sequence[Reading]:
+    """Read all suites as ``read_each`` does; where none can be used, that is raised."""
+    readings = read_each(settings)
+    if all(reading.problems for reading in readings):
+        problems = dict.fromkeys(one for reading in readings for one in reading.problems)
+        raise SuiteError(problems)
+    return readings
+
+
+def find_dialect(path: Path, name: str = "") -> Dialect:
+    """Return the dialect of that name, or else the one that recognises the path."""
+    if name:
+        return _dialect(name)
+    if not path.exists():
+        raise DialectError([_missing(path)])
+    names = sorted(registry.names("dialect"), key=lambda known: known == FALLBACK)
+    for known in names:
+        if (dialect := _dialect(known)).recognises(path):
+            return dialect
+    return _dialect(FALLBACK)
+
+
+def chosen(suite: Suite, settings: SuiteSettings) -> Suite:
+    """Keep the cases that were selected, fulfil the filter, and lie within the limit."""
+    cases: Sequence[Case] = suite.cases
+    if settings.select:
+        cases = _selected(cases, settings.select)
+    if settings.where:
+        cases = _fulfilling(cases, settings.where)
+        if not cases:
+            raise UsageError(f"no case of {suite.name!r} fulfils --where {settings.where!r}")
+    if settings.limit is not None:
+        cases = cases[: settings.limit]
+    return replace(suite, cases=tuple(cases) if isinstance(cases, list) else cases)
+
+
+def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
+    """Return what a filter may name of a case: its id, weight and tags."""
+    names: dict[str, Any] = dict.fromkeys(tags)
+    names.update({name: _tag(values) for name, values in case.tags.items()})
+    scorers = Several(criterion.scorer.name for criterion in case.criteria)
+    return {**names, "id": case.id, "weight": case.weight, "scorer": scorers}
+
+
+def answers(path: Path, suite: Suite) -> Iterator[Attempt]:
+    """Read answers on file: as the suite's own format has them, or else in the native one."""
+    if not path.exists():
+        raise DialectError([_missing(path)])
+    own = _dialect(suite.dialect).answers(path, suite)
+    try:
+        first = next(own, None)
+    except DialectError:
+        if suite.dialect == FALLBACK:
+            raise
+        own = _dialect(FALLBACK).answers(path, suite)
+        first = next(own, None)
+    if first is not None:
+        yield first
+        yield from own
+
+
+def _tag(values: tuple[str, ...]) -> str | Several:
+    return values[0] if len(values) == 1 else Several(values)
+
+
+def _fulfilling(cases: Sequence[Case], where: str) -> Sequence[Case]:
+    """Keep the cases that fulfil an expression; those in a file stay there."""
+    wanted = Expression(where)
+    tags = {name for case in cases for name in case.tags}
+    names = (case_names(case, tags) for case in cases)
+    places = [place for place, known in enumerate(names) if wanted.holds(known)]
+    if isinstance(cases, SpooledCases):
+        return Part(cases, array("q", places))
+    return [cases[place] for place in places]
+
+
+def _selected(cases: Sequence[Case], wanted: tuple[str, ...]) -> list[Case]:
+    found = [case for case in cases if case.id in wanted or case.source in wanted]
+    known = {case.id for case in cases} | {case.source for case in cases}
+    if missing := [name for name in wanted if name not in known]:
+        close = closest(missing[0], sorted(known), cutoff=LOOSELY)
+        meant = f" ({did_you_mean(close)})" if close else ""
+        raise UsageError(f"the suite has no case {missing[0]!r}{meant}")
+    return found
+
+
+def _missing(path: Path) -> Problem:
+    folder = path.parent if path.parent.is_dir() else Path()
+    near = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    close = closest(path.name, near)
+    hint = f"did you mean {folder / close}?" if close else ""
+    return Problem(message="there is no such file or folder", file=str(path), hint=hint)
+
+
+def _dialect(name: str) -> Dialect:
+    dialect: Dialect = registry.build("dialect", Spec(name=name))
+    return dialect

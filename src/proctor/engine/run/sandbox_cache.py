@@ -1,0 +1,193 @@
+"""Running programs for scorers: each once, no more at a time than there are cores."""
+
+import asyncio
+import base64
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.fingerprint import digest
+from proctor.core.program import Program, Ran, Step, Stopped
+from proctor.core.suite import Json
+from proctor.store.rows import CallRow
+from proctor.store.store import Store
+
+
+@dataclass
+class SharedSandbox(Sandbox):
+    """Wrap a sandbox for a whole run: remember what programs did, and let few run at a time.
+
+    A program that was stopped for time is run once more while nothing else runs: on a busy machine
+    the clock is not the program's fault.
+    """
+
+    tier: ClassVar[str] = "shared"
+
+    inner: Sandbox
+    store: Store | None
+    limit: int
+    brings_along: str = ""
+    """The languages that the sandbox inside has of its own."""
+    joins: bool = False  # type: ignore[misc]
+    _busy: int = 0
+    _alone: bool = False
+    _turn: asyncio.Condition = field(default_factory=asyncio.Condition)
+    _flying: dict[str, asyncio.Future[Ran]] = field(default_factory=dict)
+    ran: int = 0
+    """How many programs were really run."""
+
+    def __post_init__(self) -> None:
+        self.joins = self.inner.joins
+
+    async def run(self, program: Program) -> Ran:
+        """Return what the program did, now or at some earlier time."""
+        return await self._once(program, warm=False)
+
+    async def run_python(self, program: Program) -> Ran:
+        """Run a Python program in a warm interpreter where there is one."""
+        return await self._once(program, warm=True)
+
+    def problems(self) -> Iterable[str]:
+        """Return what keeps the sandbox inside from working."""
+        return self.inner.problems()
+
+    async def close(self) -> None:
+        """Close the sandbox inside."""
+        await self.inner.close()
+
+    async def _once(self, program: Program, *, warm: bool) -> Ran:
+        own = [self.brings_along] if self.brings_along else []
+        key = digest("program", self.inner.tier, warm, _document(program), *own)
+        if (flying := self._flying.get(key)) is not None:
+            return await asyncio.shield(flying)
+        if (known := self._known(key)) is not None:
+            return known
+        future: asyncio.Future[Ran] = asyncio.get_running_loop().create_future()
+        self._flying[key] = future
+        try:
+            made = await self._really_run(program, warm=warm)
+            future.set_result(made)
+            self._remember(key, made)
+            return made
+        except BaseException as error:
+            if not future.done():
+                future.set_exception(error)
+                future.exception()
+            raise
+        finally:
+            del self._flying[key]
+
+    async def _really_run(self, program: Program, *, warm: bool) -> Ran:
+        async with self._place():
+            ran = await self._run(program, warm=warm)
+        if ran.stopped is not Stopped.TIME:
+            return ran
+        async with self._place(alone=True):
+            return replace(await self._run(program, warm=warm), retried=True)
+
+    async def _run(self, program: Program, *, warm: bool) -> Ran:
+        self.ran += 1
+        if warm and (ran := await self.inner.run_python(program)) is not None:
+            return ran
+        ran = await self.inner.run(program)
+        # Lost once, something else may have been the reason; lost twice, it is the program.
+        return await self.inner.run(program) if ran.lost else ran
+
+    @asynccontextmanager
+    async def _place(self, *, alone: bool = False) -> AsyncIterator[None]:
+        """Wait for a free place, or for all of them."""
+        async with self._turn:
+            most = 0 if alone else self.limit - 1
+            await self._turn.wait_for(lambda: not self._alone and self._busy <= most)
+            self._busy += 1
+            self._alone = alone
+        try:
+            yield
+        finally:
+            async with self._turn:
+                self._busy -= 1
+                self._alone = False
+                self._turn.notify_all()
+
+    def _known(self, key: str) -> Ran | None:
+        row = self.store.calls.find(key) if self.store is not None else None
+        if row is None or row.status != "ok" or _ambiguous(row.response):
+            return None
+        return _ran_from(row.response)
+
+    def _remember(self, key: str, ran: Ran) -> None:
+        if self.store is None or ran.not_started or ran.lost:
+            return
+        call = CallRow(
+            key=key,
+            model=f"sandbox:{self.inner.tier}",
+            request=None,
+            response=_ran_json(ran),
+            seconds=ran.seconds,
+            created=time.time(),
+        )
+        self.store.calls.put([call])
+
+
+def _document(program: Program) -> Json:
+    """Write a program down for hashing; the secret is not part of it yet."""
+    limits = program.limits
+    more: dict[str, Json] = {}
+    if program.modules:
+        more["modules"] = {name: digest(_b64(data)) for name, data in program.modules.items()}
+    if program.partner is not None:
+        more["partner"] = _document(program.partner)
+    return {
+        **more,
+        "steps": [[_words(step), step.wall, list(step.hide)] for step in program.steps],
+        "files": {name: digest(_b64(data)) for name, data in program.files.items()},
+        "stdin": _b64(program.stdin),
+        "env": dict(program.env),
+        "limits": [limits.wall, limits.cpu, limits.memory, limits.processes, limits.disk],
+        "keep": list(program.keep),
+        "toolchain": program.toolchain,
+    }
+
+
+def _words(step: Step) -> list[str]:
+    """Write a command down; one without input as the shell's that it once was: the key stays."""
+    closed = () if step.stdin else ("sh", "-c", 'exec "$@" </dev/null', "sh")
+    return [*closed, *step.argv]
+
+
+def _ran_json(ran: Ran) -> dict[str, Json]:
+    return {
+        "code": ran.code,
+        "step": ran.step,
+        "finished": ran.finished,
+        "proved": ran.proved,
+        "stdout": ran.stdout,
+        "stderr": ran.stderr,
+        "stopped": ran.stopped,
+        "seconds": ran.seconds,
+        "retried": ran.retried,
+        "not_started": ran.not_started,
+        "files": {name: _b64(data) for name, data in ran.files.items()},
+    }
+
+
+def _ambiguous(data: Json) -> bool:
+    """Tell whether a row of an earlier version leaves open whether the program was started."""
+    return "not_started" not in data and data["code"] == 127
+
+
+def _ran_from(data: Json) -> Ran:
+    return Ran(
+        **{
+            **data,
+            "stopped": Stopped(data["stopped"]) if data["stopped"] else None,
+            "files": {name: base64.b64decode(text) for name, text in data["files"].items()},
+        }
+    )
+
+
+def _b64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

@@ -1,0 +1,193 @@
+"""What a person asked for: the settings of a run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Literal
+
+from proctor.contracts.judge import Tie
+from proctor.contracts.model import ModelChoice
+from proctor.core.agent_name import agent_label
+from proctor.core.fingerprint import digest, plain
+from proctor.core.suite import Json, Spec
+from proctor.errors import UsageError
+
+MAX_UNSCORED = 0.1
+"""The share of cases without a value from which on a run is incomplete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSettings:
+    """Say which suite to read, how, and which of its cases."""
+
+    path: Path
+    dialect: str = ""
+    """Empty means: recognised by its content."""
+    compat: str = ""
+    root: Path | None = None
+    where: str = ""
+    limit: int | None = None
+    select: tuple[str, ...] = ()
+    """Ids or sources of the only cases to take; empty means all."""
+    allow_import: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+    """What the format lets a person set beside the file, such as ``max_turns``."""
+
+    def __post_init__(self) -> None:
+        if self.compat not in ("", "original"):
+            raise UsageError(f"unknown compat mode {self.compat!r} (known is: original)")
+        if self.limit is not None and self.limit < 1:
+            raise UsageError("--limit must be at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """Say who judges: one model or several, how often each, and how their verdicts fold."""
+
+    judges: tuple[ModelChoice, ...] = ()
+    combine: Literal["mean", "median", "majority"] = "mean"
+    repeats: int = 1
+    tie: Tie = "0"
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise UsageError("--judge-repeats must be at least 1")
+
+    @property
+    def may_tie(self) -> bool:
+        """Tell whether there are several verdicts that may be evenly divided."""
+        return len(self.judges) > 1 or (bool(self.judges) and self.repeats > 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """Say how models are called: how many at a time, for how long, for how much."""
+
+    concurrency: int = 64
+    timeout: float | None = None
+    attempt_timeout: float = 3600.0
+    pause: float = 0.0
+    """Seconds between attempts, which are then made one after the other."""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    max_cost: float | None = None
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Dollars per million tokens in and out, by the name of the model."""
+    offline: bool = False
+    record: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_cost is not None and not (isfinite(self.max_cost) and self.max_cost >= 0):
+            raise UsageError(f"--max-cost wants dollars, 0 or more, not {self.max_cost:g}")
+        for name, price in self.prices.items():
+            if not all(isfinite(part) and part >= 0 for part in price):
+                raise UsageError(
+                    f"--price {name}: dollars are 0 or more, not {price[0]}/{price[1]}"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """Say what is examined with what, and how."""
+
+    suite: SuiteSettings
+    answers: Path | None = None
+    model: ModelChoice | None = None
+    """Who is examined, where it is a model; none with answers means: whom the suite's own
+    settings file names."""
+    agent: Spec | None = None
+    """Who is examined, where it is an agent."""
+    proxy: ModelChoice | None = None
+    """The model that the agent's own calls go to, where they are to be seen."""
+    panel: JudgeSettings = field(default_factory=JudgeSettings)
+    simulator: ModelChoice | None = None
+    calls: CallSettings = field(default_factory=CallSettings)
+    attempts: int | None = None
+    repeat_label: str = ""
+    """Names a repetition: attempts under another name are made anew."""
+    name: str = ""
+    executor: Spec = field(default_factory=lambda: Spec(name="local"))
+    sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
+    interval: Literal["t", "bootstrap"] = "t"
+    gates: tuple[str, ...] = ()
+    """Expressions over the numbers that the caller will ask for."""
+    max_unscored: float = MAX_UNSCORED
+    """A run is incomplete where a larger share of its cases could not be scored."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_unscored <= 1:
+            raise UsageError(f"--max-unscored is 0% to 100%, not {self.max_unscored:.4g}")
+        if self.attempts is not None and self.attempts < 1:
+            raise UsageError("--attempts must be at least 1")
+        if any(ord(char) < 32 for char in self.name):
+            raise UsageError("a run's name may not contain control characters")
+        given = {"--model": self.model, "--answers": self.answers, "--agent": self.agent}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) > 1:
+            raise UsageError(f"{' and '.join(named)} exclude each other: who is examined?")
+
+        if self.proxy is not None and self.agent is None:
+            raise UsageError("--proxy passes on the calls of an agent, and there is no --agent")
+
+    @property
+    def on_file(self) -> bool:
+        """Tell whether the answers are on file, so that nobody is asked."""
+        return self.model is None and self.agent is None
+
+    @property
+    def candidate(self) -> Spec:
+        """Return who is examined."""
+        if self.agent is not None:
+            # Options may hold what should not be kept, so only their hash tells agents apart.
+            params = {"name": self.candidate_name, "key": digest(self.agent)}
+            return Spec(name="agent", params=params)
+        if self.model is not None:
+            params = {"name": self.candidate_name, **_asked(self.model)}
+            return Spec(name="model", params=params)
+        return Spec(name="recorded", params={"answers": str(self.answers), "name": self._file})
+
+    @property
+    def candidate_name(self) -> str:
+        """Return a short name for who is examined."""
+        if self.agent is not None:
+            return agent_label(self.agent)
+        return self._file if self.model is None else short_name(self.model.spec)
+
+    @property
+    def _file(self) -> str:
+        if self.answers is None:
+            return "nobody"
+        path = self.answers.resolve()
+        return path.name if path.is_dir() else path.stem
+
+    def stored(self) -> dict[str, Json]:
+        """Return what of this may change the numbers, as it is kept with the run."""
+        kept: dict[str, Json] = {
+            "compat": self.suite.compat,
+            "where": self.suite.where,
+            "limit": self.suite.limit,
+            "options": dict(self.suite.options),
+            "attempts": self.attempts,
+            "again": self.repeat_label,
+            "interval": self.interval,
+            "judges": [_asked(judge) for judge in self.panel.judges],
+            "combine": self.panel.combine if len(self.panel.judges) > 1 else "",
+            "repeats": self.panel.repeats if self.panel.repeats > 1 else None,
+            "tie": self.panel.tie if self.panel.may_tie and self.panel.tie != "0" else "",
+            "proxy": _asked(self.proxy) if self.proxy is not None else None,
+            "simulator": _asked(self.simulator) if self.simulator is not None else None,
+        }
+        return {name: value for name, value in kept.items() if value not in ("", None, [], {})}
+
+
+def short_name(spec: str) -> str:
+    """Return the name of a model without its address, as people know it."""
+    return spec.partition("@http")[0]
+
+
+def _asked(choice: ModelChoice) -> dict[str, Json]:
+    """Return what of a choice may change replies; addresses and keys stay out of names."""
+    made: dict[str, Json] = {"model": choice.spec, "sampling": plain(choice.sampling)}
+    made |= {"system": choice.system, "suffix": choice.suffix}
+    return {name: value for name, value in made.items() if value}

@@ -1,0 +1,94 @@
+"""The signature of a run: every choice that could move its numbers, on one line."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from proctor import registry
+from proctor.contracts.dialogue import Dialogue
+from proctor.core.fingerprint import digest
+from proctor.core.run import Run, Summary
+from proctor.core.suite import Json, Spec, Suite
+from proctor.engine.models.refused_settings import refused_in, refused_words
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import short_name
+from proctor.errors import PluginError
+from proctor.version import __version__
+
+MOST_SHOWN = 60
+"""How long the description of a toolchain may be in a signature; a longer one is hashed."""
+
+
+def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str:
+    """Write down every choice that could move the number."""
+    specs = scorers.specs(suite)
+    totals = summary.totals
+    parts = {
+        "suite": f"{suite.name}@{run.suite_key[:8]}",
+        "dialect": suite.dialect,
+        "compat": suite.compat,
+        "scorers": ",".join(f"{name}-{_version(scorers, specs[name])}" for name in sorted(specs)),
+        **_asked(run, suite, scorers),
+        "reduce": suite.reduce,
+        "attempts": totals.attempts,
+        "n": totals.cases,
+        "unanswered": totals.unanswered or "",
+        "unscored": totals.unscored or "",
+        "ci": f"{run.settings.get('interval', 't')}95",
+        "version": __version__,
+    }
+    return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")
+
+
+def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
+    """Say who was asked, how, and with which prompts, where models were."""
+    kept = run.settings
+    judges = [short_name(judge["model"]) for judge in kept.get("judges", ())]
+    if kept.get("repeats"):
+        judges.append(f"x{kept['repeats']}")
+    drawn = run.candidate.params.get("sampling") or {}
+    simulator = kept.get("simulator") or {}
+    return {
+        "sampling": ",".join(f"{name}={drawn[name]}" for name in sorted(drawn)),
+        "judge": ",".join(judges),
+        "panel": ",".join(filter(None, (kept.get("combine", ""), _tie(kept)))),
+        "simulator": short_name(simulator.get("model", "")),
+        "prompts": _prompts(suite, scorers) if judges else "",
+        "refused": refused_words(refused_in(run)),
+    }
+
+
+def _tie(kept: Mapping[str, Json]) -> str:
+    return f"tie={kept['tie']}" if kept.get("tie") else ""
+
+
+def _prompts(suite: Suite, scorers: Scorers) -> str:
+    """Hash the prompts of all judges and simulated users of a suite."""
+    asked: set[str] = set()
+    held: Spec | None = None
+    for case in suite.cases:
+        for criterion in case.criteria:
+            with suppress(PluginError):
+                asked.add(scorers.of(criterion).prompt_key(suite.language))
+        if case.dialogue != held:
+            held = case.dialogue
+            with suppress(PluginError):
+                dialogue: Dialogue = registry.build(
+                    "dialogue", held, allow_import=scorers.allow_import
+                )
+                asked.add(dialogue.prompt_key(suite.language))
+    return digest(sorted(asked - {""}))[:8] if asked - {""} else ""
+
+
+def _version(scorers: Scorers, spec: Spec) -> str:
+    """Return a scorer's version with what its numbers depend on besides.
+
+    An imported run may have been judged by one that is not here.
+    """
+    try:
+        version = scorers.version(spec)
+        tools = scorers.built(spec).toolchain()
+    except PluginError:
+        return "?"
+    compat = f"+{spec.params['compat']}" if spec.params.get("compat") else ""
+    short = tools if len(tools) <= MOST_SHOWN else digest(tools)[:8]
+    return f"{version}{compat}{f'+{short}' if short else ''}".replace("|", "/").replace(",", ";")

@@ -1,0 +1,70 @@
+"""Which verdicts a plan need not count: their calls are stored, though their scores are not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import is_async, run_scorer_async
+from proctor.core.attempt import Attempt
+from proctor.core.rounds import scored_part
+from proctor.core.suite import Case, Criterion
+from proctor.engine.models.roles import Models, judge_of
+from proctor.engine.models.stored_only import scored_from_store
+from proctor.engine.run.prepare import PreparedRun
+from proctor.io.concurrency import run_sync
+from proctor.store.store import Store
+
+MOST_MISSED = 100
+"""After how many verdicts in a row whose calls are not stored no more are looked for."""
+
+
+@dataclass
+class StoredVerdicts:
+    """Make verdicts of stored calls, to see whether any would have to be bought; none is kept."""
+
+    ready: PreparedRun
+    store: Store | None
+    _missed: int = 0
+
+    def made(self, wanted: Sequence[tuple[Case, Criterion, Attempt]]) -> list[bool]:
+        """Tell for each of some verdicts whether stored calls suffice for it."""
+        asked = [self._asks(criterion) for _, criterion, _ in wanted]
+        if self.store is None or not any(asked) or self._missed >= MOST_MISSED:
+            return [False] * len(wanted)
+        return run_sync(self._look(self.store, wanted, asked))
+
+    async def _look(
+        self, store: Store, wanted: Sequence[tuple[Case, Criterion, Attempt]], asked: list[bool]
+    ) -> list[bool]:
+        settings = self.ready.settings
+        models = Models(store, replace(settings.calls, record=None, max_cost=None))
+        try:
+            panel = settings.panel
+            judge = judge_of(panel, [models.open(choice, "judge") for choice in panel.judges])
+            found = []
+            for (case, criterion, attempt), asks in zip(wanted, asked, strict=True):
+                if not asks or self._missed >= MOST_MISSED:
+                    found.append(False)
+                    continue
+                ctx = ScoreContext(
+                    case=case,
+                    attempt=scored_part(criterion, attempt),
+                    judge=judge,
+                    language=self.ready.scorers.language,
+                    read_file=store.files.get,
+                    marks=models.marks,
+                )
+                found.append(await self._is_stored(criterion, ctx))
+            return found
+        finally:
+            await models.close()
+
+    async def _is_stored(self, criterion: Criterion, ctx: ScoreContext) -> bool:
+        scorer = self.ready.scorers.of(criterion)
+        score = await scored_from_store(lambda: run_scorer_async(scorer, ctx))
+        self._missed = self._missed + 1 if score is None else 0
+        return score is not None
+
+    def _asks(self, criterion: Criterion) -> bool:
+        scorer = self.ready.scorers.of(criterion)
+        return scorer.needs_judge and is_async(scorer) and bool(self.ready.settings.panel.judges)

@@ -1,0 +1,83 @@
+"""The numbers of a run as JSON and back, for the store; what is none of them is an error."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from proctor.core.exchange import Usage
+from proctor.core.fingerprint import plain
+from proctor.core.run import Group, Measured, Summary, Totals
+from proctor.core.suite import Json
+
+
+def summary_json(summary: Summary) -> dict[str, Json]:
+    """Make JSON of all numbers."""
+    made: dict[str, Json] = plain(summary)
+    return made
+
+
+def summary_from(data: Mapping[str, Json]) -> Summary:
+    """Make the numbers of their JSON."""
+    return Summary(
+        totals=Totals(**_filled(data["totals"]), bounds=_pair(data["totals"].get("bounds"))),
+        groups={
+            tag: {name: Group(**_filled(group)) for name, group in rows.items()}
+            for tag, rows in data.get("groups", {}).items()
+        },
+        measures={
+            name: Measured(
+                value=_number(found.get("value")),
+                interval=_pair(found.get("interval")),
+                n=_sure(found["n"]),
+                detail=found.get("detail"),
+                note=found.get("note", ""),
+            )
+            for name, found in data.get("measures", {}).items()
+        },
+        usage=_used(data.get("usage", {})),
+        references=data.get("references", {}),
+        failures=data.get("failures", {}),
+    )
+
+
+def sound_summary(data: Mapping[str, Json] | None) -> Mapping[str, Json] | None:
+    """Return what a store has of a run's numbers, where all of it can be read."""
+    if data is None:
+        return None
+    try:
+        summary_from(data)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None
+    return data
+
+
+def _filled(data: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the fields of a group, or of totals but their bounds."""
+    made = {name: _sure(value) for name, value in data.items() if name not in _SEVERAL}
+    return {**made, "rate": _number(data.get("rate")), "interval": _pair(data.get("interval"))}
+
+
+_SEVERAL = ("rate", "interval", "bounds")
+
+
+def _number(value: Json) -> Json:
+    return None if value is None else _sure(value)
+
+
+def _sure(value: Json) -> Json:
+    if type(value) not in (int, float):
+        raise TypeError(f"{value!r:.40} is no number")
+    return value
+
+
+def _pair(found: Json) -> tuple[float, float] | None:
+    if found is None:
+        return None
+    low, high = found
+    return _sure(low), _sure(high)
+
+
+def _used(data: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return what calls took, where all that is counted is a number."""
+    for field in fields(Usage):
+        _number(data.get(field.name))
+    return dict(data)

@@ -1,0 +1,1 @@
+"""Runs that travel: export, import, answers at hand."""

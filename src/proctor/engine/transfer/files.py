@@ -1,0 +1,169 @@
+"""Runs as files: written whole, and read into another store."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from proctor import registry
+from proctor.contracts.archive import Archive, KeptSuite
+from proctor.core.fingerprint import plain
+from proctor.core.run import CaseResult
+from proctor.core.suite import Json, Spec
+from proctor.engine.run.evaluate import view_of
+from proctor.engine.transfer.imported import keep_new
+from proctor.engine.transfer.parquet import write_parquet
+from proctor.engine.transfer.proof import PURPOSE, Proof
+from proctor.engine.transfer.reading import Quoting, Restoring
+from proctor.errors import Problem, SuiteError, UsageError
+from proctor.io import json_bytes, text_files
+from proctor.reports.view import RunView
+from proctor.store.rows import LinkedKeys
+from proctor.store.store import Store
+
+FORMAT = 2
+"""What is written: 2 may hold several runs, and comparisons."""
+WRITTEN = (".jsonl", ".parquet")
+
+
+def write_runs(store: Store, references: Sequence[str], path: Path, *, own: bool = False) -> int:
+    """Write runs to a file, in the form its name asks for; return the number of rows.
+
+    With ``own``, this store, or one that has its key, can take them back as what they are.
+    """
+    kind = path.suffix.lower()
+    if kind not in WRITTEN:
+        raise UsageError(f"{path}: a run is written as .html, {' or '.join(WRITTEN)}")
+    views = [view_of(store, reference) for reference in references]
+    if len({view.run.id for view in views}) < len(views):
+        raise UsageError("a run is named twice")
+    if own:
+        _check_own(views, path)
+    with in_place(path) as part:
+        if kind == ".parquet":
+            return write_parquet(store, views, part)
+        proof = Proof(store.secret.derive_key(PURPOSE)) if own else None
+        return _write_jsonl(store, views, part, proof)
+
+
+def _check_own(views: Sequence[RunView], path: Path) -> None:
+    if path.suffix.lower() != ".jsonl":
+        raise UsageError(f"{path}: --own is for .jsonl files, which can be imported")
+    for view in views:
+        if view.run.imported:
+            raise UsageError(
+                f"the run {view.run.name!r} was imported: only runs of one's own are exported"
+                " with --own"
+            )
+
+
+@contextmanager
+def in_place(path: Path) -> Iterator[Path]:
+    """Give the path to write to, which becomes the file only when all of it is there."""
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        os.replace(part, path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """Hold what came of an import: the runs, and what a person should know about them."""
+
+    views: Sequence[RunView]
+    notices: Sequence[str] = ()
+
+
+def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None = None) -> Imported:
+    """Read runs that were written as JSON Lines, with their battles, into a store.
+
+    They are quotations, unless ``own``: then the file must have been written for that by this
+    store, or by the one whose key is given, and its runs are what they were there.
+    """
+    proof = Proof(store.secret.derive_key(PURPOSE) if key is None else key) if own else None
+    if proof is not None:
+        proof.check(path)
+    rows = text_files.read_jsonl(path, finite=True, seen=proof.take if proof else lambda _: None)
+    try:
+        taking = Restoring(store, path, rows) if own else Quoting(store, path, rows)
+        with store.batch():
+            views = taking.take_in()
+            if proof is not None:
+                proof.confirm(path)
+        return Imported(views=views, notices=taking.notices)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        message = f"the file is damaged or of another version: {error!r}"
+        raise text_files.wrong(path, message, 1, 1, hint="export the run again") from None
+
+
+def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
+    """Read what a folder of another tool has and the store has not, as quotations.
+
+    Return suites, each with its new runs and how many were there already.
+    """
+    return [(kept.suite.name, *keep_new(store, kept)) for kept in _in_folder(path)]
+
+
+def _in_folder(path: Path) -> list[KeptSuite]:
+    """Read all suites of a folder, so that nothing is stored where one of them is broken."""
+    for name in registry.names("archive"):
+        archive: Archive = registry.build("archive", Spec(name=name))
+        if archive.recognises(path):
+            return list(archive.read(path))
+    message = "there is nothing here that can be imported"
+    hint = "name a .jsonl file that `proctor export` wrote, or a folder of Arthur Bench"
+    raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
+
+
+def _write_jsonl(
+    store: Store, views: Sequence[RunView], path: Path, proof: Proof | None = None
+) -> int:
+    """Write each run as a line about itself and a line for each case; comparisons come last.
+
+    With a proof, the keys of attempts and scores are there as well, and the proof ends the file.
+    """
+    rows = 0
+    with path.open("wb") as file:
+
+        def put(row: Json) -> None:
+            line = json_bytes.dumps(row) + b"\n"
+            if proof is not None:
+                proof.take(line)
+            file.write(line)
+
+        for view in views:
+            put({"proctor": FORMAT, "run": plain(view.run), "suite": plain(view.suite)})
+            keyed = None if proof is None else store.attempts.iter_keys(view.run.id)
+            for result in view.results():
+                put(_case_row(result, None if keyed is None else next(keyed)))
+                rows += 1
+        for key, content, found in store.comparisons.of_runs([view.run.id for view in views]):
+            put({"comparison": plain(found), "key": key, "content": content})
+            rows += 1
+        if proof is not None:
+            file.write(json_bytes.dumps({"own": proof.written()}) + b"\n")
+    return rows
+
+
+def _case_row(result: CaseResult, keys: Sequence[LinkedKeys] | None) -> Json:
+    return {
+        "case": plain(result.case),
+        "attempts": [
+            {
+                "attempt": plain(found.attempt),
+                "scores": {name: plain(score) for name, score in found.scores.items()},
+                **({} if keys is None else _keys(keys[place])),
+            }
+            for place, found in enumerate(result.attempts)
+        ],
+    }
+
+
+def _keys(keys: LinkedKeys) -> dict[str, Json]:
+    return {"key": keys.attempt_key, "score_keys": dict(keys.score_keys)}

@@ -1,0 +1,238 @@
+"""Runs whose answers are at hand: judged here, or brought along with their scores."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+
+from proctor.contracts.archive import KeptRun, KeptSuite, Row
+from proctor.contracts.dialect import Reading
+from proctor.contracts.model import ModelChoice
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.fingerprint import answer_key, case_key, digest, suite_key
+from proctor.core.run import Run
+from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.engine.models.roles import Models
+from proctor.engine.run.answers import BATCH
+from proctor.engine.run.evaluate import Outcome, RunProgress, Work, carry_out, finish, view_of
+from proctor.engine.run.prepare import prepare
+from proctor.engine.run.rows_in_memory import AtHand, Held
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSettings
+from proctor.engine.run.turn_scoring import Tools
+from proctor.engine.transfer import quotations
+from proctor.io.batches import batched
+from proctor.reports.view import RunView
+from proctor.store.rows import RunAttempt
+from proctor.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Hold answers with the suite that they belong to, and how they are to be judged."""
+
+    suite: Suite
+    attempts: Sequence[Attempt]
+    """One for each case, in the order of the cases."""
+    name: str
+    candidate: Spec
+    judges: tuple[ModelChoice, ...] = ()
+    sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    """What else is kept with the run."""
+    case_keys: Sequence[str] = ()
+    """The keys of the cases, where they were made already."""
+
+
+async def examine(
+    given: Given,
+    store: Store,
+    progress: Callable[[RunProgress], None] = lambda _: None,
+    notice: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Judge answers that are at hand, by the suite's own criteria."""
+    settings = RunSettings(
+        suite=SuiteSettings(path=Path(given.suite.name), compat=given.suite.compat),
+        answers=Path(given.name),
+        name=given.name,
+        panel=JudgeSettings(judges=given.judges),
+        sandbox=given.sandbox,
+    )
+    models = Models(store, settings.calls, notice)
+    try:
+        ready = prepare(settings, Reading(suite=given.suite), models)
+        same = len(ready.suite.cases) == len(given.suite.cases)  # nothing was left out
+        keys = (given.case_keys if same else ()) or keys_of(ready.suite)
+        key = suite_key(ready.suite, keys)
+        kept = {**ready.settings.stored(), **given.settings}
+        run = run_of(ready.suite, key, replace(_kept(given), settings=kept))
+
+        async def collect(_: Tools) -> AtHand:
+            store.attempts.unlink(run.id)
+            pairs = enumerate(zip(ready.suite.cases, given.attempts, strict=True))
+            held: list[Held] = []
+            for batch in batched(pairs, BATCH):
+                held += _put(store, run.id, batch, ready.scorers)
+            return AtHand(store, held)
+
+        put = partial(put_suite, store, ready.suite, keys)
+        return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
+    finally:
+        await models.close()
+
+
+def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
+    """Store a suite and those of its runs that are not there, as they were judged elsewhere.
+
+    They are quotations. Return them, and how many were there.
+    """
+    views = []
+    # What was written down from runs of this very store is nothing new.
+    strange = [one for one in kept.runs if not one.copy_of or store.runs.find(one.copy_of) is None]
+    if kept.runs and not strange:
+        return [], len(kept.runs)
+    with store.batch():
+        key = put_suite(store, kept.suite, imported=True, created=kept.created)
+        for one in strange:
+            run = _quoted(store, kept.suite, key, one)
+            before = run_of(kept.suite, key, one)
+            if store.runs.find(run.id) is None and not _was_kept(store, before):
+                _keep(store, kept.suite, run, one)
+                views.append(view_of(store, run.id))
+    return views, len(kept.runs) - len(views)
+
+
+def keep_run(store: Store, suite: Suite, key: str, kept: KeptRun) -> RunView:
+    """Store a run with its scores as they are, and sum it up; the view holds all of it."""
+    return _keep(store, suite, run_of(suite, key, kept), kept)
+
+
+def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
+    held: list[Held] = []
+    with store.batch():
+        store.runs.save(run)
+        store.attempts.unlink(run.id)
+        for batch in batched(_with_silent(suite, kept.rows), BATCH):
+            held += _put_judged(store, run, suite, batch)
+    held.sort(key=itemgetter(0))
+    at_hand = AtHand(store, held)
+    if not run.imported:
+        return finish(store, run, suite, Scorers(), at_hand=at_hand)
+    view = finish(store, run, suite, None, at_hand=at_hand)
+    done = replace(view.run, signature=quotations.quoted_signature(run, suite, view.summary))
+    store.runs.save(done)
+    return replace(view, run=done)
+
+
+def _quoted(store: Store, suite: Suite, key: str, kept: KeptRun) -> Run:
+    """Make the run that quotes what another tool kept, under a name that its suite has once."""
+    told = (key, kept.name, kept.candidate, dict(kept.settings), list(kept.rows))
+    name = quotations.free_name(store, kept.name, suite_key=key)
+    return replace(
+        run_of(suite, key, kept), id=quotations.quoted_id(*told), name=name, imported=True
+    )
+
+
+def put_suite(
+    store: Store,
+    suite: Suite,
+    case_keys: Sequence[str] = (),
+    *,
+    imported: bool = False,
+    created: float = 0.0,
+) -> str:
+    """Store a suite, and return its key; those of its cases may be given."""
+    keys = case_keys or keys_of(suite)
+    key = suite_key(suite, keys)
+    cases = list(zip(keys, suite.cases, strict=True))
+    store.suites.put(suite, key, cases, imported=imported, created=created)
+    return key
+
+
+def keys_of(suite: Suite) -> list[str]:
+    """Return the keys of a suite's cases."""
+    return [case_key(case) for case in suite.cases]
+
+
+def run_of(suite: Suite, key: str, kept: KeptRun) -> Run:
+    """Make the run of a suite that has this name: there is one of a name."""
+    return Run(
+        id=digest("given", key, kept.name)[:12],
+        name=kept.name,
+        suite=suite.name,
+        suite_key=key,
+        candidate=kept.candidate,
+        settings=kept.settings,
+        started=kept.started or time.time(),
+    )
+
+
+def _was_kept(store: Store, run: Run) -> bool:
+    """Tell whether a run was imported by version 0.1.0, with the settings that it comes with."""
+    known = store.runs.find(run.id)
+    return known is not None and known.imported and dict(known.settings) == dict(run.settings)
+
+
+def _kept(given: Given) -> KeptRun:
+    return KeptRun(name=given.name, candidate=given.candidate, rows=())
+
+
+def _put(
+    store: Store,
+    run_id: str,
+    batch: Sequence[tuple[int, tuple[Case, Attempt]]],
+    scorers: Scorers,
+) -> list[Held]:
+    """Store answers, and link them to the scores that they will have."""
+    links, attempts, held = [], [], list[Held]()
+    for position, (case, attempt) in batch:
+        answered = attempt.status is AttemptStatus.ANSWERED
+        key = answer_key(case, attempt)
+        attempts.append((key, attempt))
+        keys = scorers.keys(case, attempt) if answered else {}
+        held.append((position, case, attempt, keys))
+        links.append(
+            RunAttempt(position=position, index=attempt.index, attempt_key=key, score_keys=keys)
+        )
+    with store.batch():
+        store.attempts.put(attempts)
+        store.attempts.link(run_id, links)
+    return held
+
+
+def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
+    """Yield all rows, and one without an answer for each case that has none."""
+    seen = set()
+    for row in rows:
+        seen.add(row[0])
+        yield row
+    for place, case in enumerate(suite.cases):
+        if place not in seen:
+            yield place, Attempt.of(case.id, None), {}
+
+
+def _put_judged(store: Store, run: Run, suite: Suite, batch: Sequence[Row]) -> list[Held]:
+    """Store answers with their scores, under keys that no other run shares.
+
+    What judged them may be code that has changed since, so equal answers may differ in score.
+    """
+    links, scores, attempts, held = [], [], [], list[Held]()
+    for place, attempt, judged in batch:
+        case = suite.cases[place]
+        keys = {name: digest("given", run.id, case.id, attempt.index, name) for name in judged}
+        names = {criterion.id: criterion.scorer.name for criterion in case.criteria}
+        scores += [(keys[name], names.get(name, name), score) for name, score in judged.items()]
+        key = answer_key(case, attempt)
+        if run.imported:
+            key = quotations.attempt_key(run.id, place, attempt.index)
+        attempts.append((key, attempt))
+        held.append((place, case, attempt, keys))
+        links.append(
+            RunAttempt(position=place, index=attempt.index, attempt_key=key, score_keys=keys)
+        )
+    store.attempts.put(attempts)
+    store.scores.put(scores)
+    store.attempts.link(run.id, links)
+    return held

@@ -1,0 +1,58 @@
+"""The proof that a file of runs was written by a store, and is as it was written."""
+
+import hashlib
+import hmac
+from pathlib import Path
+
+from proctor.errors import Problem, SuiteError
+from proctor.io import json_bytes, text_files
+
+PURPOSE = "exported runs"
+"""What the key of a store that this needs is derived for."""
+_START = b"proctor export 1\n"
+
+
+class Proof:
+    """Compute the authentication code of a file's lines, all but the last, which holds it."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._code = hmac.new(key, _START, hashlib.sha256)
+        self._last = b""
+
+    def take(self, line: bytes) -> None:
+        """Take in the next line, as it stands in the file."""
+        self._code.update(self._last)
+        self._last = line
+
+    def written(self) -> str:
+        """Return the code of all lines that were taken in."""
+        self._code.update(self._last)
+        self._last = b""
+        return self._code.hexdigest()
+
+    def check(self, path: Path) -> None:
+        """Read a file, and raise a SuiteError unless its last line proves where it is from."""
+        reader = Proof(self._key)
+        for line in text_files.read_lines(path):
+            reader.take(line)
+        reader.confirm(path)
+
+    def confirm(self, path: Path) -> None:
+        """Raise a SuiteError unless the last line that was taken in is the code of the others."""
+        try:
+            row = json_bytes.loads(self._last)
+        except ValueError:
+            row = None
+        told = row.get("own") if isinstance(row, dict) else None
+        if not isinstance(told, str):
+            message = "this file was not exported with --own: it cannot be taken for one's own"
+            hint = "leave --own away to import it as a quotation"
+            raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
+        if not hmac.compare_digest(told.encode(), self._code.hexdigest().encode()):
+            message = "this file is not one of this store, or it was changed since it was written"
+            hint = (
+                "leave --own away to import it as a quotation; a file of another store of yours"
+                " needs that store's key (`proctor store key --out FILE` there, --key FILE here)"
+            )
+            raise SuiteError([Problem(message=message, file=str(path), hint=hint)])

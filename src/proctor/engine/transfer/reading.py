@@ -1,0 +1,303 @@
+"""Exported runs on their way into a store: checked row by row, whole or not at all."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from proctor.contracts.case_spool import Keyed, SpooledCases
+from proctor.core.attempt import Attempt
+from proctor.core.comparison import Comparison
+from proctor.core.encoding import (
+    attempt_from,
+    case_from,
+    comparison_from,
+    score_from,
+    spec_from,
+    suite_from,
+)
+from proctor.core.fingerprint import suite_key
+from proctor.core.run import Run, RunStatus
+from proctor.core.score import Score
+from proctor.core.suite import Case, Json, Suite
+from proctor.engine.run.answers import BATCH
+from proctor.engine.run.evaluate import finish
+from proctor.engine.transfer import quotations
+from proctor.engine.transfer.rows import (
+    KNOWN,
+    CaseRow,
+    ComparisonRow,
+    HeadRow,
+    ProofRow,
+    checked,
+    kind_of,
+)
+from proctor.errors import SuiteError
+from proctor.io.batches import batched
+from proctor.io.text_files import Document, wrong
+from proctor.reports.view import RunView
+from proctor.store.rows import RunAttempt
+from proctor.store.store import Store
+
+ALIKE = 3
+"""How many notices of one kind are given one by one."""
+
+
+class Tried(NamedTuple):
+    """Hold an attempt of a file with its scores, and the keys that the file has for both."""
+
+    place: int
+    case: Case
+    attempt: Attempt
+    scores: Mapping[str, Score]
+    key: str | None
+    score_keys: Mapping[str, str] | None
+    row: Document
+
+
+@dataclass
+class Taking(ABC):
+    """Take the runs of a file into a store; whoever calls opens the transaction."""
+
+    store: Store
+    path: Path
+    rows: Iterator[Document]
+
+    def __post_init__(self) -> None:
+        self.notices: list[str] = []
+        self._ids: dict[str, str] = {}
+        """What the runs of this file are called here, by what the file calls them."""
+
+    def take_in(self) -> list[RunView]:
+        """Take in all runs of the file, then how they compare."""
+        views: list[RunView] = []
+        row = next(self.rows, None)
+        if row is None or kind_of(row) is not HeadRow or row.data["proctor"] not in KNOWN:
+            message = "this is not a run that `proctor export` wrote"
+            raise wrong(self.path, message, 1, 1, hint="export the run as .jsonl")
+        while row is not None and kind_of(row) is HeadRow:
+            view, row = self._run(row)
+            views.append(view)
+        self._compared(row)
+        return views
+
+    @abstractmethod
+    def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
+        """Return a run as it is called here, or raise a SuiteError where it cannot come in."""
+
+    @abstractmethod
+    def _case(self, case: Case) -> Case:
+        """Return a case as it is stored."""
+
+    @abstractmethod
+    def _put(self, run_id: str, batch: Sequence[Tried]) -> None:
+        """Store attempts with their scores, linked to a run."""
+
+    @abstractmethod
+    def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
+        """Return a run that was summed up as it is stored."""
+
+    @abstractmethod
+    def _comparison(
+        self, row: Mapping[str, Json], found: Comparison
+    ) -> tuple[str, str, Comparison] | None:
+        """Return a comparison as it is put, none where it has no place here."""
+
+    def _run(self, head: Document) -> tuple[RunView, Document | None]:
+        """Take in one run; return it with the row after its last one."""
+        if head.data["proctor"] not in KNOWN:
+            hint = "pip install --upgrade proctor"
+            message = f"the file is of format {head.data['proctor']!r}, which is not known here"
+            raise wrong(self.path, message, head.row, 1, hint=hint)
+        values = checked(head, HeadRow)
+        told = _run_from(values["run"])
+        if told.id in self._ids:
+            raise wrong(self.path, f"the run {told.id!r} occurs twice", head.row, 1)
+        run = self._named(told, values)
+        self._ids[told.id] = run.id
+        cases, row = self._cases(run.id)
+        if not len(cases):
+            raise wrong(self.path, "a run without a case", head.row, 1)
+        kept = {name: value for name, value in values["suite"].items() if name != "cases"}
+        suite = suite_from(kept, cases)
+        keyed = Keyed(suite.cases)
+        run = replace(run, suite=suite.name, suite_key=suite_key(suite, keyed.keys()))
+        self.store.suites.put(suite, run.suite_key, keyed, imported=run.imported)
+        self.store.runs.save(run)
+        view = finish(self.store, run, suite, None)
+        done = self._finished(told, view, suite)
+        self.store.runs.save(done)
+        return replace(view, run=done), row
+
+    def _cases(self, run_id: str) -> tuple[Sequence[Case], Document | None]:
+        cases, waiting = SpooledCases(), list[Tried]()
+        row = next(self.rows, None)
+        while row is not None and kind_of(row) is CaseRow:
+            values = checked(row, CaseRow)
+            case = self._case(case_from(values["case"]))
+            waiting += self._tried(len(cases), case, values, row)
+            cases.append(case)
+            if len(waiting) >= BATCH:
+                self._put(run_id, waiting)
+                waiting.clear()
+            row = next(self.rows, None)
+        self._put(run_id, waiting)
+        return cases.done(), row
+
+    def _tried(
+        self, place: int, case: Case, values: Mapping[str, Json], row: Document
+    ) -> Iterator[Tried]:
+        criteria = {criterion.id for criterion in case.criteria}
+        seen: set[int] = set()
+        for number, entry in enumerate(values["attempts"]):
+            attempt = replace(attempt_from(entry["attempt"]), case_id=case.id)
+            scores = {name: score_from(data) for name, data in entry.get("scores", {}).items()}
+            loc = ("attempts", number)
+            if attempt.index in seen:
+                message = f"the attempt {attempt.index} occurs twice"
+                raise SuiteError([row.problem(loc, message)])
+            if unknown := sorted(scores.keys() - criteria):
+                message = f"a score by {unknown[0]!r}, which is no criterion of the case"
+                raise SuiteError([row.problem((*loc, "scores"), message)])
+            seen.add(attempt.index)
+            keys = entry.get("score_keys")
+            yield Tried(place, case, attempt, scores, entry.get("key"), keys, row)
+
+    def _compared(self, row: Document | None) -> None:
+        left_out = 0
+
+        def comparisons(first: Document | None) -> Iterator[tuple[str, str, Comparison]]:
+            nonlocal left_out
+            row = first
+            while row is not None and kind_of(row) is ComparisonRow:
+                values = checked(row, ComparisonRow)
+                put = self._comparison(values, comparison_from(values["comparison"]))
+                if put is None:
+                    left_out += 1
+                else:
+                    yield put
+                row = next(self.rows, None)
+            self._end(row)
+
+        for batch in batched(comparisons(row), BATCH):
+            self.store.comparisons.put(batch)
+        if left_out:
+            self.notices.append(
+                f"left out {left_out} comparisons with runs that are not in the file"
+            )
+
+    def _end(self, row: Document | None) -> None:
+        """See that nothing follows but the proof of a file of one's own."""
+        if row is not None and kind_of(row) is ProofRow:
+            checked(row, ProofRow)
+            row = next(self.rows, None)
+        if row is not None:
+            message = "the file is damaged or of another version: this row has no place here"
+            raise wrong(self.path, message, row.row, 1, hint="export the run again")
+
+
+class Quoting(Taking):
+    """Take in what others may have written: it is shown as theirs, and is found by no key."""
+
+    def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
+        run_id = quotations.quoted_id(head["run"], head["suite"])
+        if (known := self.store.runs.find(run_id)) is not None:
+            message = f"this run was imported before, as {known.name!r} ({run_id})"
+            hint = f"`proctor delete {run_id}` first, where it is to be read again"
+            raise wrong(self.path, message, 1, 1, hint=hint)
+        name = quotations.free_name(self.store, told.name)
+        if name != told.name:
+            self.notices.append(f"there is a run {told.name!r} already: this one is called {name}")
+        return replace(told, id=run_id, name=name, imported=True)
+
+    def _case(self, case: Case) -> Case:
+        return quotations.quoted_case(case)
+
+    def _put(self, run_id: str, batch: Sequence[Tried]) -> None:
+        links, scores, attempts = [], [], []
+        for one in batch:
+            place, index = one.place, one.attempt.index
+            names = {criterion.id: criterion.scorer.name for criterion in one.case.criteria}
+            keys = {name: quotations.score_key(run_id, place, index, name) for name in one.scores}
+            scores += [(keys[name], names[name], score) for name, score in one.scores.items()]
+            key = quotations.attempt_key(run_id, place, index)
+            attempts.append((key, one.attempt))
+            links.append(RunAttempt(position=place, index=index, attempt_key=key, score_keys=keys))
+        self.store.attempts.put(attempts)
+        self.store.scores.put(scores)
+        self.store.attempts.link(run_id, links)
+
+    def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
+        signature = quotations.quoted_signature(view.run, suite, view.summary)
+        return replace(view.run, signature=signature, finished=told.finished or view.run.finished)
+
+    def _comparison(
+        self, row: Mapping[str, Json], found: Comparison
+    ) -> tuple[str, str, Comparison] | None:
+        return quotations.quoted_comparison(found, self._ids)
+
+
+class Restoring(Taking):
+    """Take back what this store has written: everything is found again by the keys it had."""
+
+    def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
+        if (known := self.store.runs.find(told.id)) is not None:
+            message = f"there is a run {told.id!r} already, called {known.name!r}"
+            hint = f"`proctor delete {told.id}` first, where it is to be replaced by this one"
+            raise wrong(self.path, message, 1, 1, hint=hint)
+        return told
+
+    def _case(self, case: Case) -> Case:
+        return case
+
+    def _put(self, run_id: str, batch: Sequence[Tried]) -> None:
+        links, scores, attempts = [], [], []
+        for one in batch:
+            if (
+                one.key is None
+                or one.score_keys is None
+                or not one.scores.keys() <= (one.score_keys.keys())
+            ):
+                raise SuiteError([one.row.problem((), "an attempt lacks its keys")])
+            names = {criterion.id: criterion.scorer.name for criterion in one.case.criteria}
+            scores += [
+                (one.score_keys[name], names[name], score) for name, score in one.scores.items()
+            ]
+            attempts.append((one.key, one.attempt))
+            links.append(
+                RunAttempt(
+                    position=one.place,
+                    index=one.attempt.index,
+                    attempt_key=one.key,
+                    score_keys=one.score_keys,
+                )
+            )
+        self.store.attempts.put(attempts)
+        self.store.scores.put(scores)
+        self.store.attempts.link(run_id, links)
+
+    def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
+        return replace(
+            view.run,
+            signature=told.signature,
+            finished=told.finished,
+            status=view.run.status if told.status is RunStatus.RUNNING else told.status,
+        )
+
+    def _comparison(
+        self, row: Mapping[str, Json], found: Comparison
+    ) -> tuple[str, str, Comparison] | None:
+        return str(row["key"]), str(row["content"]), found
+
+
+def _run_from(data: Mapping[str, Json]) -> Run:
+    return Run(
+        **{
+            "suite": "",
+            **data,
+            "candidate": spec_from(data["candidate"]),
+            "status": RunStatus(data.get("status", RunStatus.RUNNING)),
+            "suite_key": "",
+        }
+    )

@@ -1,0 +1,1 @@
+"""Proctor's own suite format: reading, checking and writing it."""

@@ -1,0 +1,235 @@
+"""Answers on file in the native format: rows of case, output and attempt."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+from decimal import Decimal
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple
+
+from proctor.contracts.case_spool import CaseFinder
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.suite import Case, Json, Message, Suite
+from proctor.errors import DialectError
+from proctor.formats.native.findings import Findings
+from proctor.io.row_files import TABLE_ENDINGS, read_rows
+from proctor.io.temporary_database import HELD, FirstEntries
+from proctor.io.text_files import Document, parse_json
+from proctor.io.validation import describe
+from proctor.suggestions import closest, suggest
+
+ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
+OWN = frozenset({"case", "output", "messages", "attempt"})
+MOST_ATTEMPTS = (1 << 31) - 1
+MOST_UNKNOWN = 1_000
+"""How many cases that are not there are named."""
+_MEANT = ("case_id", "id", "question_id")
+
+
+class _Row(NamedTuple):
+    document: Document
+    case: str
+    number: int
+
+
+def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
+    """Check the whole file, then return its attempts one by one; no text is held meanwhile."""
+    if path.suffix.lower() not in ENDINGS or path.is_dir():
+        raise DialectError(f"{path}: answers are read from {', '.join(ENDINGS)} files")
+    cases = CaseFinder(suite.cases)
+    findings = Findings()
+    said = False
+    for row in _AnswerRows(path, cases, findings):
+        data = row.document.data
+        said = said or "output" in data or "messages" in data
+        _reply(findings, row, cases)
+    if not said and not findings.errors:
+        raise DialectError(f"{path}: no row has an 'output'")
+    findings.check()
+    return _attempts(path, cases)
+
+
+def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:
+    findings = Findings()
+    for row in _AnswerRows(path, cases, findings):
+        data = row.document.data
+        messages = _reply(findings, row, cases)
+        findings.check()
+        answered = any(message.role == "assistant" for message in messages)
+        yield Attempt(
+            case_id=row.case,
+            index=row.number,
+            messages=messages,
+            status=AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED,
+            meta={key: _json(value) for key, value in data.items() if key not in OWN},
+        )
+
+
+class _AnswerRows:
+    """Go through the rows of a file, giving each its case and number, and noting wrong ones."""
+
+    def __init__(self, path: Path, cases: CaseFinder, findings: Findings) -> None:
+        self.path, self.cases, self.findings = path, cases, findings
+        self.next = array("i", [0]) * len(cases)
+        self.lines = FirstEntries[int, int]()
+        self.unknown: Counter[str] = Counter()
+        self.first_unknown: dict[str, Document] = {}
+        self.more_unknown = 0
+
+    def __iter__(self) -> Iterator[_Row]:
+        is_table = self.path.suffix.lower() in TABLE_ENDINGS
+        for number, document in enumerate(read_rows(self.path)):
+            if not isinstance(document.data, dict) or document.data.get("case") is None:
+                self._no_case(document, first=number == 0)
+                continue
+            if is_table:
+                document.data = {k: v for k, v in document.data.items() if v != "" or k == "case"}
+            case = _as_text(document.data["case"])
+            place = self.cases.place(case)
+            if place is None:
+                self._strange(case, document)
+                continue
+            if (index := self._index(document, case, place)) is not None:
+                yield _Row(document, case, index)
+        self._tell_unknown()
+
+    def _strange(self, case: str, document: Document) -> None:
+        if case in self.unknown or len(self.unknown) < MOST_UNKNOWN:
+            self.unknown[case] += 1
+            self.first_unknown.setdefault(case, document)
+        else:
+            self.more_unknown += 1
+
+    def _index(self, document: Document, case: str, place: int) -> int | None:
+        """Return the number of an attempt: the one written, or the next one."""
+        written = document.data.get("attempt")
+        index = self.next[place] if written is None else _whole(written)
+        if index is None:
+            message = f"'attempt' is a whole number from 0, not {describe(written)}"
+            self._error(document, message)
+        elif (first := self.lines.add(place << 31 | index, document.row or 0)) is not None:
+            message = f"attempt {index} at the case {case!r} is there twice"
+            self._error(document, f"{message} (first on line {first})")
+            return None
+        else:
+            self.next[place] = max(self.next[place], index + 1)
+        return index
+
+    def _no_case(self, document: Document, *, first: bool) -> None:
+        data = document.data
+        if not isinstance(data, dict):
+            problem = document.problem((), f"a row is an object, not {describe(data)}")
+        else:
+            meant = next((key for key in _MEANT if key in data), None)
+            hint = f"call the key {meant!r} 'case'" if meant else _there(data)
+            problem = document.problem(
+                (), "the row does not say which 'case' it answers", hint=hint
+            )
+        if first:
+            raise DialectError([problem])
+        self.findings.add(problem)
+
+    def _tell_unknown(self) -> None:
+        for case, count in self.unknown.items():
+            rows = f" (in {count} rows)" if count > 1 else ""
+            message = f"the suite has no case {case!r}{rows}"
+            few = len(self.cases) <= HELD and not self.findings.full
+            hint = suggest(case, self.cases) if few else ""
+            self._error(self.first_unknown[case], message, hint=hint)
+        if self.more_unknown:
+            message = f"{self.more_unknown:,} more rows name cases that the suite does not have"
+            self.findings.add(Document(path=self.path, data=None).problem((), message))
+
+    def _error(self, document: Document, message: str, *, hint: str = "") -> None:
+        self.findings.add(document.problem((), message, hint=hint))
+
+
+def _there(data: Mapping[str, Json]) -> str:
+    """Say what is there in the place of a case, and how it should be called."""
+    hint = suggest("case", data)
+    return hint if closest("case", data) else f"answers have 'case' and 'output'; {hint}"
+
+
+def _reply(findings: Findings, row: _Row, cases: CaseFinder) -> tuple[Message, ...]:
+    """Return what the candidate said; nothing if it gave no answer."""
+    document, data = row.document, row.document.data
+    output, messages = data.get("output"), data.get("messages")
+    if output is not None and messages is not None:
+        problem = document.problem((), "'output' and 'messages' say the same thing; one is wanted")
+        findings.add(problem)
+    elif messages is not None:
+        return _transcript(findings, document, cases[row.case])
+    elif isinstance(output, str | bool | int | float):
+        return (Message(role="assistant", content=_as_text(output)),)
+    elif output is not None:
+        message = f"'output' is a text, not {describe(output)}"
+        findings.add(document.problem(("output",), message))
+    elif "output" not in data and (close := closest("output", data, cutoff=0.8)):
+        message = f"the row has no 'output', but {close!r}"
+        findings.add(document.problem((), message, hint="call it 'output'"))
+    return ()
+
+
+def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Message, ...]:
+    """Read a conversation, leaving out the case's own messages where it starts with them."""
+    written = document.data["messages"]
+    if isinstance(written, str):
+        try:
+            written = parse_json(written)
+        except ValueError:
+            findings.add(document.problem(("messages",), "'messages' is not valid JSON"))
+            return ()
+    if not isinstance(written, list) or not all(_is_message(entry) for entry in written):
+        message = "'messages' is a list of objects with a 'role' and a 'content' of text"
+        findings.add(document.problem(("messages",), message))
+        return ()
+    said = tuple(Message(role=m["role"], content=_as_text(m["content"])) for m in written)
+    own = case.messages
+    return said[len(own) :] if said[: len(own)] == own else said
+
+
+def _is_message(entry: Json) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("role"), str)
+        and isinstance(entry.get("content"), str)
+    )
+
+
+def _whole(value: Json) -> int | None:
+    """Read a whole number from 0; tables may spell it as a text or with a fraction of zero."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    good = 0 <= number < MOST_ATTEMPTS and number.is_integer()
+    return int(number) if good else None
+
+
+def _as_text(value: Json) -> str:
+    """Return a value as text; what is no character (half of a surrogate pair) is replaced."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _json(value: Json) -> Json:
+    """Make a value of a Parquet file a JSON value."""
+    if isinstance(value, Mapping):
+        return {_as_text(key): _json(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(part) for part in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, date | time | Decimal | bytes):
+        return str(value)
+    return _as_text(value)

@@ -1,0 +1,408 @@
+"""A case as people write it in a native suite, and the defaults it falls back on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+
+from proctor.core.suite import Case, Json, Message, Spec
+from proctor.formats.native.criteria import WrittenCriterion, read_criteria, read_plugin
+from proctor.formats.native.files import FileKeys, read_files, read_setup
+from proctor.formats.native.findings import Spot
+from proctor.formats.native.written import (
+    SCALAR,
+    Criteria,
+    Number,
+    OneOrMany,
+    Plugin,
+    Share,
+    Shorthand,
+    Text,
+    Texts,
+)
+from proctor.io.validation import Strict
+from proctor.suggestions import suggest
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+ASKING = ("ask", "ask_file", "messages")
+VIRTUAL_USER = "virtual_user"
+
+
+class _Example(Strict):
+    ask: Text = Field(description="The question.")
+    answer: Text = Field(description="Its answer.")
+
+
+class DefaultKeys(Strict):
+    """What a file may say once for all of its cases."""
+
+    full_score: Share | None = Field(
+        default=None, description="What full marks are worth.", json_schema_extra={"default": 1}
+    )
+    null_score: Number | None = Field(
+        default=None, description="What no answer is worth.", json_schema_extra={"default": 0}
+    )
+    weight: Share | None = Field(
+        default=None, description="How much the case counts.", json_schema_extra={"default": 1}
+    )
+    system: Text | None = Field(default=None, description="A system message before the question.")
+    examples: "list[_Example] | None" = Field(
+        default=None, description="Questions with their answers, put before the question."
+    )
+    dialogue: Plugin = Field(
+        default=None,
+        description="How the case is put to the candidate.",
+        json_schema_extra={"default": "single_turn"},
+    )
+    tags: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="Names with one value or several, to group and filter by.",
+    )
+    criteria: Criteria = Field(default=None, description="How the answer is judged.")
+
+
+_Pictures = Annotated[
+    Annotated[list[str], OneOrMany()], Field(description="Pictures: files or https addresses.")
+]
+
+
+class _WrittenMessage(Strict):
+    role: Annotated[str, WithJsonSchema({"enum": list(ROLES)})]
+    content: Text
+    images: _Pictures = Field(default_factory=list)
+
+
+class _Passage(Strict):
+    text: Text | None = None
+    file: Text | None = Field(default=None, description="A file that holds the text.")
+
+
+_Passages = Annotated[list[Annotated[_Passage, Shorthand({"type": SCALAR})]], OneOrMany()]
+_Files = Annotated[list[Annotated[FileKeys, Shorthand({"type": "string"})]], OneOrMany()]
+_ASKED: Json = [{"required": [key]} for key in ASKING]
+
+
+class CaseKeys(DefaultKeys):
+    """A case: what is asked, and how the answer is judged."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [*_ASKED, {"required": ["hidden"], "not": {"anyOf": _ASKED}}]}
+    )
+
+    id: Text | None = Field(
+        default=None, min_length=1, description="The case's name, once in a suite."
+    )
+    ask: Text | None = Field(default=None, description="The question: one message of the user.")
+    ask_file: Text | None = Field(default=None, description="A file that holds the question.")
+    messages: list[_WrittenMessage] | None = Field(
+        default=None,
+        min_length=1,
+        description="The conversation that the candidate is to go on with.",
+    )
+    images: _Pictures = Field(default_factory=list)
+    references: _Passages = Field(default_factory=list, description="Answers known to be right.")
+    context: _Passages = Field(
+        default_factory=list, description="Passages that came with the question."
+    )
+    hidden: dict[str, Any] = Field(default_factory=dict, description="Facts for judges only.")
+    min_points: Number | None = Field(default=None, description="The fewest points that count.")
+    max_points: Number | None = Field(
+        default=None,
+        description="The most points that count; also the most that full marks need.",
+    )
+    out_of: Number | None = Field(
+        default=None, description="The points of full marks, where the criteria do not tell."
+    )
+    files: _Files = Field(
+        default_factory=list,
+        description="Files and folders that an agent finds in its working folder.",
+    )
+    setup: dict[str, Any] = Field(
+        default_factory=dict, description="What an agent's working place needs."
+    )
+    source: Text | None = Field(
+        default=None, description="Where the case was written; only for people."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """Hold what counts for a case that does not say otherwise."""
+
+    full_score: float = 1.0
+    null_score: float = 0.0
+    weight: float = 1.0
+    system: str = ""
+    examples: tuple[Message, ...] = ()
+    """Questions with their answers, put before the question of a case."""
+    dialogue: Spec = field(default_factory=lambda: Spec(name="single_turn"))
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    criteria: tuple[WrittenCriterion, ...] | None = None
+
+
+def normal(spot: Spot) -> dict[str, Json]:
+    """Write out the shorthands of a header or a case, leaving out keys without a value."""
+    data: dict[str, Json] = {}
+    for key, value in spot.value.items():
+        if value is None:
+            continue
+        part = spot.at(key)
+        if key in ("references", "context"):
+            data[key] = [_passage(item) for item in part.items()]
+        elif key == "files":
+            data[key] = [_named_file(item) for item in part.items()]
+        elif key == "tags" and isinstance(value, dict):
+            data[key] = {name: [item.text() for item in part.at(name).items()] for name in value}
+        elif key in ("messages", "examples") and isinstance(value, list):
+            data[key] = [_message(item) for item in part.items()]
+        elif key == "images":
+            data[key] = [item.text() for item in part.items()]
+        elif key in _TEXT_KEYS:
+            data[key] = part.text()
+        else:
+            data[key] = value
+    return data
+
+
+def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
+    """Lay the defaults of a file over those of the file that includes it."""
+    changed: dict[str, Any] = {
+        key: value
+        for key in ("full_score", "null_score", "weight", "system")
+        if (value := getattr(keys, key)) is not None
+    }
+    if keys.examples is not None:
+        changed["examples"] = tuple(
+            Message(role=role, content=text)
+            for example in keys.examples
+            for role, text in (("user", example.ask), ("assistant", example.answer))
+        )
+    if keys.tags:
+        changed["tags"] = {**outer.tags, **_tags(keys)}
+    if keys.criteria is not None:
+        changed["criteria"] = read_criteria(spot.at("criteria"))
+    if keys.dialogue is not None:
+        changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
+    return replace(outer, **changed)
+
+
+def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
+    """Read one case, or note all that is wrong with it."""
+    before = spot.findings.total
+    strange = spot.unknown_keys(CaseKeys.model_fields)
+    known = {key: value for key, value in spot.value.items() if key not in strange}
+    keys = spot.validated(CaseKeys, normal(replace(spot, value=known)))
+    if keys.id is not None and any(char < " " for char in keys.id):
+        spot.error("an id is one line of text", key="id")
+    _check_hidden(spot, keys.hidden)
+    own = defaults_of(spot, keys, defaults)
+    messages = _messages(spot, keys, own)
+    references = _passages(spot, keys.references, "references")
+    context = _passages(spot, keys.context, "context")
+    criteria = _criteria(spot, own, bool(references or strange or spot.value.get("references")))
+    _check_points(spot, keys, criteria)
+    _check_turns(spot, own.dialogue, criteria)
+    files, setup = read_files(spot, keys.files), read_setup(spot, keys.setup)
+    if not references:
+        _warn_of_nothing_to_compare(spot, criteria)
+    if spot.findings.total > before:
+        return None
+    return Case(
+        id=keys.id or default_id,
+        messages=messages,
+        criteria=tuple(judged.criterion for judged in criteria),
+        references=references,
+        context=context,
+        hidden=keys.hidden,
+        dialogue=own.dialogue,
+        tags=own.tags,
+        weight=own.weight,
+        full_score=own.full_score,
+        null_score=own.null_score,
+        min_points=keys.min_points,
+        max_points=keys.max_points,
+        out_of=keys.out_of,
+        files=files,
+        setup=setup,
+        source=spot.place() if keys.source is None else keys.source,
+    )
+
+
+_TEXT_KEYS = frozenset(
+    {"id", "ask", "ask_file", "system", "source", "name", "version", "description", "language",
+     "origin", "compat", "reduce"}
+)  # fmt: skip
+
+
+def _passage(spot: Spot) -> Json:
+    text = spot.text()
+    return {"text": text} if isinstance(text, str) else text
+
+
+def _named_file(spot: Spot) -> Json:
+    return {"file": spot.value} if isinstance(spot.value, str) else spot.value
+
+
+def _message(spot: Spot) -> Json:
+    if not isinstance(spot.value, dict):
+        return spot.value
+    return {
+        key: [item.text() for item in spot.at(key).items()]
+        if key == "images"
+        else spot.at(key).text()
+        for key in spot.value
+    }
+
+
+def _tags(keys: DefaultKeys) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(values) for name, values in keys.tags.items()}
+
+
+def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, ...]:
+    given = [key for key in ASKING if getattr(keys, key) is not None]
+    if len(given) > 1:
+        message = f"{' and '.join(given)} say the same thing; one of them is wanted"
+        spot.error(message, key=given[1])
+        return ()
+    system = (Message(role="system", content=defaults.system),) if defaults.system else ()
+    if not given and defaults.dialogue.name == VIRTUAL_USER and keys.hidden.get("task"):
+        return system
+    if not given:
+        written = [key for key, value in spot.value.items() if value is not None]
+        if all(key in CaseKeys.model_fields and key not in ASKING for key in written):
+            spot.error(
+                "the case asks nothing",
+                hint="write the question under 'ask', or as 'messages'"
+                if defaults.dialogue.name != VIRTUAL_USER
+                else "write what the virtual user wants as 'task' under 'hidden'",
+            )
+        return ()
+    if keys.messages is not None:
+        if keys.images:
+            spot.error("pictures go into the message that they belong to", key="images")
+        asked = _written_messages(spot, keys.messages)
+        if any(message.role == "system" for message in asked):
+            if keys.system:
+                spot.error("there is a system message in 'messages' already", key="system")
+            return asked
+    else:
+        text = keys.ask if keys.ask is not None else spot.at("ask_file").file_text()
+        asked = (Message(role="user", content=text or "", images=_images(spot)),)
+    return system + defaults.examples + asked
+
+
+def _images(spot: Spot) -> tuple[str, ...]:
+    """Return the pictures of a case or a message."""
+    if not isinstance(spot.value.get("images"), list | str):
+        return ()
+    return tuple(found for item in spot.at("images").items() if (found := item.image()))
+
+
+def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
+    try:
+        json.dumps(hidden, allow_nan=False)
+    except (TypeError, ValueError):
+        message = "hidden facts are texts, finite numbers, lists and mappings"
+        spot.error(message, key="hidden")
+
+
+def _written_messages(spot: Spot, written: Sequence[_WrittenMessage]) -> tuple[Message, ...]:
+    made = []
+    for place, message in enumerate(written):
+        at = spot.at("messages").at(place)
+        if message.role not in ROLES:
+            hint = suggest(message.role, ROLES)
+            at.error(f"there is no role {message.role!r}", hint=hint, key="role")
+        made.append(Message(role=message.role, content=message.content, images=_images(at)))
+    return tuple(made)
+
+
+def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, ...]:
+    found = []
+    for passage, at in zip(written, spot.at(key).items() if written else (), strict=True):
+        if (passage.text is None) == (passage.file is None):
+            at.error("a text, or a mapping with the key 'file', is wanted here")
+        elif passage.file is not None:
+            found.append(at.at("file").file_text() or "")
+        else:
+            found.append(passage.text or "")
+    return tuple(found)
+
+
+def _criteria(spot: Spot, defaults: Defaults, excused: bool) -> tuple[WrittenCriterion, ...]:
+    """Return the criteria of a case: its own, the suite's, or equality with its references."""
+    criteria, own = defaults.criteria, spot.value.get("criteria")
+    if criteria is None:
+        if excused:
+            return read_criteria(replace(spot, value={"exact_match": True}))
+    elif criteria or own != []:
+        return criteria
+    if not excused:
+        hint = "write 'criteria', or 'references' to compare the answer with"
+        spot.error("nothing says how to judge the answer to this case", hint=hint)
+    else:
+        spot.warn("the list of criteria is empty: the case cannot be scored", key="criteria")
+    return ()
+
+
+def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[WrittenCriterion]) -> None:
+    """Compare the turns that criteria judge with those that the dialogue has."""
+    most = {
+        "single_turn": 1,
+        "scripted": len(dialogue.params.get("then", ())) + 1,
+        VIRTUAL_USER: dialogue.params.get("max_rounds"),
+    }.get(dialogue.name)
+    for judged in criteria:
+        turn = judged.criterion.turn
+        if most is not None and turn is not None and turn >= most:
+            spot.error(
+                f"the criterion {judged.criterion.id!r} judges turn {turn + 1}, and the dialogue"
+                f" {dialogue.name!r} ends with turn {most}",
+                key="criteria" if "criteria" in spot.value else "",
+            )
+
+
+def _warn_of_nothing_to_compare(spot: Spot, criteria: Sequence[WrittenCriterion]) -> None:
+    for judged in criteria:
+        scorer = judged.criterion.scorer
+        if scorer.name in ("exact_match", "token_f1") or (
+            scorer.name == "rouge" and not scorer.params.get("references")
+        ):
+            spot.warn(f"{scorer.name} compares with references, and the case has none")
+        elif scorer.name == "contains" and "references" in scorer.params.values():
+            hint = "for the word itself, write 'contains: {texts: references}'"
+            spot.warn("contains looks for references, and the case has none", hint=hint)
+
+
+def _check_points(spot: Spot, keys: CaseKeys, criteria: Sequence[WrittenCriterion]) -> None:
+    """Compare the limits of a case with what its criteria can give."""
+    low, high, out_of = keys.min_points, keys.max_points, keys.out_of
+    if low is not None and high is not None and low > high:
+        spot.error(f"min_points ({low:g}) is greater than max_points ({high:g})", key="min_points")
+        return
+    for name in ("max_points", "out_of"):
+        limit = getattr(keys, name)
+        if limit is not None and limit <= 0:
+            spot.warn(f"{name} is {limit:g}: no marks can be won", key=name)
+            return
+    counted = [judged for judged in criteria if judged.criterion.weight > 0]
+    marks = [judged.full_marks for judged in counted]
+    if not marks or None in marks:
+        return
+    best = sum(j.criterion.weight * (j.full_marks or 0.0) for j in counted)
+    _warn_of_limits(spot, best, high, out_of)
+
+
+def _warn_of_limits(spot: Spot, best: float, high: float | None, out_of: float | None) -> None:
+    if best <= 0:
+        spot.warn("the criteria give no points: the case cannot be scored")
+        return
+    if high is not None and high > best + 1e-9:
+        message = f"max_points is {high:g}, but the criteria give {best:g} at most"
+        spot.warn(message, hint=f"{best:g} will be taken as full marks", key="max_points")
+    reached = best if high is None else min(best, high)
+    if out_of is not None and out_of > reached + 1e-9:
+        message = f"full marks cannot be reached: {reached:g} of {out_of:g} points can be won"
+        spot.warn(message, key="out_of")

@@ -1,0 +1,355 @@
+"""Criteria and other named plugins as people write them in native suites, checked on reading."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from proctor import registry
+from proctor.core.suite import Criterion, Json, Spec
+from proctor.errors import PluginError
+from proctor.formats.native.findings import Spot
+from proctor.formats.native.modules import with_modules
+from proctor.formats.native.written import Number, Text
+from proctor.io.validation import MOST_CUTS, Strict, describe, without_errors
+from proctor.suggestions import suggest
+
+LONG_KEYS = ("scorer", "with")
+
+# Where a scorer wants texts, a number keeps the spelling of its author.
+SPELT_TEXTS: Mapping[str, frozenset[str]] = {
+    "contains": frozenset({"texts"}),
+    "keywords": frozenset({"rules", "text", "any", "all"}),
+    "blanks": frozenset({"targets", "template", "blank", "prefix", "text", "any"}),
+    "matches": frozenset({"pattern"}),
+    "rouge": frozenset({"references"}),
+}
+_LISTS = {"keyword": "rules", "blank": "targets", "test": "tests"}
+"""By its word in messages, the parameter that lists what is numbered."""
+_NUMBERED = re.compile(rf"({'|'.join(_LISTS)}) (\d+)\b")
+_ONE_POINT = ("contains", "exact_match", "matches", "number", "rouge", "token_f1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenCriterion:
+    """Hold a criterion and the most points it can give, where that is known."""
+
+    criterion: Criterion
+    full_marks: float | None
+
+
+class WrittenLabel(Strict):
+    """Hold what a criterion says besides its scorer."""
+
+    id: Text | None = Field(
+        default=None,
+        min_length=1,
+        description="The criterion's name; the scorer's where it is left out.",
+    )
+    weight: Number = Field(
+        default=1.0, description="How much its points count; negative for a penalty."
+    )
+    metric: Text = Field(default="", description="Its row in the breakdown by metric.")
+    turn: Annotated[int, Field(ge=1, strict=True)] | None = Field(
+        default=None,
+        description="The turn that is judged, counted from 1; all of them where left out.",
+    )
+
+
+OWN_KEYS = tuple(WrittenLabel.model_fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """Hold a criterion whose id is not settled yet."""
+
+    spot: Spot
+    spec: Spec
+    label: WrittenLabel
+    full_marks: float | None
+
+
+def read_criteria(spot: Spot) -> tuple[WrittenCriterion, ...]:
+    """Read one criterion or a list of them, noting every problem."""
+    entries = spot.items()
+    drafts = [draft for entry in entries if (draft := _draft(entry)) is not None]
+    if drafts and len(drafts) == len(entries):
+        weights = [draft.label.weight for draft in drafts]
+        if not any(weights):
+            spot.warn("every criterion has weight 0: they are shown, and nothing counts")
+        elif max(weights) <= 0:
+            spot.warn("no criterion has a positive weight: there is nothing to win")
+    return tuple(_named(drafts))
+
+
+def read_plugin(kind: str, spot: Spot) -> Spec | None:
+    """Read ``name`` or ``{name: parameters}``, and check it where the kind is known."""
+    value = spot.value
+    if isinstance(value, str) and value:
+        name, params, at = value, None, spot
+    elif isinstance(value, dict) and len(value) == 1:
+        name = next(iter(value))
+        at = spot.at(name)
+        params = at.value
+    else:
+        spot.error(f"the name of a {kind}, or one name with its parameters, is wanted here")
+        return None
+    if kind in registry.BUILT_IN and ":" not in name:
+        return _checked_plugin(kind, name, at, params)
+    if params is not None and not isinstance(params, dict):
+        at.error(f"a mapping of parameters is wanted here, not {describe(params)}")
+        return None
+    return Spec(name=name, params=params or {})
+
+
+def free_id(name: str, taken: set[str]) -> str:
+    """Return a scorer's name, or the name with the first number that makes it new."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}-{number}", number + 1
+    return found
+
+
+def _checked_plugin(kind: str, name: str, at: Spot, value: Json) -> Spec | None:
+    known = registry.names(kind)
+    if name not in known:
+        at.error(f"there is no {kind} {name!r}", hint=suggest(name, known))
+        return None
+    try:
+        spec = Spec(name=name, params=registry.params_from(kind, name, value))
+    except PluginError as error:
+        at.error(str(error))
+        return None
+    return spec if _built(kind, spec, at) is not None else None
+
+
+def _named(drafts: list[_Draft]) -> Iterator[WrittenCriterion]:
+    """Give every criterion its id; ids that are written win over those that are made."""
+    taken: set[str] = set()
+    for draft in drafts:
+        if draft.label.id in taken:
+            message = f"the case has two criteria with the id {draft.label.id!r}"
+            draft.spot.error(message, key="id")
+        if draft.label.id is not None:
+            taken.add(draft.label.id)
+    for draft in drafts:
+        name = draft.label.id
+        if name is None:
+            name = free_id(draft.spec.name, taken)
+            taken.add(name)
+        label = draft.label
+        criterion = Criterion(
+            id=name,
+            scorer=draft.spec,
+            weight=label.weight,
+            metric=label.metric,
+            turn=None if label.turn is None else label.turn - 1,
+        )
+        yield WrittenCriterion(criterion=criterion, full_marks=draft.full_marks)
+
+
+def _draft(spot: Spot) -> _Draft | None:
+    if isinstance(spot.value, str | int | float):
+        return _plain_text(spot)
+    if not isinstance(spot.value, dict):
+        spot.error(f"a criterion is a text or a mapping, not {describe(spot.value)}")
+        return None
+    found = _long(spot) if "scorer" in spot.value else _short(spot)
+    label = _label(spot)
+    if found is None:
+        return None
+    name, written = found
+    try:
+        spec = Spec(name=name, params=_params(name, written))
+    except PluginError as error:
+        written.error(str(error))
+        return None
+    if ":" in name:
+        return _Draft(spot=spot, spec=spec, label=label, full_marks=None)
+    return _finished(spot, spec, label, written)
+
+
+def _plain_text(spot: Spot) -> _Draft | None:
+    text = spot.text()
+    if text in registry.names("scorer"):
+        message = f"this asks for answers that contain the text {text!r}"
+        spot.warn(message, hint=f"write '{text}: true' to use the scorer")
+    spec = Spec(name="contains", params={"texts": text})
+    return _finished(spot, spec, WrittenLabel(), spot)
+
+
+def _label(spot: Spot) -> WrittenLabel:
+    given = {
+        key: spot.value[key] if key in ("weight", "turn") else spot.at(key).text()
+        for key in OWN_KEYS
+        if spot.value.get(key) is not None
+    }
+    return spot.validated(WrittenLabel, given)
+
+
+def _short(spot: Spot) -> tuple[str, Spot] | None:
+    """Find the one key of a criterion that names its scorer."""
+    known = registry.names("scorer")
+    rest = [key for key in spot.value if key not in OWN_KEYS]
+    named = [key for key in rest if key in known or ":" in key]
+    if not rest:
+        spot.error("the criterion names no scorer", hint=suggest("", known))
+    for key in rest:
+        if key not in named:
+            what = "unknown key" if named else "there is no scorer"
+            choices = OWN_KEYS if named else (*known, *OWN_KEYS, *LONG_KEYS)
+            spot.error(f"{what} {key!r}", hint=suggest(key, choices), key=key)
+    if len(named) > 1:
+        message = f"a criterion has one scorer, not {len(named)}: {', '.join(named)}"
+        spot.error(message, hint="write them as a list of criteria")
+    return (named[0], spot.at(named[0])) if len(named) == 1 else None
+
+
+def _long(spot: Spot) -> tuple[str, Spot] | None:
+    """Read a criterion that is written as ``scorer: name, with: parameters``."""
+    strange = spot.unknown_keys((*LONG_KEYS, *OWN_KEYS))
+    name, params = spot.value["scorer"], spot.value.get("with")
+    known = registry.names("scorer")
+    if not isinstance(name, str):
+        message = f"the name of a scorer is wanted here, not {describe(name)}"
+        spot.error(message, key="scorer")
+        return None
+    if name not in known and ":" not in name:
+        spot.error(f"there is no scorer {name!r}", hint=suggest(name, known), key="scorer")
+        return None
+    if params is not None and not isinstance(params, dict):
+        spot.error(f"a mapping of parameters is wanted here, not {describe(params)}", key="with")
+        return None
+    if strange and params is None:
+        return None
+    written = spot.at("with") if "with" in spot.value else replace(spot.at("scorer"), value=None)
+    return name, written
+
+
+def _params(name: str, written: Spot) -> dict[str, Json]:
+    """Return a scorer's parameters, texts spelt as they are written."""
+    value = written.value
+    if value is None or value is True:
+        return {}
+    if ":" in name:
+        if isinstance(value, dict):
+            return dict(value)
+        raise PluginError(f"the parameters of {name!r} are written as a mapping")
+    if name == "contains" and value == "references":
+        return {"any": "references"}
+    texts = SPELT_TEXTS.get(name, frozenset())
+    main = registry.main_parameter("scorer", name) or ""
+    params = registry.params_from("scorer", name, _spelt(written, main, texts))
+    if name == "keywords" and isinstance(params.get("rules"), str | dict):
+        params["rules"] = [params["rules"]]
+    return params
+
+
+def _spelt(spot: Spot, key: str, texts: frozenset[str]) -> Json:
+    """Spell numbers and booleans where texts are wanted."""
+    if isinstance(spot.value, dict):
+        return {name: _spelt(spot.at(name), name, texts) for name in spot.value}
+    if isinstance(spot.value, list):
+        return [_spelt(item, key, texts) for item in spot.items()]
+    return spot.text() if key in texts else spot.value
+
+
+def _finished(spot: Spot, spec: Spec, label: WrittenLabel, written: Spot) -> _Draft | None:
+    """Check the parameters of a criterion."""
+    scorer = _built("scorer", spec, written)
+    if scorer is None:
+        _look_at_rest(spec, written)
+        return None
+    if _note_problems(scorer, spec, written):
+        return None
+    whole = with_modules(spec, written)
+    if whole is None:
+        return None
+    marks = _full_marks(spec.name, scorer)
+    return _Draft(spot=spot, spec=whole, label=label, full_marks=marks)
+
+
+def _note_problems(scorer: Any, spec: Spec, written: Spot) -> bool:
+    """Note what is wrong with parameters beyond their types, and tell whether anything is."""
+    wrong = list(scorer.problems())
+    for message in wrong:
+        _part(written, message).error(f"{spec.name}: {message}")
+    return bool(wrong)
+
+
+def _look_at_rest(spec: Spec, written: Spot) -> None:
+    """Note what is wrong with parameters other than those that are of a wrong type or name.
+
+    What is said of the whole, or of a parameter of which something was left out, may come of that.
+    """
+    known = {parameter.name for parameter in registry.parameters("scorer", spec.name)}
+    params: Json = {key: value for key, value in spec.params.items() if key in known}
+    cut: set[str] = set()
+    for _ in range(MOST_CUTS):
+        try:
+            scorer = registry.build("scorer", Spec(name=spec.name, params=params))
+        except PluginError as error:
+            cause = error.__context__
+            if not isinstance(cause, ValidationError):
+                return
+            cut |= {str(item["loc"][0]) for item in cause.errors(include_url=False) if item["loc"]}
+            if (params := without_errors(params, cause)) is None:
+                return
+        else:
+            for message in scorer.problems():
+                if _parameter(message) not in ("", *cut):
+                    _part(written, message).error(f"{spec.name}: {message}")
+            return
+
+
+def _parameter(message: str) -> str:
+    """Return the parameter that a scorer's message is about, where it tells."""
+    if message.startswith("there is no language "):
+        return "lang"
+    numbered = _NUMBERED.match(message)
+    return "" if numbered is None else _LISTS[numbered[1]]
+
+
+def _part(written: Spot, message: str) -> Spot:
+    """Point at the part that a scorer's message is about, where it tells."""
+    if not (key := _parameter(message)):
+        return written
+    listed = written
+    if isinstance(written.value, dict):
+        listed = written.at(key) if key in written.value else written
+    numbered = _NUMBERED.match(message)
+    entries = listed.items() if numbered and isinstance(listed.value, list) else []
+    place = int(numbered[2]) - 1 if numbered else 0
+    return entries[place] if place < len(entries) else listed
+
+
+def _built(kind: str, spec: Spec, written: Spot) -> Any:
+    """Build a plugin, or note each wrong parameter where it stands."""
+    try:
+        cls = registry.find(kind, spec.name)
+    except PluginError as error:
+        written.error(str(error))
+        return None
+    try:
+        return registry.build(kind, spec)
+    except PluginError as error:
+        known = [parameter.name for parameter in registry.parameters(kind, spec.name)]
+        strange = [key for key in spec.params if key not in known]
+        for key in strange:
+            message = f"the {kind} {spec.name!r} has no parameter {key!r}"
+            written.error(message, hint=suggest(key, known), key=key)
+        # The registry words all of pydantic's errors as one; here each has its own place.
+        if isinstance(error.__context__, ValidationError):
+            written.wrong(error.__context__, cls)
+        elif not strange:
+            written.error(str(error))
+    return None
+
+
+def _full_marks(name: str, scorer: Any) -> float | None:
+    if getattr(scorer, "post_handler", None) is not None:
+        return None
+    marks = getattr(scorer, "full_marks", 1.0 if name in _ONE_POINT else None)
+    return float(marks) if isinstance(marks, int | float) else None

@@ -1,0 +1,261 @@
+"""A value of a native file with its place, and the problems found on the way."""
+
+import base64
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from proctor.core.suite import Json
+from proctor.errors import Problem, SuiteError
+from proctor.formats.suite_modules import SuiteModules
+from proctor.io.text_files import Document, Loc, inside, read_text, unusable_name
+from proctor.io.validation import describe, problems_of
+from proctor.suggestions import did_you_mean, suggest
+
+MAX_SHOWN = 500
+MAX_ALIKE = 100
+"""How many errors of the same words are kept with their places."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+
+# What people coming from elsewhere write.
+MEANT: Mapping[str, str] = {
+    "prompt": "ask", "question": "ask", "input": "ask", "query": "ask", "instruction": "ask",
+    "prompt_path": "ask_file", "reference": "references", "answer": "references",
+    "answers": "references", "expected": "references", "target": "references",
+    "targets": "references", "ideal": "references", "grading": "criteria", "asserts": "criteria",
+    "assert": "criteria", "scorers": "criteria", "scorer": "criteria", "score": "full_score",
+    "metrics": "measures", "tests": "cases", "samples": "cases", "lang": "language",
+    "attempt_reduce_mode": "reduce", "system_prompt": "system", "min_score": "min_points",
+    "max_score": "max_points", "path": "cases", "file": "ask_file",
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class Findings:
+    """Collect what is wrong, and what a reader should be warned of."""
+
+    errors: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+    more: int = 0
+    """Errors beyond those that are kept, of words that none of these has."""
+
+    _kept: Counter[str] = field(default_factory=Counter)
+    _unlisted: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def full(self) -> bool:
+        """Tell whether further errors are only counted."""
+        return len(self.errors) >= MAX_SHOWN
+
+    @property
+    def total(self) -> int:
+        """Return how many errors there are, those that are only counted among them."""
+        return len(self.errors) + self.more + self._unlisted.total()
+
+    def counts_only(self, message: str) -> bool:
+        """Tell whether an error of these words is only counted."""
+        return self.full or self._kept[message] >= MAX_ALIKE
+
+    def count(self, message: str) -> None:
+        """Count an error whose place is not kept, beside those of the same words."""
+        if message in self._kept:
+            self._unlisted[message] += 1
+        else:
+            self.more += 1
+
+    def add(self, *problems: Problem) -> None:
+        """Note errors; where there are too many already, count them."""
+        for problem in problems:
+            if self.counts_only(problem.message):
+                self.count(problem.message)
+            else:
+                self._kept[problem.message] += 1
+                self.errors.append(problem)
+
+    def check(self) -> None:
+        """Raise all errors there are."""
+        if not self.errors:
+            return
+        shown = []
+        unlisted = Counter(self._unlisted)
+        for problem in self.errors:
+            shown.append(replace(problem, unlisted=unlisted.pop(problem.message, 0)))
+        if self.more:
+            message = f"… and {self.more:,} more problems"
+            shown.append(Problem(message=message, file=shown[-1].file))
+        raise SuiteError(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Point at a value in a file; what is wrong with it is noted in the findings."""
+
+    findings: Findings
+    modules: SuiteModules
+    document: Document
+    loc: Loc
+    value: Json
+
+    @property
+    def root(self) -> Path:
+        """Return the folder that no path of the suite leads out of."""
+        return self.modules.root
+
+    def at(self, key: str | int) -> "Spot":
+        """Point at a part of this value."""
+        loc = (*self.loc, key)
+        return Spot(self.findings, self.modules, self.document, loc, self.value[key])
+
+    def items(self) -> "list[Spot]":
+        """Point at each item of a list, or at the one value that stands for a list."""
+        if isinstance(self.value, list):
+            return [self.at(place) for place in range(len(self.value))]
+        return [self]
+
+    def error(self, message: str, *, hint: str = "", key: str = "") -> None:
+        """Note something that makes the suite unreadable."""
+        if self.findings.counts_only(message):
+            self.findings.count(message)
+            return
+        loc = (*self.loc, key) if key else self.loc
+        self.findings.add(self.document.problem(loc, message, hint=hint))
+
+    def warn(self, message: str, *, hint: str = "", key: str = "") -> None:
+        """Note something that is probably not meant."""
+        loc = (*self.loc, key) if key else self.loc
+        problem = self.document.problem(loc, message, hint=hint, severity="warning")
+        self.findings.warnings.append(problem)
+
+    def place(self) -> str:
+        """Say where this value stands: the file as seen from the root, and the line."""
+        name, found = _short_name(self.document.path, self.root), self.document.place(self.loc)
+        return f"{name}:{found.line}" if found is not None else name
+
+    def text(self) -> Json:
+        """Return a number or boolean as the text that its author wrote, all else as it is."""
+        if isinstance(self.value, bool | int | float):
+            return self.document.spelt(self.loc, self.value)
+        return self.value
+
+    def validated(self, model: type[Model], data: Mapping[str, Json]) -> Model:
+        """Check data made of this value, noting each problem where it stands.
+
+        What is wrong is then left out, so that the rest can be checked further.
+        """
+        try:
+            return model.model_validate(data)
+        except ValidationError as error:
+            self.wrong(error, model)
+            bad = {item["loc"][0] for item in error.errors(include_url=False)}
+            return model.model_validate({k: v for k, v in data.items() if k not in bad})
+
+    def wrong(self, error: ValidationError, model: Any) -> None:
+        """Note each of pydantic's errors where its value stands."""
+        found = problems_of(error, model, self.document, self.value, self.loc)
+        items = error.errors(include_url=False)
+        misspelt = {item["loc"][:-1] for item in items if item["type"] in _UNKNOWN_KEY}
+        kept = [
+            problem
+            for problem, item in zip(found, items, strict=False)
+            if item["type"] != "missing" or item["loc"][:-1] not in misspelt
+        ]
+        self.findings.add(*kept)
+
+    def unknown_keys(self, known: Iterable[str]) -> list[str]:
+        """Note the keys of this mapping that mean nothing here, and return them."""
+        known = set(known)
+        strange = [key for key in self.value if key not in known]
+        for key in strange:
+            message = f"unknown key {key!r}"
+            if self.findings.counts_only(message):
+                self.findings.count(message)
+                continue
+            meant = meant_by(key, known)
+            hint = did_you_mean(meant) if meant else suggest(key, known)
+            self.error(message, hint=hint, key=key)
+        return strange
+
+    def path(self) -> Path | None:
+        """Resolve the path that this value names, or note why it cannot be."""
+        name = self.value
+        if not isinstance(name, str) or not name:
+            self.error(f"a path is wanted here, not {describe(name)}")
+            return None
+        if wrong := unusable_name(name):
+            self.error(wrong)
+            return None
+        found = inside(self.root, self.document.path.parent, name)
+        if found is None:
+            self.error(
+                f"the path {name!r} leads out of the suite's folder",
+                hint="keep the files of a suite in its folder",
+            )
+        return found
+
+    def file_text(self) -> str | None:
+        """Read the text file that this value names, or note why it cannot be."""
+        path = self.path()
+        if path is None:
+            return None
+        if not path.exists():
+            self.error(f"there is no file {self.value!r}", hint=neighbours(path))
+            return None
+        try:
+            return read_text(path)
+        except SuiteError as error:
+            self.findings.add(*error.problems)
+            return None
+
+    def image(self) -> str | None:
+        """Return the address of a picture: as it is written, or the file as a ``data:`` one."""
+        if isinstance(self.value, str) and self.value.startswith(("https:", "data:image/")):
+            return self.value
+        path = self.path()
+        if path is None:
+            return None
+        kind = _PICTURES.get(path.suffix.lower())
+        if kind is None:
+            self.error(f"pictures are {', '.join(_PICTURES)} files, not {self.value!r}")
+        elif not path.is_file():
+            self.error(f"there is no file {self.value!r}", hint=neighbours(path))
+        elif path.stat().st_size > MAX_PICTURE:
+            self.error(f"the picture is larger than {MAX_PICTURE // 2**20} MiB")
+        else:
+            data = base64.b64encode(path.read_bytes()).decode("ascii")
+            return f"data:image/{kind};base64,{data}"
+        return None
+
+
+_PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
+MAX_PICTURE = 20 * 2**20
+
+
+def meant_by(name: str, known: Collection[str]) -> str:
+    """Return the key that others call by this name, or write in other letters; else nothing."""
+    plain = name.strip().lower().replace(" ", "_").replace("-", "_")
+    found = MEANT.get(plain, plain)
+    return found if found in known else ""
+
+
+@lru_cache(maxsize=64)
+def _short_name(path: Path, root: Path) -> str:
+    resolved, top = path.resolve(), root.resolve()
+    return resolved.relative_to(top).as_posix() if resolved.is_relative_to(top) else path.name
+
+
+def neighbours(path: Path) -> str:
+    """Return a hint at the files that are where a missing one was looked for."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent.name!r} either"
+    names = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    return suggest(path.name, names[:1000])

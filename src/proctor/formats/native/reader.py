@@ -1,0 +1,327 @@
+"""The native suite format: YAML, JSONL, CSV and Parquet; one file or a folder."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ConfigDict, Field
+
+from proctor import registry
+from proctor.contracts.case_spool import SpooledCases
+from proctor.contracts.dialect import Dialect, Reading
+from proctor.core.attempt import Attempt
+from proctor.core.fold import MODES, parse_fold
+from proctor.core.suite import Spec, Suite
+from proctor.errors import SuiteError, UsageError
+from proctor.formats.native.answers import read_answers
+from proctor.formats.native.case import (
+    ASKING,
+    DefaultKeys,
+    Defaults,
+    defaults_of,
+    normal,
+    read_case,
+)
+from proctor.formats.native.criteria import read_plugin
+from proctor.formats.native.detection import looks_native
+from proctor.formats.native.findings import Findings, Spot, neighbours
+from proctor.formats.native.rows import case_rows
+from proctor.formats.native.written import Cases, Plugins, Text
+from proctor.formats.suite_modules import SuiteModules
+from proctor.io.row_files import TABLE_ENDINGS
+from proctor.io.temporary_database import FirstEntries
+from proctor.io.text_files import Document, Loc, inside
+from proctor.io.validation import describe
+from proctor.io.yaml_files import read_yaml
+from proctor.suggestions import suggest
+
+YAML_ENDINGS = (".yaml", ".yml")
+ROW_ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
+ENDINGS = YAML_ENDINGS + ROW_ENDINGS
+FOLDER_ENDINGS = tuple(ending for ending in ENDINGS if ending != ".tsv")
+"""Of a folder without a suite file; a .tsv there is data of somebody's, as it always was."""
+MAX_INCLUDED = 5
+FOLD_PATTERN = r"^(avg|mean|max|min|median|avg_max_[1-9]\d{0,5})$"
+SUITE_FILES = ("suite.yaml", "suite.yml")
+
+
+class HeaderKeys(DefaultKeys):
+    """A suite: cases, what all of them share, and how results are folded."""
+
+    model_config = ConfigDict(json_schema_extra={"required": ["cases"]})
+
+    name: Text | None = Field(
+        default=None,
+        min_length=1,
+        description="The suite's name; the file's name without its ending where it is left out.",
+    )
+    version: Text = Field(default="", description='The suite\'s version. Quote it: "1.10".')
+    description: Text = Field(default="", description="What the suite examines.")
+    language: Text = Field(
+        default="en", min_length=1, description="The language of the cases: en, zh, …"
+    )
+    reduce: str = Field(
+        default="avg",
+        description=f"How several attempts become one value: {', '.join(MODES)}.",
+        json_schema_extra={"pattern": FOLD_PATTERN},
+    )
+    measures: Plugins = Field(default=None, description="Numbers over all cases.")
+    origin: Text = Field(default="native", description="The format the suite was converted from.")
+    compat: Text = Field(
+        default="",
+        description="The mode of the original format that the suite was converted with.",
+    )
+    cases: Cases = Field(default=None, description="The cases, and files that hold some.")
+
+
+@dataclass(frozen=True)
+class Native(Dialect):
+    """Read suites and answers in Proctor's own format."""
+
+    name = "native"
+
+    def recognises(self, path: Path) -> bool:
+        """Look for the keys that only native suites have."""
+        return looks_native(path)
+
+    def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
+        """Read a suite from one file or a folder, or raise every problem at once."""
+        if path.is_dir():
+            found = next((path / name for name in SUITE_FILES if (path / name).is_file()), None)
+            folder, path = path, found or path
+        else:
+            folder = path.parent
+        loader = _Loader(root or folder, folder)
+        if path.is_dir():
+            loader.folder(path)
+        else:
+            loader.file(path, Defaults(), top=True)
+        try:
+            loader.findings.check()
+        except SuiteError as error:
+            error.rest = loader.suite(path.stem)
+            raise
+        if compat and compat != loader.header.compat:
+            document = Document(path=path, data=None)
+            message = "native suites have no other behaviour to be compatible with"
+            hint = "write 'compat' among the parameters of a criterion"
+            problem = document.problem((), message, hint=hint, severity="warning")
+            loader.findings.warnings.append(problem)
+        return Reading(
+            suite=loader.suite(path.name if path.is_dir() else path.stem),
+            warnings=tuple(loader.findings.warnings),
+        )
+
+    def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
+        """Read answers from JSONL, CSV, TSV or Parquet rows, in the order of the file."""
+        return read_answers(path, suite)
+
+
+class _Loader:
+    """Gather the cases of a suite from its files."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        self.root = root
+        self.modules = SuiteModules(root=root, home=home)
+        self.findings = Findings()
+        self.header = HeaderKeys()
+        self.measures: tuple[Spec, ...] = ()
+        self.cases = SpooledCases()
+        self.ids = FirstEntries[str, str]()
+        """Which ids of cases are taken, and where each was written first."""
+        self.open: list[Path] = []
+        self.included: Counter[Path] = Counter()
+
+    def suite(self, default_name: str) -> Suite:
+        """Make the suite of what was gathered."""
+        header = self.header
+        return Suite(
+            name=header.name or default_name,
+            cases=self.cases.done(),
+            version=header.version,
+            description=header.description,
+            language=header.language,
+            reduce=header.reduce,
+            measures=self.measures,
+            dialect=header.origin,
+            compat=header.compat,
+        )
+
+    def folder(self, path: Path) -> None:
+        """Read all files of cases in a folder that has no suite file."""
+        files = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in FOLDER_ENDINGS)
+        if not files:
+            hint = f"put a suite.yaml there, or files of cases ({', '.join(FOLDER_ENDINGS)})"
+            self._spot(Document(path=path, data=None)).error("no suite in this folder", hint=hint)
+        for file in files:
+            self.file(file, Defaults())
+
+    def file(self, path: Path, defaults: Defaults, *, top: bool = False) -> None:
+        """Read one file of cases; the first one may describe the suite too."""
+        self.open.append(path.resolve())
+        before = len(self.cases), self.findings.total
+        try:
+            if path.suffix.lower() in ROW_ENDINGS:
+                document = self._rows(path, defaults, top)
+            else:
+                document = read_yaml(path)
+                self.findings.warnings += document.warnings
+                self._yaml(self._spot(document), defaults, top)
+            if before == (len(self.cases), self.findings.total):
+                at: Loc = ("cases",) if isinstance(document.data, dict) else ()
+                problem = document.problem(at, "there are no cases here")
+                self.findings.add(problem)
+        except SuiteError as error:
+            self.findings.add(*error.problems)
+        self.open.pop()
+
+    def _spot(self, document: Document) -> Spot:
+        return Spot(self.findings, self.modules, document, (), document.data)
+
+    def _rows(self, path: Path, defaults: Defaults, top: bool) -> Document:
+        number = 0
+        for document in case_rows(self.findings, path):
+            spot = self._spot(document)
+            if number == 0 and set(spot.value) == {"suite"}:
+                defaults = self._header(spot.at("suite"), defaults, top, rows=True)
+                continue
+            number += 1
+            self._case(spot, defaults, f"{path.stem}-{number}")
+        return Document(path=path, data=None, row=None if path.suffix == ".parquet" else 1)
+
+    def _yaml(self, spot: Spot, defaults: Defaults, top: bool) -> None:
+        """Read a mapping with cases, a list of cases, or a single case."""
+        if isinstance(spot.value, list):
+            self._entries(spot, defaults)
+        elif not isinstance(spot.value, dict):
+            spot.error(f"a suite is a mapping with the key 'cases', not {describe(spot.value)}")
+        elif "cases" not in spot.value and any(key in spot.value for key in ASKING):
+            self._case(spot, defaults, spot.document.path.stem)
+        else:
+            self._with_header(spot, defaults, top)
+
+    def _with_header(self, spot: Spot, defaults: Defaults, top: bool) -> None:
+        if len(spot.value) > 1 and not set(spot.value) & set(HeaderKeys.model_fields):
+            hint = "a suite has the key 'cases', a case has 'ask' or 'messages'"
+            spot.error("this is neither a suite nor a case: no key is known", hint=hint)
+            return
+        defaults = self._header(spot, defaults, top)
+        if spot.value.get("cases") is None:
+            if not any(key not in HeaderKeys.model_fields for key in spot.value):
+                spot.error("the key 'cases' is missing")
+            return
+        cases = spot.at("cases")
+        if isinstance(cases.value, list | str):
+            self._entries(cases, defaults)
+        else:
+            cases.error(f"a list of cases is wanted here, not {describe(cases.value)}")
+
+    def _header(self, spot: Spot, outer: Defaults, top: bool, *, rows: bool = False) -> Defaults:
+        """Read what a file says about the suite and about all of its cases."""
+        if not isinstance(spot.value, dict):
+            spot.error(f"the suite is described by a mapping, not by {describe(spot.value)}")
+            return outer
+        known = [key for key in HeaderKeys.model_fields if not (rows and key == "cases")]
+        strange = spot.unknown_keys(known)
+        given = {k: v for k, v in spot.value.items() if k not in strange and k != "cases"}
+        keys = spot.validated(HeaderKeys, normal(replace(spot, value=given)))
+        if keys.criteria == []:
+            spot.error("the list of criteria is empty", key="criteria")
+        if top:
+            self._describe(spot, keys)
+        elif lost := [key for key in ("reduce", "measures") if key in given]:
+            names = " and ".join(lost)
+            spot.warn(f"{names} of an included file count for nothing", key=lost[0])
+        return defaults_of(spot, keys, outer)
+
+    def _describe(self, spot: Spot, keys: HeaderKeys) -> None:
+        self.header = keys
+        try:
+            parse_fold(keys.reduce)
+        except UsageError as error:
+            spot.error(str(error), key="reduce")
+        if keys.origin not in (known := registry.names("dialect")):
+            message = f"there is no dialect {keys.origin!r}"
+            spot.error(message, hint=suggest(keys.origin, known), key="origin")
+        if keys.measures is not None:
+            found = [read_plugin("measure", entry) for entry in spot.at("measures").items()]
+            self.measures = tuple(spec for spec in found if spec is not None)
+
+    def _entries(self, spot: Spot, defaults: Defaults) -> None:
+        """Read a list whose entries are cases and paths of files with cases."""
+        stem = spot.document.path.stem
+        for number, entry in enumerate(spot.items(), 1):
+            if isinstance(entry.value, dict):
+                self._case(entry, defaults, f"{stem}-{number}")
+            elif isinstance(entry.value, str):
+                self._include(entry, defaults)
+            else:
+                entry.error(f"a case is a mapping or a path, not {describe(entry.value)}")
+
+    def _include(self, spot: Spot, defaults: Defaults) -> None:
+        for path in self._found(spot):
+            resolved = path.resolve()
+            if resolved in self.open:
+                start = self.open.index(resolved)
+                chain = " → ".join(p.name for p in (*self.open[start:], resolved))
+                spot.error(f"the files include each other: {chain}")
+            elif self.included[resolved] >= MAX_INCLUDED:
+                spot.error(f"the file {path.name!r} is included more than {MAX_INCLUDED} times")
+            elif path.suffix.lower() not in ENDINGS:
+                spot.error(f"cases are read from {', '.join(ENDINGS)} files, not {path.name!r}")
+            else:
+                self.included[resolved] += 1
+                self.file(path, defaults)
+
+    def _found(self, spot: Spot) -> list[Path]:
+        """Return the files that a path or a pattern names, or note why there are none."""
+        path = spot.path()
+        if path is None or path.is_file():
+            return [] if path is None else [path]
+        if path.is_dir():
+            hint = f"write '{spot.value.rstrip('/')}/*.yaml' for the files in it"
+            spot.error(f"{spot.value!r} is a folder", hint=hint)
+            return []
+        if not any(char in spot.value for char in "*?["):
+            spot.error(f"there is no file {spot.value!r}", hint=neighbours(path))
+            return []
+        return self._matching(spot)
+
+    def _matching(self, spot: Spot) -> list[Path]:
+        base = spot.document.path.parent
+        if Path(spot.value).is_absolute():
+            spot.error("a pattern is relative to the file it is written in")
+            return []
+        own = spot.document.path.resolve()
+        try:
+            found = sorted(p for p in base.glob(spot.value) if p.is_file() and p.resolve() != own)
+        except ValueError as error:
+            spot.error(f"not a pattern of paths: {error}")
+            return []
+        for path in found:
+            if inside(self.root, path.parent, path.name) is None:
+                spot.error(
+                    f"{path.name!r}, which the pattern finds, lies outside of the suite's folder"
+                )
+                return []
+        if not found:
+            spot.error(f"no file matches {spot.value!r}")
+        return found
+
+    def _case(self, spot: Spot, defaults: Defaults, default_id: str) -> None:
+        if not isinstance(spot.value, dict):
+            spot.error(f"a case is a mapping, not {describe(spot.value)}")
+            return
+        name = spot.at("id").text() if spot.value.get("id") is not None else default_id
+        if isinstance(name, str):
+            self._claim(name, spot)
+        case = read_case(spot, defaults, default_id)
+        if case is not None:
+            self.cases.append(case)
+
+    def _claim(self, name: str, spot: Spot) -> None:
+        """Note it where an id is there already, with both places."""
+        if (first := self.ids.add(name, spot.place())) is not None:
+            message = f"the id {name!r} is used twice (first at {first})"
+            spot.error(message, hint="every case needs an id of its own", key="id")

@@ -1,0 +1,147 @@
+"""Cases as rows of JSONL, CSV and Parquet files."""
+
+import json
+from collections.abc import Iterator, Sequence
+from math import isnan
+from pathlib import Path
+
+from proctor.core.suite import Json
+from proctor.errors import Problem
+from proctor.formats.native.case import CaseKeys
+from proctor.formats.native.findings import Findings, meant_by
+from proctor.io.row_files import TABLE_ENDINGS, read_rows
+from proctor.io.text_files import Document, parse_json
+from proctor.io.validation import describe
+from proctor.suggestions import closest, did_you_mean
+
+TAG_PREFIXES = ("tags.", "tag:")
+COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
+_FIRST_COLUMNS = ("id", "ask", "reference", "references", "context", "criteria", "weight")
+_TEXTS = frozenset({"id", "ask", "ask_file", "system", "source"})
+"""What is a text in every suite, whatever it begins with."""
+_MAYBE_JSON = frozenset({"context"})
+_STRUCTURED = CaseKeys.model_fields.keys() - _TEXTS - _MAYBE_JSON
+
+
+def case_rows(findings: Findings, path: Path) -> Iterator[Document]:
+    """Read the rows of a file as documents whose data have the keys of a case."""
+    if path.suffix.lower() == ".jsonl":
+        yield from _json_rows(findings, path)
+    else:
+        yield from _table_rows(findings, path)
+
+
+def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
+    for document in read_rows(path):
+        if not isinstance(document.data, dict):
+            message = f"a case is an object, not {describe(document.data)}"
+            findings.add(document.problem((), message))
+        elif _is_encodable(document.data):
+            yield document
+        else:
+            message = "a text contains half of a surrogate pair, which is no character"
+            findings.add(document.problem((), message))
+
+
+def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
+    columns: dict[str, None] = {}
+    strange = False
+    for document in read_rows(path):
+        if not columns or not document.data.keys() <= columns.keys():
+            new = [name for name in document.data if name not in columns]
+            columns |= dict.fromkeys(new)
+            if not any(name in COLUMNS for name in columns):
+                findings.add(_no_known_column(path, list(columns)))
+                return
+            unknown = [name for name in new if not _is_known(name)]
+            strange = strange or bool(unknown)
+            findings.add(*(_unknown_column(path, name) for name in unknown))
+        before = findings.total
+        document.data = _case_of(findings, document)
+        if not strange and findings.total == before:
+            yield document
+
+
+def _is_known(column: str) -> bool:
+    return column in COLUMNS or column.startswith(TAG_PREFIXES)
+
+
+def _no_known_column(path: Path, columns: Sequence[str]) -> Problem:
+    """Name the columns that are there, and what cases would call them."""
+    there = ", ".join(repr(name[:40]) for name in columns[:20]) + ", …" * (len(columns) > 20)
+    message = f"no column of this file has a name that cases know: there are {there}"
+    meant = [
+        f"{name[:40]!r} {found!r}" for name in columns[:20] if (found := meant_by(name, COLUMNS))
+    ]
+    hint = f"cases know {', '.join(_FIRST_COLUMNS)}, … and tags.NAME"
+    if meant:
+        hint = f"call {', '.join(meant)}: {hint}"
+    return _top(path).problem((), message, hint=hint)
+
+
+def _unknown_column(path: Path, column: str) -> Problem:
+    meant = meant_by(column, COLUMNS) or closest(column, sorted(COLUMNS))
+    hint = did_you_mean(meant) or f"for a tag, call the column 'tags.{column}'"
+    return _top(path).problem((), f"unknown column {column!r}", hint=hint)
+
+
+def _top(path: Path) -> Document:
+    """Return the header of a table, as a place."""
+    return Document(path=path, data=None, row=1 if path.suffix.lower() in TABLE_ENDINGS else None)
+
+
+def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
+    case: dict[str, Json] = {}
+    tags: dict[str, Json] = {}
+    for column, cell in document.data.items():
+        if cell is None or cell == "" or (isinstance(cell, float) and isnan(cell)):
+            continue
+        if column.startswith(TAG_PREFIXES):
+            name = next(column.removeprefix(p) for p in TAG_PREFIXES if column.startswith(p))
+            tags[name] = _maybe_list(cell)
+        elif column == "reference":
+            case.setdefault("references", [cell])
+        else:
+            case[column] = _cell(findings, document, column, cell)
+    if "reference" in document.data and "references" in document.data:
+        message = "the columns 'reference' and 'references' say the same thing; one is wanted"
+        findings.add(document.problem((), message))
+    if tags:
+        case["tags"] = {**case.get("tags", {}), **tags}
+    return case
+
+
+def _cell(findings: Findings, document: Document, column: str, cell: Json) -> Json:
+    """Read a cell; where a list or mapping may stand, it is written as JSON."""
+    if not isinstance(cell, str):
+        return cell
+    if column in _MAYBE_JSON:
+        return _maybe_list(cell)
+    if column not in _STRUCTURED or not cell.lstrip().startswith(("[", "{")):
+        return cell
+    try:
+        return parse_json(cell)
+    except ValueError:
+        message = f"the column {column!r} starts like JSON and is not valid JSON"
+        hint = "for a text that starts with a bracket, write a JSON list with that text"
+        findings.add(document.problem((column,), message, hint=hint))
+        return None
+
+
+def _maybe_list(cell: Json) -> Json:
+    if not isinstance(cell, str):
+        return cell if isinstance(cell, list | bool | int | float) else str(cell)
+    if not cell.startswith("["):
+        return cell
+    try:
+        return parse_json(cell)
+    except ValueError:
+        return cell
+
+
+def _is_encodable(data: Json) -> bool:
+    text = json.dumps(data, ensure_ascii=False)
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,206 @@
+"""A suite of any origin as native files that people can read and change."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from proctor import registry
+from proctor.core.fingerprint import plain
+from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+from proctor.errors import PluginError, SuiteError
+from proctor.formats.native.case import VIRTUAL_USER
+from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
+from proctor.formats.native.files import copy_files, file_rows
+from proctor.io.text_files import MAX_FILE, MAX_LINE
+from proctor.io.yaml_text import yaml_text
+
+MAX_INLINE = 2_000
+CASES_FILE = "cases.jsonl"
+SINGLE_TURN = Spec(name="single_turn")
+
+_NUMBERS: Sequence[tuple[str, float | None]] = (
+    ("weight", 1.0),
+    ("full_score", 1.0),
+    ("null_score", 0.0),
+    ("min_points", None),
+    ("max_points", None),
+    ("out_of", None),
+)
+
+
+@dataclass(frozen=True)
+class NativeWriter:
+    """Write suites of any origin in Proctor's own format."""
+
+    def write(self, suite: Suite, folder: Path) -> Path:
+        """Write a suite into a folder, and return the file to read it from."""
+        return write_native(suite, folder)
+
+
+def write_native(suite: Suite, folder: Path) -> Path:
+    """Write a suite as ``suite.yaml``; very many or very long cases go to a file beside it."""
+    header = _header(suite)
+    written = [case_data(case, keep_source=suite.dialect != "native") for case in suite.cases]
+    try:
+        text = None if len(written) > MAX_INLINE else yaml_text({**header, "cases": written})
+        if text is None or not _is_readable(text):
+            text = yaml_text({**header, "cases": [CASES_FILE]})
+        else:
+            written = []
+        rows = [json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in written]
+        for case in suite.cases:
+            copy_files(case.files, folder)
+        return _save(folder, text, rows)
+    except (ValueError, UnicodeEncodeError) as error:
+        raise SuiteError(f"the suite {suite.name!r} cannot be written: {error}") from None
+
+
+def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
+    """Return a case as the keys and values of a native file, in the shortest exact form."""
+    has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
+    if not (case.messages or has_task) or not (case.criteria or case.references):
+        raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to judge it")
+    data: dict[str, Json] = {"id": case.id, **_asked(case.messages)}
+    if case.references:
+        data["references"] = _one_or_list(case.references)
+    if case.context:
+        data["context"] = _one_or_list(case.context)
+    if (criteria := _criteria(case)) is not None:
+        data["criteria"] = criteria
+    if case.tags:
+        data["tags"] = {name: _one_or_list(values) for name, values in case.tags.items()}
+    data |= {key: value for key, default in _NUMBERS if (value := getattr(case, key)) != default}
+    if case.dialogue != SINGLE_TURN:
+        data["dialogue"] = _plugin(case.dialogue)
+    rest = {
+        "hidden": plain(case.hidden),
+        "files": file_rows(case.files),
+        "setup": plain(case.setup),
+    }
+    data |= {key: value for key, value in rest.items() if value}
+    if keep_source and case.source:
+        data["source"] = case.source
+    return data
+
+
+def _header(suite: Suite) -> dict[str, Json]:
+    header: dict[str, Json] = {"name": suite.name}
+    defaults = {"version": "", "description": "", "language": "en", "reduce": "avg"}
+    for key, default in defaults.items():
+        if (value := getattr(suite, key)) != default:
+            header[key] = value
+    if suite.measures:
+        header["measures"] = [_plugin(measure) for measure in suite.measures]
+    if suite.dialect != "native":
+        header["origin"] = suite.dialect
+    if suite.compat:
+        header["compat"] = suite.compat
+    return header
+
+
+def _is_readable(text: str) -> bool:
+    """Tell whether a file stays well within what is read."""
+    return len(text) < MAX_FILE // 8 and max(map(len, text.split("\n"))) < MAX_LINE
+
+
+def _save(folder: Path, text: str, rows: Sequence[str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "suite.yaml"
+    path.write_text(text, encoding="utf-8", newline="\n")
+    if rows:
+        with (folder / CASES_FILE).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(rows)
+    return path
+
+
+def _asked(messages: Sequence[Message]) -> dict[str, Json]:
+    if any(message.images for message in messages):
+        return {"messages": [_message(message) for message in messages]}
+    roles = [message.role for message in messages]
+    if not roles:
+        return {}
+    if roles == ["user"]:
+        return {"ask": messages[0].content}
+    if roles == ["system", "user"] and messages[0].content:
+        return {"system": messages[0].content, "ask": messages[1].content}
+    return {"messages": [_message(message) for message in messages]}
+
+
+def _message(message: Message) -> dict[str, Json]:
+    made: dict[str, Json] = {"role": message.role, "content": message.content}
+    return {**made, "images": list(message.images)} if message.images else made
+
+
+def _one_or_list(texts: Sequence[str]) -> Json:
+    return texts[0] if len(texts) == 1 else list(texts)
+
+
+def _criteria(case: Case) -> Json:
+    """Return the criteria; none where those that the reader fills in are meant."""
+    ids = _default_ids(case.criteria)
+    if case.references and case.criteria == (
+        Criterion(id="exact_match", scorer=Spec(name="exact_match")),
+    ):
+        return None
+    written = [_criterion(c, ids) for c in case.criteria]
+    return written[0] if len(written) == 1 else written
+
+
+def _default_ids(criteria: Sequence[Criterion]) -> set[str]:
+    """Return the ids that need not be written, because the reader makes the same.
+
+    Ids that are written change which ones the reader makes, so it is tried until nothing changes.
+    """
+    left_out = {c.id for c in criteria}
+    while True:
+        taken = {c.id for c in criteria if c.id not in left_out}
+        wrong = set()
+        for criterion in criteria:
+            if criterion.id not in left_out:
+                continue
+            made = free_id(criterion.scorer.name, taken)
+            taken.add(made)
+            if made != criterion.id:
+                wrong.add(criterion.id)
+        if not wrong:
+            return left_out
+        left_out -= set(islice(sorted(wrong), 1))
+
+
+def _criterion(criterion: Criterion, default_ids: set[str]) -> Json:
+    label: dict[str, Json] = {} if criterion.id in default_ids else {"id": criterion.id}
+    if criterion.weight != 1.0:
+        label["weight"] = criterion.weight
+    if criterion.metric:
+        label["metric"] = criterion.metric
+    if criterion.turn is not None:
+        label["turn"] = criterion.turn + 1
+    name, params = criterion.scorer.name, plain(criterion.scorer.params)
+    text = params.get("texts") if name == "contains" and len(params) == 1 else None
+    if isinstance(text, str) and not label and text not in registry.names("scorer"):
+        return text
+    if name in (*OWN_KEYS, *LONG_KEYS):
+        return {"scorer": name, "with": params, **label}
+    return {name: _value(name, params), **label}
+
+
+def _value(name: str, params: Mapping[str, Json]) -> Json:
+    """Return parameters as they stand behind a scorer's name: the main one alone where it is."""
+    if not params:
+        return True
+    if len(params) > 1 or ":" in name:
+        return params
+    try:
+        main = registry.main_parameter("scorer", name)
+    except PluginError:
+        return params
+    value = params.get(main) if main else None
+    return params if value is None or value is True or isinstance(value, dict) else value
+
+
+def _plugin(spec: Spec) -> Json:
+    params: Any = plain(spec.params)
+    return {spec.name: params} if params else spec.name

@@ -1,0 +1,1 @@
+"""Input and output that knows no word of evaluation: files, JSON, processes, concurrency."""

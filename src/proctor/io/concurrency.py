@@ -1,0 +1,112 @@
+"""The one concurrency helper: many things at once, but never more than a limit."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from threading import Event, Thread
+from typing import Any, TypeVar
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+REACTION = 0.2
+"""Seconds after which a loop that does not answer is busy."""
+PATIENCE = 0.7
+"""Seconds in which interrupted work must have put its things in order."""
+
+
+async def map_unordered(
+    things: Iterable[Given], work: Callable[[Given], Awaitable[Made]], *, limit: int
+) -> AsyncGenerator[Made, None]:
+    """Yield what work makes of each thing, in the order of completion, at most limit at a time.
+
+    Things are taken one by one as there is room for them, and made things wait until they are
+    fetched. The first error ends everything.
+    """
+    source = iter(things)
+    done: asyncio.Queue[asyncio.Future[Made]] = asyncio.Queue()
+    running: set[asyncio.Future[Made]] = set()
+    exhausted = False
+    try:
+        while True:
+            while not exhausted and len(running) < limit:
+                try:
+                    thing = next(source)
+                except StopIteration:
+                    exhausted = True
+                    break
+                begun: asyncio.Future[Made] = asyncio.ensure_future(work(thing))
+                running.add(begun)
+                begun.add_done_callback(done.put_nowait)
+            if not running:
+                return
+            ended = await done.get()
+            running.discard(ended)
+            yield ended.result()
+    finally:
+        for future in running:
+            future.cancel()
+        if running:
+            await asyncio.wait(running)
+
+
+def run_sync(work: Coroutine[Any, Any, Made]) -> Made:
+    """Run async code to its end from sync code, also where a loop is running already (notebooks).
+
+    The loop lives in its own thread. An interrupt in the calling thread cancels the work, lets it
+    put its things in order for a moment, and is then passed on.
+    """
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever, name="proctor", daemon=True)
+    thread.start()
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        future.cancel()
+        _hurry(loop, thread)
+        _ended(_drain(), loop, PATIENCE)
+        raise
+    finally:
+        if _ended(loop.shutdown_asyncgens(), loop, PATIENCE):
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(timeout=PATIENCE)
+        if not thread.is_alive():
+            loop.close()
+
+
+def _hurry(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+    """Cancel also where the loop is busy with something that never waits, such as a long file."""
+    awake = Event()
+    loop.call_soon_threadsafe(awake.set)
+    if awake.wait(REACTION) or thread.ident is None:
+        return
+    import ctypes
+
+    target, error = ctypes.c_ulong(thread.ident), ctypes.py_object(asyncio.CancelledError)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(target, error)
+
+
+def _ended(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, limit: float) -> bool:
+    """Wait for some work in a loop; false where the loop did not get to it in time."""
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        future.result(timeout=limit)
+    except TimeoutError:
+        future.cancel()
+        return False
+    return True
+
+
+async def _drain() -> None:
+    """Wait until everything else in the loop has ended."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=PATIENCE)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1

@@ -1,0 +1,194 @@
+"""Data from outside against a pydantic model: every error as a problem with its place."""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from proctor.errors import Problem, SuiteError
+from proctor.io.text_files import Document, Loc
+from proctor.suggestions import suggest
+
+MOST = 1000
+MOST_CUTS = 8
+"""How often a document is checked again without what was wrong in it."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """Be the base of what is read from files: unknown keys are errors, nothing changes later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
+
+
+def validate(model: type[Model], document: Document, data: Any = None, at: Loc = ()) -> Model:
+    """Check a document, or the part of it at a location, and raise every problem at once."""
+    value = document.data if data is None else data
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise SuiteError(problems_of(error, model, document, value, at)) from None
+
+
+def validate_rest(model: type[Model], document: Document) -> tuple[Model | None, list[Problem]]:
+    """Check a document, and return it without what is wrong, with every problem.
+
+    What is left can be checked further, so that mistakes of all kinds are found at once. None is
+    left where something that is needed is wrong or missing.
+    """
+    value = document.data
+    problems: list[Problem] = []
+    for _ in range(MOST_CUTS):
+        try:
+            return model.model_validate(value), problems
+        except ValidationError as error:
+            problems = problems or problems_of(error, model, document, value)
+            value = without_errors(value, error)
+        if value is None:
+            break
+    return None, problems
+
+
+def without_errors(value: Any, error: ValidationError) -> Any:
+    """Return data without the parts that pydantic finds wrong; none where nothing can be cut."""
+    locs = [_real_loc(value, item["loc"]) for item in error.errors(include_url=False)]
+    return _without(value, locs) if all(locs) else None
+
+
+def _without(value: Any, locs: Iterable[Loc]) -> Any:
+    """Leave out the parts at some places; of a list, all from there on, so that places stay."""
+    made = deepcopy(value)
+    for *path, last in locs:
+        part = made
+        try:
+            for step in path:
+                part = part[step]
+            if isinstance(part, list) and isinstance(last, int):
+                del part[last:]
+            else:
+                del part[last]
+        except (KeyError, IndexError):
+            continue
+    return made
+
+
+def problems_of(
+    error: ValidationError, model: type[BaseModel], document: Document, value: Any, at: Loc = ()
+) -> list[Problem]:
+    """Turn pydantic's errors into problems, each where the value stands."""
+    problems = []
+    for item in error.errors(include_url=False)[:MOST]:
+        loc = _real_loc(value, item["loc"])
+        known = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
+        message, hint = _words(item, known)
+        problems.append(document.problem((*at, *loc), message, hint=hint))
+    return problems
+
+
+_UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+_WORDS: Mapping[str, str] = {
+    "missing": "the key {key!r} is missing",
+    "extra_forbidden": "unknown key {key!r}",
+    "unexpected_keyword_argument": "unknown key {key!r}",
+    "string_type": "a text is wanted here, not {got}",
+    "bool_parsing": "true or false is wanted here, not {got}",
+    "bool_type": "true or false is wanted here, not {got}",
+    "float_parsing": "a number is wanted here, not {got}",
+    "float_type": "a number is wanted here, not {got}",
+    "int_parsing": "a whole number is wanted here, not {got}",
+    "int_type": "a whole number is wanted here, not {got}",
+    "int_from_float": "a whole number is wanted here, not {got}",
+    "list_type": "a list is wanted here, not {got}",
+    "tuple_type": "a list is wanted here, not {got}",
+    "dict_type": "a mapping is wanted here, not {got}",
+    "model_type": "a mapping is wanted here, not {got}",
+    "model_attributes_type": "a mapping is wanted here, not {got}",
+    "dataclass_type": "a mapping is wanted here, not {got}",
+    "finite_number": "a finite number is wanted here, not {got}",
+    "greater_than": "more than {gt:g} is wanted here, not {got}",
+    "greater_than_equal": "{ge:g} or more is wanted here, not {got}",
+    "less_than": "less than {lt:g} is wanted here, not {got}",
+    "less_than_equal": "{le:g} or less is wanted here, not {got}",
+    "literal_error": "one of {expected} is wanted here, not {got}",
+}
+
+
+def _words(item: Any, known: Iterable[str]) -> tuple[str, str]:
+    key = item["loc"][-1] if item["loc"] else ""
+    hint = suggest(str(key), known) if item["type"] in _UNKNOWN_KEY else ""
+    template = _WORDS.get(item["type"])
+    if template is None:
+        message = str(item["msg"]).removeprefix("Value error, ")
+        return message[:1].lower() + message[1:], hint
+    words = {**item.get("ctx", {}), "key": key, "got": describe(item.get("input"))}
+    return template.format(**words), hint
+
+
+def describe(value: Any) -> str:
+    """Name a value shortly: what kind of thing it is, and its beginning."""
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}{'…' if len(value) > 40 else ''}"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        text = f"{value:g}" if isinstance(value, float) else _short_number(value)
+        return f"the number {text}"
+    return "a list" if isinstance(value, list | tuple) else "a mapping"
+
+
+def _short_number(value: int) -> str:
+    digits = value.bit_length() * 0.30103
+    return str(value) if digits < 40 else f"of about {digits:,.0f} digits"
+
+
+def _real_loc(value: Any, loc: Iterable[Any]) -> Loc:
+    """Leave out the parts of pydantic's location that are not in the data (union branches)."""
+    kept: list[str | int] = []
+    for part in loc:
+        inside = isinstance(value, dict) and part in value
+        if inside or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
+            kept.append(part)
+            value = value[part]
+    return tuple(kept)
+
+
+def _keys_at(model: Any, loc: Iterable[Any]) -> set[str]:
+    """Return the keys a nested model or dataclass knows, walking to it by field names."""
+    for part in loc:
+        annotation = _fields_of(model).get(part)
+        if annotation is not None:
+            model = _model_in(annotation) or model
+    return set(_fields_of(model))
+
+
+def _fields_of(model: Any) -> Mapping[Any, Any]:
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        return {f.alias or name: f.annotation for name, f in model.model_fields.items()}
+    if not is_dataclass(model):
+        return {}
+    hints = get_type_hints(model)
+    return {f.name: hints[f.name] for f in fields(model)}
+
+
+def _model_in(annotation: Any) -> Any:
+    """Find the model class inside list[Model], Model | None, Annotated[Model, …] and the like."""
+    if isinstance(annotation, type) and (
+        issubclass(annotation, BaseModel) or is_dataclass(annotation)
+    ):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _model_in(arg))), None)
+
+
+def words_of(error: ValidationError) -> list[str]:
+    """Say pydantic's errors in our words, each with its field."""
+    lines = []
+    for item in error.errors(include_url=False):
+        message, _ = _words(item, ())
+        field = ".".join(str(part) for part in item["loc"])
+        lines.append(f"{field}: {message}" if field else message)
+    return lines

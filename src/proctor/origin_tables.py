@@ -1,0 +1,54 @@
+"""What origins bring along: plugins, commands and endpoints, read off the table of each.
+
+Nothing imports an origin by itself. The ``__init__`` of each is a table of strings, which is found
+here by its folder, so that an origin that is deleted is missed by nobody.
+"""
+
+import importlib
+import os
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+ORIGINS = "proctor.origins"
+
+
+@cache
+def _tables() -> tuple[ModuleType, ...]:
+    """Import the table of every origin that is there."""
+    try:
+        package = importlib.import_module(ORIGINS)
+    except ModuleNotFoundError:
+        return ()
+    with os.scandir(os.path.dirname(package.__file__ or "")) as entries:
+        names = sorted(
+            entry.name
+            for entry in entries
+            if os.path.isfile(os.path.join(entry.path, "__init__.py"))
+        )
+    return tuple(importlib.import_module(f"{ORIGINS}.{name}") for name in names)
+
+
+def plugins(kind: str) -> dict[str, str]:
+    """Return the plugins of one kind that origins bring, as ``module:Class`` by name."""
+    return {
+        name: target
+        for table in _tables()
+        for name, target in getattr(table, "PLUGINS", {}).get(kind, {}).items()
+    }
+
+
+def commands() -> dict[str, tuple[str, str]]:
+    """Return the commands of origins: where each is, and what it does in a line."""
+    return {
+        name: row for table in _tables() for name, row in getattr(table, "COMMANDS", {}).items()
+    }
+
+
+def endpoints() -> list[Any]:
+    """Import the modules of origins that answer requests: ``routes``, ``PREFIX``, ``refused``."""
+    return [
+        importlib.import_module(name)
+        for table in _tables()
+        if (name := getattr(table, "ENDPOINTS", ""))
+    ]

@@ -1,0 +1,118 @@
+"""How a task is put: what flags, the environment and the INI say, in this order."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proctor.errors import Problem, UsageError
+from proctor.origins.askbench.ini import IniEntry, IniValues, truth
+from proctor.origins.askbench.tasks import GUIDANCE, Protocol, Task
+from proctor.suggestions import suggest
+
+KNOWN = ("max_turns", "guidance", "strict", "tasks", "attempts")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Hold what a person set beside the file."""
+
+    max_turns: int | None = None
+    guidance: str = ""
+    strict: bool | None = None
+    tasks: tuple[str, ...] = ()
+    attempts: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "Options":
+        """Read options, or say which one is wrong."""
+        if unknown := sorted(given.keys() - set(KNOWN)):
+            hint = suggest(unknown[0], KNOWN)
+            raise UsageError(f"AskBench has no option {unknown[0]!r} ({hint})")
+        guidance = given.get("guidance", "").strip().lower()
+        if guidance and guidance not in GUIDANCE:
+            raise UsageError(f"unknown guidance {guidance!r} (use one of {', '.join(GUIDANCE)})")
+        tasks = tuple(name.strip() for name in given.get("tasks", "").split(",") if name.strip())
+        return cls(
+            max_turns=_count(given, "max_turns"),
+            guidance=guidance,
+            strict=_strict(given["strict"], "strict") if given.get("strict") else None,
+            tasks=tasks,
+            attempts=_count(given, "attempts"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocols:
+    """Settle the protocol of a task."""
+
+    values: IniValues
+    options: Options
+    compat: str
+
+    def of(self, task: Task, warnings: list[Problem]) -> Protocol:
+        """Return how a task is put."""
+        made = Protocol(
+            compat=self.compat,
+            max_turns=self.options.max_turns or self._turns(),
+            guidance=self.options.guidance or self._guidance(),
+            strict=self._strict(),
+        )
+        if task.fata and not self.compat and made.strict:
+            message = "FATA has a protocol of its own: strict mode does not change it"
+            warnings.append(Problem(message=message, severity="warning"))
+        return made
+
+    def _turns(self) -> int | None:
+        entry = self.values.entry("evaluatorconfig", "max_turns")
+        if entry is None or not entry.text:
+            return None
+        return self.values.whole("evaluatorconfig", "max_turns", 3, least=1)
+
+    def _guidance(self) -> str:
+        given = os.environ.get("GUIDANCE_MODE", "").strip().lower()
+        entry: IniEntry | None = None
+        if not given:
+            entry = self.values.entry("evaluatorconfig", "guidance_mode")
+            given = "" if entry is None else entry.text.strip().lower()
+        if not given or given in GUIDANCE:
+            return given or "none"
+        if self.compat:
+            return "none"
+        hint = suggest(given, GUIDANCE)
+        if entry is None:
+            raise UsageError(f"GUIDANCE_MODE is {given!r} ({hint})")
+        self.values.problems.append(entry.problem(f"unknown guidance_mode {given!r}", hint=hint))
+        return "none"
+
+    def _strict(self) -> bool:
+        if self.options.strict is not None:
+            return self.options.strict
+        given = os.environ.get("STRICT_MODE")
+        if given is None or not given.strip():
+            return self.values.flag("evaluatorconfig", "strict_mode", False)
+        try:
+            return truth(given)
+        except ValueError:
+            if self.compat:
+                return False
+        raise UsageError(f"STRICT_MODE is {given!r} (use 1 or 0)")
+
+
+def _count(given: Mapping[str, str], name: str) -> int | None:
+    if not (text := given.get(name, "")):
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        flag = name.replace("_", "-")
+        raise UsageError(f"--{flag} must be a whole number of at least 1, not {text!r}")
+    return number
+
+
+def _strict(text: str, name: str) -> bool:
+    try:
+        return truth(text)
+    except ValueError:
+        raise UsageError(f"{name} is {text!r} (use 1 or 0)") from None

@@ -1,0 +1,12 @@
+"""ColossalAI's evaluation: its configuration, records, result folders and command."""
+
+PLUGINS = {
+    "dialect": {"colossal": "proctor.origins.colossal.dialect:Colossal"},
+    "layout": {"colossal": "proctor.origins.colossal.layout:ColossalLayout"},
+}
+COMMANDS = {
+    "colossal": (
+        "proctor.origins.colossal.command:colossal",
+        "Evaluate as ColossalAI's eval.py did.",
+    ),
+}

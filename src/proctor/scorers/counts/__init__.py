@@ -1,0 +1,1 @@
+"""Scorers that count words, sentences and syllables."""

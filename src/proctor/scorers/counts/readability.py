@@ -1,0 +1,85 @@
+"""How easy an answer is to read: the Flesch Reading Ease Score."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import copysign, floor
+from typing import ClassVar, Literal
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.io.search_paths import installed_version
+from proctor.scorers.counts import tokenise
+from proctor.scorers.overlap.chinese import cutter
+
+FULL = 100.0
+
+
+@dataclass(frozen=True)
+class Readability(Scorer):
+    """Give the Flesch Reading Ease Score of the answer; higher is easier, 90 is fifth grade.
+
+    206.835 - 1.015 * words / sentences - 84.6 * syllables / words. It is shown only, unless it is
+    to count, as so many of 100. With ``compat: original``, both ratios are first rounded to one
+    decimal, and only spaces part words, as Arthur Bench with textstat 0.7.3 has it.
+    """
+
+    version: ClassVar[str] = "2"
+    out_of: ClassVar[float | None] = None
+    instant: ClassVar[bool] = True
+
+    counts: bool = False
+    compat: Literal["", "original"] = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Count, and apply the formula."""
+        if lacking := next(iter(self.missing()), None):
+            return Score.failed(lacking, out_of=self.full_marks)
+        text, original = ctx.output, self.compat == "original"
+        if original:
+            words = len(tokenise.spaced_words(text))
+            sentences = tokenise.spaced_sentences(text)
+            syllables = tokenise.spaced_syllables(text)
+        else:
+            words = len(tokenise.words(text))
+            sentences, syllables = tokenise.sentences(text), tokenise.syllables(text)
+        if not words and not original:
+            return self._unread("the answer has no words to be read")
+        ease = reading_ease(words, sentences, syllables, rounded=original)
+        reason = f"{words} words, {sentences} sentences, {syllables} syllables: {ease:g}"
+        detail = {"words": words, "sentences": sentences, "syllables": syllables}
+        return Score(points=ease, out_of=self.full_marks, reason=reason, detail=detail)
+
+    def _unread(self, reason: str) -> Score:
+        """Score an answer without a word: a miss, where the number counts."""
+        if self.full_marks is None:
+            return Score.failed(reason)
+        return Score(points=0.0, out_of=self.full_marks, reason=reason)
+
+    @property
+    def full_marks(self) -> float | None:
+        """Return 100 where the number counts."""
+        return FULL if self.counts else None
+
+    def missing(self) -> Iterable[str]:
+        """Report the package that syllables are counted with."""
+        return tokenise.missing_hyphenation()
+
+    def toolchain(self) -> str:
+        """Return what syllables are counted with, and what Chinese is cut by."""
+        hyphens = f"pyphen {installed_version('pyphen')}"
+        return hyphens if self.compat else f"{hyphens} {cutter()}"
+
+
+def reading_ease(words: int, sentences: int, syllables: int, *, rounded: bool = False) -> float:
+    """Apply the formula of Flesch, to two decimals."""
+    length = words / sentences
+    weight = syllables / words if words else 0.0
+    if rounded:
+        length, weight = _round(length, 1), _round(weight, 1)
+    return _round(206.835 - 1.015 * length - 84.6 * weight, 2)
+
+
+def _round(number: float, places: int) -> float:
+    """Round halves away from zero, as textstat does."""
+    scale = 10.0**places
+    return floor(number * scale + copysign(0.5, number)) / scale

@@ -1,0 +1,55 @@
+"""How close the length of an answer comes to that of the reference, in words."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.scorers.counts.tokenise import spaced_words, words
+from proctor.scorers.overlap.chinese import cutter
+
+
+@dataclass(frozen=True)
+class WordCountMatch(Scorer):
+    """Compare the number of words with that of the reference: 1 for as many, 0 for twice as many.
+
+    (r - |r - a|) / r for r words in the reference and a in the answer, and never below 0. Of
+    several references, the nearest counts. ``compat: original`` counts what stands between spaces
+    as one word, Chinese too, and has no score where both have none.
+    """
+
+    version: ClassVar[str] = "2"
+    instant: ClassVar[bool] = True
+
+    compat: Literal["", "original"] = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Count both."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        said = self._count(ctx.output)
+        made = [self._one(said, self._count(reference)) for reference in ctx.references]
+        return max(made, key=lambda score: -1.0 if score.points is None else score.points)
+
+    def toolchain(self) -> str:
+        """Return what Chinese is cut by, with its version."""
+        return "" if self.compat else cutter()
+
+    def _one(self, said: int, wanted: int) -> Score:
+        if not wanted and not said and self.compat:
+            return Score.failed("neither the reference nor the answer has a word", out_of=1.0)
+        reason = f"{said} words, {wanted} in the reference"
+        detail = {"words": said, "reference_words": wanted}
+        points = closeness(said, wanted)
+        return Score(points=points, out_of=1.0, reason=reason, detail=detail)
+
+    def _count(self, text: str) -> int:
+        return len(spaced_words(text) if self.compat == "original" else words(text))
+
+
+def closeness(said: int, wanted: int) -> float:
+    """Return how close a number of words comes to the one that is wanted."""
+    apart = abs(wanted - said)
+    if not wanted:
+        return float(not said)
+    return 0.0 if apart > wanted else (wanted - apart) / wanted

@@ -1,0 +1,1 @@
+"""Scorers that compute with neural encoders, which need torch."""

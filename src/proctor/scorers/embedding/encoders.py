@@ -1,0 +1,242 @@
+"""Encoders: texts to one vector a token, many texts at a time, without padding where possible."""
+
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import accumulate, chain, groupby
+from typing import Any
+
+from proctor.errors import MissingResource
+from proctor.scorers.embedding import checkpoints
+
+LAYERS = {
+    "bert-base-chinese": 8,
+    "bert-base-multilingual-cased": 9,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "distilbert-base-uncased": 5,
+    "microsoft/deberta-large-mnli": 18,
+    "microsoft/deberta-xlarge-mnli": 40,
+    "roberta-base": 10,
+    "roberta-large": 17,
+    "roberta-large-mnli": 19,
+    "xlm-roberta-base": 9,
+    "xlm-roberta-large": 17,
+}
+"""The layer that agrees best with people, as the authors of BERTScore found; elsewhere the last."""
+_PACKED = "proctor_packed"
+_HALF = ("bfloat16", "float16")
+_PACKABLE = {"bert", "camembert", "electra", "roberta", "xlm-roberta"}
+"""Kinds of model whose positions may be told, and whose attention may be replaced."""
+_POSITIONS_AFTER_PAD = {"camembert", "roberta", "xlm-roberta"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """Say how texts lie one after the other in what a model is given."""
+
+    runs: Sequence[tuple[int, int]]
+    """How many texts of which length, in order."""
+    longest: int
+    ends: Any
+    """Where texts end, on a GPU."""
+
+
+_PACKING: ContextVar[_Packing] = ContextVar("packing")
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Hold the vectors of all tokens of some texts in one long table."""
+
+    table: Any
+    ids: Any
+    starts: Sequence[int]
+    """Where each text begins in the table."""
+    lengths: Sequence[int]
+
+
+class Encoder:
+    """Hold a loaded encoder, cut off above the layer that is wanted."""
+
+    def __init__(self, model: str, layer: int, device: str, precision: str) -> None:
+        self.device, self.precision = device, precision
+        self.tokenizer, loaded = checkpoints.load("AutoModel", model, device, precision)
+        if hasattr(loaded, "decoder") and hasattr(loaded, "encoder"):
+            loaded = loaded.encoder
+        self.layer = _cut(loaded, layer or LAYERS.get(model, 0), model)
+        if getattr(loaded, "pooler", None) is not None:
+            loaded.pooler = None
+        self.model = loaded
+        self.packs = _can_pack(loaded, device, precision)
+        if self.packs:
+            _teach_packing(loaded)
+        self.first = _first_position(loaded.config)
+        self.most = _most_tokens(self.tokenizer, loaded.config, self.first)
+
+    @property
+    def special(self) -> set[int]:
+        """Return the tokens that stand for no word: they are matched, but not counted."""
+        found = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
+        return {token for token in found if token is not None}
+
+    @property
+    def vocabulary(self) -> int:
+        """Return how many different tokens there are."""
+        return max(len(self.tokenizer), int(self.model.config.vocab_size))
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cut texts into tokens, as many as the model can take."""
+        return checkpoints.tokens(self.tokenizer, texts, self.most)
+
+    def vectors(self, texts: Sequence[Sequence[int]], budget: int) -> Vectors:
+        """Return the vectors of texts that are cut into tokens, so many tokens at a time."""
+        import torch
+
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        starts = [0] * len(texts)
+        made, ids, total = [], [], 0
+        with checkpoints.computing(self.precision):
+            for batch in _batches([len(texts[i]) for i in order], budget, padded=not self.packs):
+                chosen = [texts[order[i]] for i in batch]
+                for i, text in zip(batch, chosen, strict=True):
+                    starts[order[i]] = total
+                    total += len(text)
+                flat = self.sent(torch.tensor(list(chain.from_iterable(chosen))))
+                ids.append(flat)
+                lengths = [len(text) for text in chosen]
+                made.append((self._packed if self.packs else self._padded)(flat, lengths))
+            table = made[0] if len(made) == 1 else torch.cat(made)
+            return Vectors(table, torch.cat(ids), starts, [len(text) for text in texts])
+
+    def _packed(self, flat: Any, lengths: Sequence[int]) -> Any:
+        """Encode texts laid one after the other, each attending to itself alone."""
+        import torch
+
+        runs = [(len(list(same)), length) for length, same in groupby(lengths)]
+        places = torch.cat([torch.arange(length).repeat(count) for count, length in runs])
+        ends = None
+        if self.device.startswith("cuda"):
+            ends = self.sent(torch.tensor([0, *accumulate(lengths)], dtype=torch.int32))
+        token = _PACKING.set(_Packing(runs, max(lengths), ends))
+        try:
+            out = self.model(
+                input_ids=flat.unsqueeze(0),
+                position_ids=self.sent(places + self.first).unsqueeze(0),
+            )
+        finally:
+            _PACKING.reset(token)
+        return out[0][0]
+
+    def _padded(self, flat: Any, lengths: Sequence[int]) -> Any:
+        """Encode texts that are filled up to one length, and drop the filling."""
+        import torch
+
+        counts = torch.tensor(lengths)
+        longest = min(checkpoints.filled_to(max(lengths), self.device), self.most)
+        mask = torch.arange(longest).unsqueeze(0) < counts.unsqueeze(1)
+        places = self.sent(mask.flatten().nonzero().squeeze(1))
+        shown = self.sent(mask.long())
+        filled = torch.full_like(shown, self.tokenizer.pad_token_id or 0).flatten()
+        filled[places] = flat
+        out = self.model(input_ids=filled.view_as(shown), attention_mask=shown)[0]
+        return out.flatten(0, 1).index_select(0, places)
+
+    def sent(self, tensor: Any) -> Any:
+        """Move something small to the device without waiting for it."""
+        return checkpoints.sent(tensor, self.device)
+
+
+@lru_cache(maxsize=2)
+def encoder(model: str, layer: int, device: str, precision: str) -> Encoder:
+    """Return an encoder, loaded once."""
+    return Encoder(model, layer, device, precision)
+
+
+def _batches(lengths: Sequence[int], budget: int, *, padded: bool) -> Iterator[range]:
+    """Cut ascending lengths into ranges of at most so many tokens, filling included."""
+    start = held = 0
+    for i, length in enumerate(lengths):
+        grown = length * (i - start + 1) if padded else held + length
+        if i > start and grown > budget:
+            yield range(start, i)
+            start, grown = i, length
+        held = grown
+    yield range(start, len(lengths))
+
+
+def _cut(model: Any, layer: int, name: str) -> int:
+    """Drop the layers above the one that is wanted, none for the last; return which that is."""
+    holders = (getattr(model, at, None) for at in ("encoder", "transformer"))
+    holder = next((held for held in holders if held is not None), model)
+    shared = hasattr(holder, "albert_layer_groups")
+    at = next((at for at in ("layer", "block", "layers") if hasattr(holder, at)), "")
+    if not shared and not at:
+        raise MissingResource(f"{name}: a model of this kind cannot be cut at a layer")
+    count = holder.config.num_hidden_layers if shared else len(getattr(holder, at))
+    if layer > count:
+        raise MissingResource(f"{name} has {count} layers, so there is no layer {layer}")
+    if shared:
+        holder.config.num_hidden_layers = layer or count
+    elif layer:
+        setattr(holder, at, getattr(holder, at)[:layer])
+    return layer or int(count)
+
+
+def _first_position(config: Any) -> int:
+    return config.pad_token_id + 1 if config.model_type in _POSITIONS_AFTER_PAD else 0
+
+
+def _most_tokens(tokenizer: Any, config: Any, first: int) -> int:
+    places = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    return int(min(tokenizer.model_max_length, places - first))
+
+
+def _can_pack(model: Any, device: str, precision: str) -> bool:
+    """Tell whether texts need no filling: on a GPU that takes a kernel for half precision."""
+    if model.config.model_type not in _PACKABLE:
+        return False
+    if not device.startswith("cuda"):
+        return True
+    return precision in _HALF and find_spec("torch.nn.attention.varlen") is not None
+
+
+def _teach_packing(model: Any) -> None:
+    """Let a model attend within each of the texts that lie one after the other."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    AttentionInterface.register(_PACKED, _attend)
+    AttentionMaskInterface.register(_PACKED, _no_mask)
+    model.set_attn_implementation(_PACKED)
+
+
+def _attend(
+    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any
+) -> tuple[Any, None]:
+    """Attend within texts. Tensors are (1, heads, tokens, width)."""
+    packed = _PACKING.get()
+    if packed.ends is not None:
+        from torch.nn.attention.varlen import varlen_attn
+
+        parts = [part[0].transpose(0, 1) for part in (query, key, value)]
+        ends = (packed.ends, packed.ends, packed.longest, packed.longest)
+        return varlen_attn(*parts, *ends).unsqueeze(0), None
+    import torch
+
+    made, start = [], 0
+    for count, length in packed.runs:
+        end = start + count * length
+        parts = [
+            part[0, :, start:end].unflatten(1, (count, length)).transpose(0, 1)
+            for part in (query, key, value)
+        ]
+        out = torch.nn.functional.scaled_dot_product_attention(*parts, scale=options["scaling"])
+        made.append(out.transpose(1, 2).flatten(0, 1))
+        start = end
+    return torch.cat(made).unsqueeze(0), None
+
+
+def _no_mask(*args: Any, **options: Any) -> None:
+    """Return that nothing is masked: texts are kept apart by how they are attended to."""

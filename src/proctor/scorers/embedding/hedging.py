@@ -1,0 +1,100 @@
+"""Hedging: whether an answer says what language models say instead of an answer."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.core.suite import Case
+from proctor.errors import ProctorError
+from proctor.scorers.embedding import checkpoints
+from proctor.scorers.embedding.bert_score import BertScore
+
+SENTENCE = "As an AI language model, I don't have personal opinions, emotions, or beliefs."
+MOST_SENTENCES = 100
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+
+
+@dataclass(frozen=True)
+class HedgingLanguage(Scorer):
+    """Tell whether the answer hedges: 1 where it comes close to a hedging sentence, 0 else.
+
+    Closeness is BERTScore's F with that sentence, of the whole answer or of one of its sentences,
+    whichever is closer. ``compat: original`` gives the F of the whole answer as it is.
+    """
+
+    version: ClassVar[str] = "1"
+
+    threshold: float = 0.5
+    sentence: str = SENTENCE
+    model: str = checkpoints.MINILM
+    """A folder, a name of the model hub, or the default, which is fetched once."""
+    layer: int = 0
+    """The layer whose vectors are compared; 0 means the one known to be good, else the last."""
+    compat: Literal["", "original"] = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Judge one answer."""
+        return self.score_batch([ctx])[0]
+
+    @property
+    def batches(self) -> bool:
+        """Judge many at once: the encoder is loaded once."""
+        return True
+
+    def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
+        """Compare many answers with the sentence."""
+        texts = [self._texts(ctx.output) for ctx in contexts]
+        pairs = [(text, self.sentence) for parts in texts for text in parts]
+        try:
+            found = iter(self._inner.prf(pairs))
+        except ProctorError as error:
+            return [Score.failed(str(error), out_of=1.0) for _ in contexts]
+        return [self._score([(next(found)[2], text) for text in parts]) for parts in texts]
+
+    def missing(self) -> Iterable[str]:
+        """Report what has to be installed, and folders that are not there."""
+        return self._inner.missing()
+
+    def open(self) -> None:
+        """Load the encoder."""
+        self._inner.open()
+
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Report questions in a language that the encoder does not know."""
+        return checkpoints.unsuited("hedging_language", self.model, [case.prompt])
+
+    def toolchain(self) -> str:
+        """Return the checkpoint, the libraries and the precision."""
+        return self._inner.toolchain()
+
+    def problems(self) -> Iterable[str]:
+        """Report a sentence that says nothing."""
+        if not self.sentence.strip():
+            yield "the sentence is empty"
+        yield from self._inner.problems()
+
+    @cached_property
+    def _inner(self) -> BertScore:
+        return BertScore(model=self.model, layer=self.layer)
+
+    def _texts(self, answer: str) -> list[str]:
+        """Return what is compared: the whole, and its sentences where there are several."""
+        if self.compat == "original":
+            return [answer]
+        parts = [part.strip() for part in _SENTENCE.findall(answer)]
+        parts = [part for part in parts if part][:MOST_SENTENCES]
+        return [answer, *parts] if len(parts) > 1 else [answer]
+
+    def _score(self, found: Sequence[tuple[float, str]]) -> Score:
+        value, text = max(found, key=lambda pair: pair[0])
+        detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
+        if self.compat == "original":
+            return Score(points=value, out_of=1.0, reason=f"F {value:.4f}", detail=detail)
+        hedges = value >= self.threshold
+        sign = "at or above" if hedges else "below"
+        reason = f"F {value:.4f}, {sign} {self.threshold:g}"
+        return Score(points=float(hedges), out_of=1.0, reason=reason, detail=detail)

@@ -1,0 +1,233 @@
+"""UniEval: a model trained to answer questions about texts says how likely the answer is yes."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, ConfigDict
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Json
+from proctor.errors import MissingResource, ProctorError
+from proctor.io import json_bytes
+from proctor.scorers.embedding import checkpoints, sentences
+from proctor.scorers.embedding.t5_yes_no import ON_GPU, answerer
+from proctor.scorers.text.patterns import ORIGINAL
+from proctor.suggestions import LOOSELY, suggest
+
+PLACES = ("output", "source", "reference", "context")
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniEvalQuestion:
+    """Hold what is asked for a dimension: of the whole text, or of each sentence."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    ask: str
+    """With the places ``{output}``, ``{source}``, ``{reference}`` and ``{context}``."""
+    of: Literal["text", "sentences"] = "text"
+    fold: Literal["mean", "sum"] = "mean"
+    """What is made of the sentences."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return what is filled in."""
+        return tuple(_PLACE.findall(self.ask))
+
+    def filled(self, texts: Mapping[str, str], output: str) -> str:
+        """Fill in the texts; braces in them stay as they are."""
+        return _PLACE.sub(lambda m: output if m[1] == "output" else texts[m[1]], self.ask)
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _question(value: Any) -> Any:
+    return {"ask": value} if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class UniEval(Scorer):
+    """Ask a UniEval model about the answer: one question for each dimension, ``task-dimension``.
+
+    A value is the probability of yes against no. Sentence-wise dimensions are means over sentences
+    (``dialogue-engagingness``: sums). It is shown, never added. A dimension for which the case has
+    nothing to fill in, such as no reference, is left out; an empty answer scores 0. ``compat:
+    original`` asks in these cases too, glues instruction and input together, knows no context, and
+    divides by the number of sentences and a millionth.
+    """
+
+    version: ClassVar[str] = "1"
+    out_of: ClassVar[float | None] = None
+
+    dimensions: Annotated[tuple[str, ...], BeforeValidator(_listed)]
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The model of each task: a folder or a name of the model hub; empty is its authors' own."""
+    questions: Mapping[str, Annotated[UniEvalQuestion, BeforeValidator(_question)]] = field(
+        default_factory=dict
+    )
+    """Dimensions of your own: the question, or a mapping with ``ask``, ``of`` and ``fold``."""
+    device: str = "auto"
+    """``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes a GPU where there is one."""
+    precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
+    """``auto`` is ``tf32`` on a GPU, full elsewhere; ``bfloat16`` is quicker and less exact."""
+    compat: str = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Ask about one answer."""
+        return self.score_batch([ctx])[0]
+
+    @property
+    def batches(self) -> bool:
+        """Judge many at once: each model is loaded once, and asked by the token."""
+        return True
+
+    def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
+        """Ask all questions about all answers, each model its own."""
+        try:
+            return self._scores(contexts)
+        # What torch raises is of no one case's making, and would come again with each.
+        except (ProctorError, RuntimeError) as error:
+            return [Score.failed(str(error)) for _ in contexts]
+
+    def missing(self) -> Iterable[str]:
+        """Report what has to be installed, and folders that are not there."""
+        found = (self._model(dimension) for dimension in self._known)
+        return checkpoints.missing("UniEval", found)
+
+    def toolchain(self) -> str:
+        """Return the checkpoints, the libraries, the precision, and how sentences are cut."""
+        return self._toolchain
+
+    def problems(self) -> Iterable[str]:
+        """Report dimensions nobody knows, and questions that cannot be filled in."""
+        if not self.dimensions:
+            yield "dimensions: at least one is wanted"
+        for dimension in self.dimensions:
+            if dimension not in self._questions:
+                yield _unknown(dimension, self._questions)
+            elif not self._model(dimension):
+                yield f"models: no model is named for the task of {dimension!r}"
+        for name, question in self.questions.items():
+            if name.count("-") != 1 or not all(name.split("-")):
+                yield f"questions: {name!r} should be of the form task-dimension"
+            wrong = [place for place in question.places if place not in PLACES]
+            if wrong or "output" not in question.places:
+                known = ", ".join(f"{{{place}}}" for place in PLACES)
+                fault = f"{{{wrong[0]}}} is no place" if wrong else "there is no {output}"
+                yield f"questions: {name!r}: {fault} (known are {known})"
+
+    @cached_property
+    def _questions(self) -> Mapping[str, UniEvalQuestion]:
+        return {**_published()[1], **self.questions}
+
+    @property
+    def _known(self) -> list[str]:
+        return [dimension for dimension in self.dimensions if dimension in self._questions]
+
+    @cached_property
+    def _toolchain(self) -> str:
+        models = dict.fromkeys(self._model(dimension) for dimension in self._known)
+        parts = [checkpoints.identity(model) for model in models if model]
+        parts.append(checkpoints.computed_by(self.device, self.precision, ON_GPU))
+        if any(self._questions[dimension].of == "sentences" for dimension in self._known):
+            parts.append(sentences.splitter_name())
+        return " ".join(parts)
+
+    def _model(self, dimension: str) -> str:
+        task = dimension.partition("-")[0]
+        return self.models.get(task) or _published()[0].get(task, "")
+
+    def _scores(self, contexts: Sequence[ScoreContext]) -> list[Score]:
+        if lacking := next(iter(self.missing()), None):
+            raise MissingResource(lacking)
+        device = checkpoints.device_of(self.device)
+        precision = checkpoints.precision_of(self.precision, device, ON_GPU)
+        asked = [self._asked(ctx) for ctx in contexts]
+        places = {d: checkpoints.located(self._model(d)) for d in self.dimensions}
+        values: dict[tuple[str, str], float] = {}
+        for place in dict.fromkeys(places.values()):
+            mine = [d for d in self.dimensions if places[d] == place]
+            wanted = [text for row in asked for d in mine for text in row.get(d, ())]
+            found = answerer(place, device, precision).likely(wanted) if wanted else []
+            values.update({(place, t): v for t, v in zip(wanted, found, strict=True)})
+        return [
+            self._score({d: [values[places[d], t] for t in texts] for d, texts in row.items()})
+            for row in asked
+        ]
+
+    def _asked(self, ctx: ScoreContext) -> dict[str, list[str]]:
+        """Return the questions of each dimension; none for one that is worth nothing anyway."""
+        original = self.compat == ORIGINAL
+        texts = {
+            "source": _source(ctx, glued=original),
+            "reference": ctx.references[0] if ctx.references else "",
+            "context": "" if original else " ".join(ctx.context),
+        }
+        parts = {"text": [ctx.output] if original or ctx.output.strip() else []}
+        if any(self._questions[dimension].of == "sentences" for dimension in self.dimensions):
+            parts["sentences"] = sentences.split(ctx.output)
+        made: dict[str, list[str]] = {}
+        for dimension in self.dimensions:
+            question = self._questions[dimension]
+            rest = [place for place in question.places if place != "output"]
+            if original or all(texts[place].strip() for place in rest):
+                made[dimension] = [question.filled(texts, part) for part in parts[question.of]]
+        return made
+
+    def _score(self, found: Mapping[str, Sequence[float]]) -> Score:
+        metrics: dict[str, Json] = {}
+        for dimension, values in found.items():
+            metrics[_row(dimension)] = self._folded(self._questions[dimension], values)
+        left_out = [_row(d) for d in self.dimensions if d not in found]
+        detail = {"metrics": metrics, **({"left_out": left_out} if left_out else {})}
+        if not metrics:
+            reason = "the case has nothing to fill into the questions"
+            return Score(status=ScoreStatus.NOT_APPLICABLE, reason=reason, detail=detail)
+        reason = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+        return Score(points=next(iter(metrics.values())), reason=reason, detail=detail)
+
+    def _folded(self, question: UniEvalQuestion, values: Sequence[float]) -> float:
+        if not values:
+            return 0.0
+        if question.of == "text" or question.fold == "sum":
+            return sum(values)
+        return sum(values) / (len(values) + (1e-6 if self.compat == ORIGINAL else 0.0))
+
+
+@cache
+def _published() -> tuple[Mapping[str, str], Mapping[str, UniEvalQuestion]]:
+    """Return the models and the questions of UniEval's authors."""
+    data = json_bytes.loads(files(__package__).joinpath("unieval_questions.json").read_bytes())
+    return data["models"], {
+        name: UniEvalQuestion(**said) for name, said in data["questions"].items()
+    }
+
+
+def _source(ctx: ScoreContext, *, glued: bool) -> str:
+    """Return what was asked: instruction and input where a format keeps them apart."""
+    hidden = ctx.case.hidden
+    if "instruction" not in hidden:
+        return ctx.prompt
+    instruction, given = str(hidden["instruction"]), str(hidden.get("input") or "")
+    if glued or not instruction or not given:
+        return instruction + given
+    return f"{instruction}\n{given}"
+
+
+def _row(dimension: str) -> str:
+    """Turn ``task-dimension`` around, as result files name it."""
+    return "-".join(reversed(dimension.split("-", 1)))
+
+
+def _unknown(dimension: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    meant = suggest(dimension, names, listed=names, cutoff=LOOSELY)
+    return f"dimensions: there is no {dimension!r} ({meant})"

@@ -1,0 +1,141 @@
+"""Criteria for which a judge reads the answer against the passages that came with it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.core.suite import Json
+from proctor.judging import prompts
+from proctor.scorers.judged.original_grades import INVALID, Grade, graded, read_correct
+from proctor.scorers.judged.question import Decision, Question, decide, unaskable
+
+NOTE = "context"
+"""Where an attempt notes the passages that its candidate was given, one text or a list."""
+
+
+class Correct(BaseModel):
+    """Hold whether an answer is right by its context."""
+
+    reason: str = ""
+    result: Literal["correct", "incorrect", "cannot tell"]
+
+
+class Supported(BaseModel):
+    """Hold whether an answer claims more than its context does."""
+
+    reason: str = ""
+    unsupported: tuple[str, ...] = ()
+    result: Literal["supported", "hallucination"]
+
+
+@dataclass(frozen=True)
+class QaCorrectness(Scorer):
+    """Pass when a judge finds the answer to the question correct, going by the context.
+
+    No reference is needed. Where the context does not decide the question, the answer is unscored.
+    With ``compat: original`` the whole reply of the judge is 0 or 1, and any other gives -1.
+    """
+
+    version: ClassVar[str] = "2"
+
+    reads_notes: ClassVar[bool] = True
+
+    tries: int = 3
+    compat: Literal["", "original"] = ""
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask whether the answer is correct."""
+        context = context_of(ctx)
+        if not context:
+            return _without_context()
+        told = {"question": ctx.prompt, "context": context, "answer": ctx.output}
+        if self.compat == "original":
+            asked = Question(
+                prompt=self._prompt, verdict=Grade, untrusted=told, reader=read_correct
+            )
+            return await graded(ctx, asked)
+        asked = Question(prompt=self._prompt, verdict=Correct, untrusted=told, tries=self.tries)
+        made = await decide(
+            ctx,
+            asked,
+            lambda it: Decision(points=float(it.result == "correct"), reason=it.reason),
+        )
+        detail: Mapping[str, Json] = made.detail or {}
+        if detail.get("result") == "cannot tell":
+            reason = f"the judge cannot tell by the context: {made.reason}"
+            detail = {**detail, "category": INVALID}
+            return Score.failed(reason, out_of=1.0, detail=detail)
+        return made
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of([self._prompt], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a judge that would never be asked."""
+        return unaskable(self.tries)
+
+    @property
+    def _prompt(self) -> str:
+        return "bench_correct_original" if self.compat == "original" else "bench_correct"
+
+
+@dataclass(frozen=True)
+class Hallucination(Scorer):
+    """Pass when a judge finds nothing in the answer that the context does not support."""
+
+    version: ClassVar[str] = "2"
+
+    reads_notes: ClassVar[bool] = True
+
+    tries: int = 3
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask whether the context supports all of the answer."""
+        context = context_of(ctx)
+        if not context:
+            return _without_context()
+        asked = Question(
+            prompt="bench_hallucination",
+            verdict=Supported,
+            untrusted={"context": context, "answer": ctx.output},
+            tries=self.tries,
+        )
+        return await decide(
+            ctx,
+            asked,
+            lambda it: Decision(points=float(it.result == "supported"), reason=it.reason),
+        )
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of(["bench_hallucination"], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a judge that would never be asked."""
+        return unaskable(self.tries)
+
+
+def context_of(ctx: ScoreContext) -> str:
+    """Return the passages of an attempt: its own where it notes some, else those of the case."""
+    noted = ctx.attempt.notes.get(NOTE) or ()
+    own = [noted] if isinstance(noted, str) else [str(text) for text in noted]
+    return "\n\n".join(own or ctx.context)
+
+
+def _without_context() -> Score:
+    return Score.failed("there is no context to go by", out_of=1.0)

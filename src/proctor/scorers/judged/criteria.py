@@ -1,0 +1,256 @@
+"""Criteria that a judge decides: a question about the answer, correctness, a rating."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, Field, create_model
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.core.suite import Message
+from proctor.judging import prompts
+from proctor.scorers.judged.original_verdicts import read_result
+from proctor.scorers.judged.question import Correctness, Decision, Question, decide, unaskable
+from proctor.scorers.text.final_answer import extracted
+
+_NONE = {"zh": "（无）"}
+
+
+class YesNo(BaseModel):
+    """Hold whether an answer fulfils a criterion."""
+
+    reason: str = ""
+    result: Literal["yes", "no"]
+
+
+@dataclass(frozen=True)
+class Judged(Scorer):
+    """Pass when a judge finds that the answer fulfils a criterion in the suite's own words."""
+
+    version: ClassVar[str] = "2"
+
+    question: str
+    tries: int = 3
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask whether the criterion is fulfilled."""
+        asked = Question(
+            prompt="judge_yes_no",
+            verdict=YesNo,
+            untrusted={**_around(ctx), "criterion": self.question},
+            tries=self.tries,
+        )
+        return await decide(
+            ctx, asked, lambda it: Decision(points=float(it.result == "yes"), reason=it.reason)
+        )
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of(["judge_yes_no"], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a criterion that says nothing."""
+        return unaskable(self.tries, question=self.question)
+
+
+@dataclass(frozen=True)
+class JudgedCorrect(Scorer):
+    """Pass when a judge finds that the answer is one of the case's references in substance.
+
+    The judge is also shown the final answer that simple rules find in the reply. With
+    ``maths_first``, math-verify decides where it can, and the judge is asked only about the rest.
+    """
+
+    version: ClassVar[str] = "2"
+
+    kind: Literal["", "maths", "choice", "open"] = ""
+    extract: bool = True
+    category: str = ""
+    choices: tuple[str, ...] = ()
+    maths_first: bool = False
+    tries: int = 3
+    compat: Literal["", "original"] = ""
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask whether the answer is correct."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        if self.maths_first:
+            from proctor.scorers.maths.process import compared
+
+            score = await compared(ctx.output, ctx.references)
+            if score is not None:
+                return score
+        return await decide(ctx, self._question(ctx), _of_correctness)
+
+    def _question(self, ctx: ScoreContext) -> Question:
+        none = _NONE.get(ctx.language[:2], "(none)")
+        original = self.compat == "original"
+        answer = extracted(ctx.output) if self.extract and not original else ""
+        return Question(
+            prompt="judge_correct",
+            verdict=Correctness,
+            trusted={"rules": prompts.load(self._rules, ctx.language).text},
+            untrusted={
+                "question": ctx.prompt,
+                "choices": "\n".join(_lettered(self.choices)) or none,
+                "category": self.category or none,
+                "references": "\n".join(ctx.references),
+                "answer": ctx.output,
+                "extracted": answer or none,
+            },
+            tries=self.tries,
+            reader=read_result if original else None,
+            salt=salt_of(ctx) if original else "",
+            detail={"extracted": answer} if answer else {},
+        )
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one, at least about what mathematics leaves open."""
+        return True
+
+    @property
+    def per_attempt(self) -> bool:
+        """Judge each attempt by itself where the original did."""
+        return self.compat == "original"
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt with its rules."""
+        return prompts.keys_of(["judge_correct", self._rules], language)
+
+    def toolchain(self) -> str:
+        """Return the versions of what compares formulas, where that decides first."""
+        if not self.maths_first:
+            return ""
+        from proctor.scorers.maths.equality import library_versions
+
+        return library_versions()
+
+    def missing(self) -> Iterable[str]:
+        """Report math-verify where it is wanted and not there."""
+        if self.maths_first:
+            from proctor.scorers.maths.equality import missing_library
+
+            yield from missing_library()
+
+    def problems(self) -> Iterable[str]:
+        """Report a judge that would never be asked."""
+        return unaskable(self.tries)
+
+    @property
+    def _rules(self) -> str:
+        return f"judge_rules_{self.kind or 'any'}"
+
+
+@dataclass(frozen=True)
+class Rating(Scorer):
+    """Let a judge rate the answer on a scale; only shown, unless it is to count.
+
+    Where it counts, ``scale`` says how: ``share``, the rating out of the highest, so that the
+    lowest is worth something (1 of 5 counts 20 %); ``range``, what it is above the lowest out of
+    the whole range, so that the lowest is worth nothing (1 of 5 counts 0 %, 3 of 5 counts 50 %).
+    """
+
+    version: ClassVar[str] = "2"
+
+    out_of: ClassVar[float | None] = None
+
+    question: str
+    low: int = 1
+    high: int = 5
+    counts: bool = False
+    tries: int = 3
+    scale: Literal["share", "range"] = "share"
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask for the rating."""
+        asked = Question(
+            prompt="judge_rating",
+            verdict=_rated(self.low, self.high),
+            trusted={"low": str(self.low), "high": str(self.high)},
+            untrusted={**_around(ctx), "criterion": self.question},
+            tries=self.tries,
+            out_of=self.full_marks,
+        )
+        return await decide(ctx, asked, self._meaning)
+
+    def _meaning(self, verdict: Any) -> Decision:
+        """Return the points that a rating gives, saying so where they are not the rating."""
+        rating = float(verdict.rating)
+        if not self.counts:
+            return Decision(points=rating, reason=verdict.reason)
+        points = rating - self._nothing
+        worth = f"rated {rating:g} from {self.low} to {self.high}"
+        worth += f", which counts {points:g} of {self.full_marks:g} points"
+        return Decision(points=points, reason=f"{worth}: {verdict.reason}".removesuffix(": "))
+
+    @property
+    def full_marks(self) -> float | None:
+        """Return what the top of the scale is worth, where the rating counts."""
+        return float(self.high) - self._nothing if self.counts else None
+
+    @property
+    def _nothing(self) -> float:
+        """Return the rating that is worth nothing."""
+        return float(self.low) if self.scale == "range" else 0.0
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of(["judge_rating"], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a scale that goes nowhere."""
+        if self.low >= self.high:
+            yield f"the scale goes from {self.low} to {self.high}: high must be above low"
+        elif self.counts and not (self.full_marks or 0.0) > 0:
+            yield f"the highest rating, {self.high}, is worth nothing (fix: scale: range)"
+        yield from unaskable(self.tries, question=self.question)
+
+
+def salt_of(ctx: ScoreContext) -> str:
+    """Return what tells the judgements of this attempt apart from those of others."""
+    return f"{ctx.case.id}#{ctx.attempt.index}"
+
+
+def before_answer(messages: Sequence[Message], language: str = "en") -> prompts.Transcript:
+    """Return the messages before the last reply, as a judge is shown them."""
+    last = max((i for i, m in enumerate(messages) if m.role == "assistant"), default=len(messages))
+    return prompts.spoken(messages[:last], nothing=_NONE.get(language[:2], "(none)"))
+
+
+def _around(ctx: ScoreContext) -> Mapping[str, prompts.Words]:
+    none = _NONE.get(ctx.language[:2], "(none)")
+    return {
+        "conversation": before_answer(ctx.transcript, ctx.language),
+        "references": "\n".join(ctx.references) or none,
+        "answer": ctx.output,
+    }
+
+
+def _of_correctness(verdict: Correctness) -> Decision:
+    return Decision(points=float(verdict.result == "correct"), reason=verdict.reason)
+
+
+def _lettered(choices: Sequence[str]) -> Iterable[str]:
+    for number, choice in enumerate(choices):
+        yield f"{chr(ord('A') + number)}) {choice}" if number < 26 else choice
+
+
+@cache
+def _rated(low: int, high: int) -> Any:
+    return create_model(
+        "Rated", reason=(str, ""), rating=(int, Field(ge=low, le=high)), __base__=BaseModel
+    )

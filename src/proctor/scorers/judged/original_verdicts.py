@@ -1,0 +1,58 @@
+"""Verdicts read as AskBench's own code reads them, so that old numbers come out."""
+
+from pydantic import BaseModel
+
+from proctor.core.suite import Json
+from proctor.judging.first_fence import read_first_json
+from proctor.scorers.judged.question import Correctness
+
+_RESULTS = {
+    "correct": True, "right": True, "yes": True, "match": True,
+    "incorrect": False, "wrong": False, "no": False,
+}  # fmt: skip
+_MET = {
+    "true": True, "yes": True, "y": True, "1": True,
+    "false": False, "no": False, "n": False, "0": False,
+}  # fmt: skip
+
+
+class Unusable(ValueError):
+    """Say that JSON came, but not with a usable value: the original does not ask again."""
+
+    final = True
+
+
+class Met(BaseModel):
+    """Hold whether a rubric item holds."""
+
+    explanation: str = ""
+    criteria_met: bool
+
+
+def read_result(text: str) -> Correctness:
+    """Read a single-turn verdict."""
+    found = read_first_json(text)
+    right = _truth(_get(found, "result"), _RESULTS)
+    if right is None:
+        raise Unusable("the JSON has no usable value of 'result'")
+    reason = str(_get(found, "reason") or "")
+    return Correctness(reason=reason, result="correct" if right else "incorrect")
+
+
+def read_met(text: str) -> Met:
+    """Read the verdict on a rubric item."""
+    found = read_first_json(text)
+    met = _truth(_get(found, "criteria_met"), _MET)
+    if met is None:
+        raise Unusable("the JSON has no usable value of 'criteria_met'")
+    return Met(explanation=str(_get(found, "explanation") or ""), criteria_met=met)
+
+
+def _get(found: Json, key: str) -> Json:
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _truth(value: Json, words: dict[str, bool]) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    return words.get(value.strip().lower()) if isinstance(value, str) else None

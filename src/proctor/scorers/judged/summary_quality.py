@@ -1,0 +1,120 @@
+"""Summaries: whether a judge prefers the answer to the reference, asked in both orders."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.exchange import Usage
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Json
+from proctor.judging import prompts
+from proctor.scorers.judged.original_grades import Grade, graded, read_choice
+from proctor.scorers.judged.question import Decision, Question, decide, unaskable
+
+CATEGORIES = {0.0: "reference", 0.5: "equal", 1.0: "candidate"}
+
+
+class Better(BaseModel):
+    """Hold which of two summaries is better."""
+
+    reason: str = ""
+    better: Literal["first", "second", "tie"]
+
+
+@dataclass(frozen=True)
+class SummaryQuality(Scorer):
+    """Compare the answer, a summary, with the reference: 1 where a judge finds it better, 0 if not.
+
+    The judge is asked twice, with either of them first; a tie, or two verdicts that differ, is
+    worth a half. With ``compat: original`` it is asked once, the reference first; the reply begins
+    with 0, 1 or tie, and any other gives -1.
+    """
+
+    version: ClassVar[str] = "2"
+
+    tries: int = 3
+    compat: Literal["", "original"] = ""
+
+    async def score(self, ctx: ScoreContext) -> Score:
+        """Ask which summary is better."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        reference = ctx.references[0]
+        if self.compat == "original":
+            told = _told(ctx, reference, ctx.output)
+            asked = Question(prompt=self._prompt, verdict=Grade, untrusted=told, reader=read_choice)
+            return await graded(ctx, asked)
+        first = await self._ask(ctx, reference, ctx.output, {"first": 0.0, "second": 1.0})
+        if first.status is ScoreStatus.FAILED:
+            return first
+        second = await self._ask(ctx, ctx.output, reference, {"first": 1.0, "second": 0.0})
+        if second.status is ScoreStatus.FAILED:
+            return second
+        return _folded(first, second)
+
+    @property
+    def needs_judge(self) -> bool:
+        """Ask one always."""
+        return True
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompt."""
+        return prompts.keys_of([self._prompt], language)
+
+    def problems(self) -> Iterable[str]:
+        """Report a judge that would never be asked."""
+        return unaskable(self.tries)
+
+    @property
+    def _prompt(self) -> str:
+        return "bench_summary_original" if self.compat == "original" else "bench_summary"
+
+    async def _ask(
+        self, ctx: ScoreContext, first: str, second: str, worth: Mapping[str, float]
+    ) -> Score:
+        asked = Question(
+            prompt=self._prompt,
+            verdict=Better,
+            untrusted=_told(ctx, first, second),
+            tries=self.tries,
+        )
+        return await decide(
+            ctx, asked, lambda it: Decision(points=worth.get(it.better, 0.5), reason=it.reason)
+        )
+
+
+def _told(ctx: ScoreContext, first: str, second: str) -> Mapping[str, str]:
+    return {"text": ctx.prompt, "first": first, "second": second}
+
+
+def _folded(first: Score, second: Score) -> Score:
+    """Make one score of both orders; whoever wins only by where it stands does not win."""
+    both = (first.points or 0.0, second.points or 0.0)
+    # Judges that are divided may give a quarter, which is no preference either.
+    points = both[0] if both[0] == both[1] and both[0] in CATEGORIES else 0.5
+    agreed = "" if both[0] == both[1] else "the verdict depends on the order: "
+    details: list[Mapping[str, Json]] = [score.detail or {} for score in (first, second)]
+    detail = {
+        "category": CATEGORIES[points],
+        "orders": [
+            {"first": name, "points": score.points, **told}
+            for name, score, told in zip(
+                ("reference", "candidate"), (first, second), details, strict=True
+            )
+        ],
+        "usage": _usage(details),
+    }
+    reason = f"{agreed}{first.reason}" + (f" / {second.reason}" if agreed else "")
+    return Score(points=points, out_of=1.0, reason=reason, detail=detail)
+
+
+def _usage(details: Iterable[Mapping[str, Json]]) -> Mapping[str, Json]:
+    """Add up what both questions took, where the run's sums look for it."""
+    from proctor.core.fingerprint import plain
+
+    total = sum((Usage(**(told.get("usage") or {})) for told in details), Usage())
+    made: Mapping[str, Json] = plain(total)
+    return made

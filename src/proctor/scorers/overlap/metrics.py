@@ -1,0 +1,132 @@
+"""Overlap of the answer with references, by all the metrics people know, in one pass."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.scorers.overlap.chinese import HOW_TO, cut_by, cutter, missing_jieba, original_cutter
+from proctor.scorers.overlap.process import values_of_many
+from proctor.scorers.overlap.tokens import Language, language_of
+from proctor.scorers.overlap.values import ROWS, Metric, MetricRow, Pair
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class TextMetrics(Scorer):
+    """Compare the answer with the case's references by BLEU, ROUGE, chrF and others; only shown.
+
+    ``bleu`` is sentence BLEU-1 to 4, smoothed ("exp"), orders that the answer is too short for
+    left out. ``rouge`` is ROUGE-1, 2 and L (F-measure). ``chrf`` is chrF2 over characters 1 to 6
+    with case and without white space, as sacrebleu has it. ``prf`` is precision, recall and F1 of
+    the two bags of tokens. ``distinct`` is the share of distinct n-grams in the answer, averaged
+    over the orders 1 to 3 that it has. An empty text is worth 0; of several references the best
+    counts.
+
+    Tokens are lower-case words. ``language`` says how Chinese is cut: ``zh`` by jieba's
+    dictionary, ``en`` sign by sign; left out, the case's reference tells by its script. Without
+    the extra ``chinese`` it is always sign by sign, and the signature says so.
+
+    ``compat: original`` computes what ColossalAI's evaluation does, with jieba 0.42.1: text is
+    stripped of most punctuation first, BLEU is not smoothed, P/R/F1 compare place by place, chrF
+    counts orders that a text is too short for, Chinese ROUGE fails on an empty text, only the
+    first reference counts.
+    """
+
+    version: ClassVar[str] = "2"
+    out_of: ClassVar[float | None] = None
+
+    metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = (
+        "bleu",
+        "rouge",
+        "distinct",
+        "chrf",
+        "prf",
+    )
+    language: Literal["", "zh", "en"] = ""
+    compat: Literal["", "original"] = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Compare one answer."""
+        return self.score_batch([ctx])[0]
+
+    @property
+    def batches(self) -> bool:
+        """Share the work on many texts."""
+        return True
+
+    def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
+        """Compare all answers, each with every reference of its case."""
+        pairs: list[Pair] = []
+        counts = []
+        for ctx in contexts:
+            made = self._pairs(ctx)
+            pairs += made
+            counts.append(len(made))
+        rows = iter(values_of_many(pairs, self.metrics, self.compat))
+        return [self._score([next(rows) for _ in range(count)]) for count in counts]
+
+    def problems(self) -> Iterable[str]:
+        """Report a list of metrics that is empty or says one twice."""
+        if not self.metrics:
+            yield f"no metrics are asked for (known are: {', '.join(ROWS)})"
+        for metric in dict.fromkeys(self.metrics):
+            if self.metrics.count(metric) > 1:
+                yield f"the metric {metric!r} is asked for twice"
+
+    def missing(self) -> Iterable[str]:
+        """Report jieba where Chinese must be cut by it."""
+        if self.language == "zh" and self._cuts:
+            if self.compat:
+                yield from missing_jieba()
+            elif cut_by() != "jieba":
+                yield f"neither jieba nor rjieba, which cut Chinese, is installed ({HOW_TO})"
+
+    def toolchain(self) -> str:
+        """Name what Chinese is cut by, with its version."""
+        if self.language == "en" or not self._cuts:
+            return ""
+        return f"Chinese by {original_cutter() if self.compat else cutter()}"
+
+    @property
+    def _cuts(self) -> bool:
+        """Tell whether some metric needs words."""
+        return bool(self.compat) or set(self.metrics) != {"chrf"}
+
+    def _pairs(self, ctx: ScoreContext) -> list[Pair]:
+        references: Sequence[str] = ctx.references[:1] if self.compat else ctx.references
+        if not references and set(self.metrics) == {"distinct"}:
+            references = [""]
+        if not references:
+            return []
+        language: Language = self.language or language_of([*references, ctx.output, ctx.prompt])
+        return [(ctx.output, reference, language) for reference in references]
+
+    def _score(self, rows: Sequence[MetricRow]) -> Score:
+        if not rows:
+            return Score.failed("there is no reference to compare with")
+        values = rows[0].values if len(rows) == 1 else _best(rows)
+        errors = rows[0].errors
+        failure = "; ".join(f"the original stops at {name}: {errors[name]}" for name in errors)
+        if not values:
+            return Score.failed(failure, detail={"errors": errors})
+        reason = ", ".join(f"{name} {value:.4f}" for name, value in values.items())
+        detail: dict[str, Any] = {"metrics": values}
+        if errors:
+            reason, detail["errors"] = f"{reason}; {failure}", errors
+        return Score(points=next(iter(values.values())), reason=reason, detail=detail)
+
+
+def _best(rows: Sequence[MetricRow]) -> dict[str, float]:
+    """Return the best value of each metric; precision and recall go with the best F1."""
+    values = {name: max(row.values[name] for row in rows) for name in rows[0].values}
+    if "f1_score" in values:
+        best = max(rows, key=lambda row: row.values["f1_score"])
+        values |= {name: best.values[name] for name in ROWS["prf"]}
+    return values

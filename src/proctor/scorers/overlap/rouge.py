@@ -1,0 +1,144 @@
+"""Overlap of the answer with references: ROUGE."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from proctor.contracts.scorer import Probe, ScoreContext, Scorer
+from proctor.core.score import Score
+from proctor.core.suite import Case
+from proctor.scorers.overlap.alignment import NOWHERE, align
+from proctor.scorers.overlap.formulas import f_measure
+from proctor.scorers.overlap.tokens import words
+from proctor.scorers.text.patterns import ORIGINAL
+
+METRICS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Rouge(Scorer):
+    """Compare the answer with references by ROUGE's F-measure, the best reference counting.
+
+    The F-measure is mapped so that ``low`` gives nothing and ``high`` gives full marks. References
+    are those given here, or else the case's own. Tokens are lower-case words of any script, sign by
+    sign where it writes no spaces; ``compat: original`` knows plain letters and digits only.
+    """
+
+    version: ClassVar[str] = "2"
+
+    metric: Literal["rouge1", "rouge2", "rougeL", "rougeLsum"] = "rougeL"
+    references: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    low: float = 0.0
+    high: float = 1.0
+    compat: str = ""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Compare with every reference."""
+        references = self.references or ctx.references
+        if not references:
+            return Score.failed("there is no reference to compare with", out_of=1.0)
+        ascii_only = self.compat == ORIGINAL
+        answer = _RougeText.of(ctx.output, ascii_only)
+        rows = [_values(_prepared(reference, ascii_only), answer) for reference in references]
+        values = {name: max(row[name] for row in rows) for name in METRICS}
+        best = max(range(len(rows)), key=lambda i: rows[i][self.metric])
+        raw = values[self.metric]
+        points = min(max((raw - self.low) / (self.high - self.low), 0.0), 1.0)
+        reason = f"{self.metric} {raw:.4f} against reference {best + 1} of {len(rows)}"
+        if (self.low, self.high) != (0.0, 1.0):
+            reason += f", from {self.low:g} (nothing) to {self.high:g} (full marks)"
+        detail = {**values, "normalized_score": points, "best_reference": best}
+        return Score(points=points, out_of=1.0, reason=reason, detail=detail)
+
+    def problems(self) -> Iterable[str]:
+        """Report a scale that maps nothing."""
+        if self.high <= self.low:
+            yield f"high ({self.high:g}) must be greater than low ({self.low:g})"
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer each reference."""
+        references = self.references or case.references
+        return [Probe(kind="reference", answer=reference) for reference in references]
+
+
+@dataclass(frozen=True, slots=True)
+class _RougeText:
+    """Hold a text cut into sentences of tokens."""
+
+    sentences: tuple[tuple[str, ...], ...]
+    tokens: tuple[str, ...]
+    unigrams: Counter[str]
+    bigrams: Counter[tuple[str, str]]
+
+    @classmethod
+    def of(cls, text: str, ascii_only: bool) -> "_RougeText":
+        cut = _ascii_words if ascii_only else words
+        sentences = tuple(tuple(cut(line)) for line in text.split("\n") if line)
+        tokens = tuple(token for sentence in sentences for token in sentence)
+        return cls(sentences, tokens, Counter(tokens), Counter(pairwise(tokens)))
+
+
+def _ascii_words(text: str) -> list[str]:
+    return _ASCII_WORD.findall(text.lower())
+
+
+@lru_cache(maxsize=256)
+def _prepared(text: str, ascii_only: bool) -> _RougeText:
+    return _RougeText.of(text, ascii_only)
+
+
+def _values(reference: _RougeText, answer: _RougeText) -> dict[str, float]:
+    from rapidfuzz.distance import LCSseq
+
+    longest = LCSseq.similarity(reference.tokens, answer.tokens)
+    sizes = len(reference.tokens), len(answer.tokens)
+    return {
+        "rouge1": _f_of_counts(reference.unigrams, answer.unigrams),
+        "rouge2": _f_of_counts(reference.bigrams, answer.bigrams),
+        "rougeL": f_measure(longest, *sizes),
+        "rougeLsum": f_measure(_union_hits(reference, answer), *sizes),
+    }
+
+
+def _f_of_counts(reference: Counter[Any], answer: Counter[Any]) -> float:
+    small, large = sorted((reference, answer), key=len)
+    hits = sum(min(count, large[gram]) for gram, count in small.items())
+    return f_measure(hits, reference.total(), answer.total())
+
+
+def _union_hits(reference: _RougeText, answer: _RougeText) -> int:
+    """Count the reference tokens that some sentence of the answer shares in order, each once."""
+    left_of_reference, left_of_answer = Counter(reference.unigrams), Counter(answer.unigrams)
+    hits = 0
+    for token in _union_tokens(reference.sentences, answer.sentences):
+        if left_of_reference[token] > 0 and left_of_answer[token] > 0:
+            left_of_reference[token] -= 1
+            left_of_answer[token] -= 1
+            hits += 1
+    return hits
+
+
+def _union_tokens(
+    reference: Sequence[tuple[str, ...]], answer: Sequence[tuple[str, ...]]
+) -> Iterator[str]:
+    vocabularies = [frozenset(sentence) for sentence in answer]
+    for sentence in reference:
+        shared: set[int] = set()
+        words = frozenset(sentence)
+        for candidate, vocabulary in zip(answer, vocabularies, strict=True):
+            if not words.isdisjoint(vocabulary):
+                partners = align(sentence, candidate)
+                shared.update(i for i, place in enumerate(partners) if place != NOWHERE)
+        for i in sorted(shared):
+            yield sentence[i]

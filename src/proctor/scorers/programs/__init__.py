@@ -1,0 +1,1 @@
+"""Scorers that run programs: unit tests and functions of suites."""

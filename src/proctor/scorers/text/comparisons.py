@@ -1,0 +1,238 @@
+"""Plain comparisons of the answer with a text, a pattern or a number."""
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isclose
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator
+
+from proctor.contracts.scorer import Probe, ScoreContext, Scorer
+from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
+from proctor.core.suite import Case
+from proctor.scorers.text.patterns import example_of, find_pattern, find_text, pattern_problem
+from proctor.scorers.text.short_answers import contains as has_reference
+from proctor.scorers.text.short_answers import normalised, tokens_of
+
+
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class ExactMatch(Scorer):
+    """Pass when the answer equals one of the case's references.
+
+    Case, white space, full-width forms, surrounding quotes, closing punctuation and a leading
+    article do not count, nor do commas between thousands (``1,000``) and zeros behind the point
+    (``3.0``). Signs, decimal points and the symbols of names do: ``C++`` is not ``C``.
+    """
+
+    instant: ClassVar[bool] = True
+    version: ClassVar[str] = "2"
+
+    ignore_case: bool = False
+    strip: bool = True
+    """Whether white space around the answer is excused; without, every character counts."""
+    compat: Literal["", "original"] = ""
+    """``original`` ignores case by lower-casing alone, as Arthur Bench does: ß is not ss."""
+    strict: bool = False
+    """Whether every character counts, but for what ``ignore_case`` and ``strip`` excuse."""
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Compare the whole answer."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        expected = [self._normal(reference) for reference in ctx.references]
+        if self._normal(ctx.output) in expected:
+            return self._scored(1.0, "equals a reference", EQUAL)
+        missed = f"is not {_or(ctx.references)}"
+        if any(has_reference(ctx.output, reference) for reference in ctx.references):
+            return self._scored(0.0, f"{missed}, but contains it", CONTAINED)
+        return self._scored(0.0, missed, ABSENT)
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer each reference."""
+        return [Probe(kind="reference", answer=reference) for reference in case.references]
+
+    @staticmethod
+    def _scored(points: float, reason: str, relation: str) -> Score:
+        return Score(points=points, out_of=1.0, reason=reason, detail={REFERENCE: relation})
+
+    def _normal(self, text: str) -> str:
+        if self.strip and not self.strict and not self.compat:
+            same = normalised(text)
+            return same.casefold() if self.ignore_case else same
+        text = text.strip() if self.strip else text
+        if self.compat == "original" and self.ignore_case:
+            return text.lower()
+        return text.casefold() if self.ignore_case else text
+
+
+@dataclass(frozen=True)
+class Contains(Scorer):
+    """Pass when the answer contains all of the texts, or any of them.
+
+    ``any: references`` (or ``all: references``, or just ``references``) looks for the case's
+    references, as words of their own, whatever their case and width.
+    """
+
+    instant: ClassVar[bool] = True
+
+    texts: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    all: bool | Literal["references"] = True
+    any: Literal["references"] | None = None
+    ignore_case: bool = False
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Look for each text."""
+        if self._by_references:
+            return self._among_references(ctx)
+        spans = [find_text(ctx.output, text, ignore_case=self.ignore_case) for text in self._texts]
+        found = [span is not None for span in spans]
+        hit = all(found) if self.all else any(found)
+        missing = [text for text, ok in zip(self._texts, found, strict=True) if not ok]
+        reason = "contains what is wanted" if hit else f"does not contain {_or(missing)}"
+        rows = [
+            {"text": text, "span": None if span is None else list(span)}
+            for text, span in zip(self._texts, spans, strict=True)
+        ]
+        return Score(points=float(hit), out_of=1.0, reason=reason, detail={"texts": rows})
+
+    def problems(self) -> Iterable[str]:
+        """Report texts that say nothing."""
+        if self._by_references:
+            if self._texts:
+                yield "either texts or references are looked for, not both"
+            return
+        if not self._texts:
+            yield "no text is given"
+        if "" in self._texts:
+            yield "an empty text is contained in every answer"
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Paste the texts together."""
+        texts = case.references if self._by_references else self._texts
+        return [Probe(kind="stuffing", answer="\n".join(texts))]
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        return (self.texts,) if isinstance(self.texts, str) else self.texts
+
+    @property
+    def _by_references(self) -> bool:
+        return self.any is not None or self.all == "references"
+
+    def _among_references(self, ctx: ScoreContext) -> Score:
+        if not ctx.references:
+            return Score.failed("the case has no reference to look for", out_of=1.0)
+        missing = [text for text in ctx.references if not has_reference(ctx.output, text)]
+        hit = not missing if self.any is None else len(missing) < len(ctx.references)
+        reason = "contains what is wanted" if hit else f"does not contain {_or(missing)}"
+        return Score(points=float(hit), out_of=1.0, reason=reason)
+
+
+@dataclass(frozen=True)
+class TokenF1(Scorer):
+    """Give the F1 of the words that the answer shares with a reference, the best one counting.
+
+    Words are compared in one case and width, without punctuation and articles; Chinese and
+    Japanese by the sign; a number with its sign and its decimals is one word.
+    """
+
+    instant: ClassVar[bool] = True
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Count the shared words."""
+        if not ctx.references:
+            return Score.failed("the case has no reference to compare with", out_of=1.0)
+        answer = tokens_of(ctx.output)
+        pairs = [(_f1(answer, tokens_of(reference)), reference) for reference in ctx.references]
+        best, reference = max(pairs, key=lambda pair: pair[0])
+        return Score(points=best, out_of=1.0, reason=f"F1 {best:.2f} with {_or([reference])}")
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer each reference."""
+        return [Probe(kind="reference", answer=reference) for reference in case.references]
+
+
+def _f1(answer: "Counter[str]", reference: "Counter[str]") -> float:
+    if not answer or not reference:
+        return float(answer == reference)
+    shared = (answer & reference).total()
+    return 2 * shared / (answer.total() + reference.total())
+
+
+@dataclass(frozen=True)
+class Matches(Scorer):
+    """Pass when a regular expression matches somewhere in the answer, or all of it."""
+
+    time_limit: ClassVar[float] = 3.0
+
+    pattern: str
+    ignore_case: bool = False
+    full: bool = False
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Search the answer."""
+        pattern = rf"\A(?:{self.pattern})\Z" if self.full else self.pattern
+        span = find_pattern(ctx.output, pattern, ignore_case=self.ignore_case)
+        reason = f"/{self.pattern}/ {'matches' if span else 'does not match'}"
+        detail = {"span": None if span is None else list(span)}
+        return Score(points=float(span is not None), out_of=1.0, reason=reason, detail=detail)
+
+    def problems(self) -> Iterable[str]:
+        """Report a pattern that does not compile."""
+        if (problem := pattern_problem(self.pattern)) is not None:
+            yield problem
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Make a text that matches."""
+        try:
+            return [Probe(kind="stuffing", answer=example_of(self.pattern))]
+        except ValueError:
+            return []
+
+
+_NUMBER = re.compile(
+    r"[-+−]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII
+)
+
+
+@dataclass(frozen=True)
+class Number(Scorer):
+    """Pass when the last number in the answer equals a value."""
+
+    value: float
+    tolerance: float = 1e-9
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Compare the last number, relative to its size."""
+        found = last_number(ctx.output)
+        if found is None:
+            return Score(points=0.0, out_of=1.0, reason="the answer contains no number")
+        number, span = found
+        hit = isclose(number, self.value, rel_tol=self.tolerance, abs_tol=self.tolerance)
+        wanted = "as wanted" if hit else f"not {self.value:g}"
+        reason = f"the last number is {number:g}, {wanted}"
+        return Score(points=float(hit), out_of=1.0, reason=reason, detail={"span": list(span)})
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Offer the number itself."""
+        return [Probe(kind="reference", answer=repr(self.value))]
+
+
+def last_number(text: str) -> tuple[float, tuple[int, int]] | None:
+    """Return the last number of a text with its place; thousands may be grouped by commas."""
+    found = deque(_NUMBER.finditer(text), maxlen=1)
+    if not found:
+        return None
+    last = found[0]
+    return float(last[0].replace(",", "").replace("−", "-")), last.span()
+
+
+def _or(texts: Iterable[str]) -> str:
+    shown = [repr(text if len(text) <= 40 else text[:39] + "…") for text in texts]
+    return " or ".join(shown[:5]) + (" …" if len(shown) > 5 else "")

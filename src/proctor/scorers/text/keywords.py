@@ -1,0 +1,232 @@
+"""Keywords with weights, alternatives, conditions and regular expressions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict
+
+from proctor.contracts.scorer import Probe, ScoreContext
+from proctor.core.score import Score
+from proctor.core.suite import Case
+from proctor.core.summation import in_turn
+from proctor.errors import ConditionError
+from proctor.scorers.programs.python_check import Handled, Handler
+from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
+from proctor.scorers.text.patterns import (
+    ORIGINAL,
+    example_of,
+    find_pattern,
+    find_text,
+    pattern_problem,
+)
+
+Span = tuple[int, int]
+
+
+def _node(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """Look for a text, for any of several nodes, or for all of them."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    text: str | None = None
+    any: "tuple[Annotated[Node, BeforeValidator(_node)], ...] | None" = None
+    all: "tuple[Annotated[Node, BeforeValidator(_node)], ...] | None" = None
+    regex: bool | None = None
+    ignore_case: bool | None = None
+    cond: str | None = None
+
+    @property
+    def branches(self) -> "tuple[Node, ...]":
+        """Return what this node is made of; a leaf has no branches."""
+        return self.any or self.all or ()
+
+    def leaves(self) -> "Iterator[Node]":
+        """Yield the texts to look for, from left to right, with inherited settings filled in."""
+        if self.text is not None:
+            yield self
+        for branch in self.branches:
+            yield from branch.under(self).leaves()
+
+    def under(self, outer: "Node") -> "Node":
+        """Inherit what this node leaves open from the node around it."""
+        return replace(
+            self,
+            regex=outer.regex if self.regex is None else self.regex,
+            ignore_case=outer.ignore_case if self.ignore_case is None else self.ignore_case,
+        )
+
+    def show(self) -> str:
+        """Write the node as a short text."""
+        if self.text is not None:
+            return f"/{self.text}/" if self.regex else self.text
+        word = " or " if self.any is not None else " and "
+        return f"({word.join(branch.under(self).show() for branch in self.branches)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeywordRule(Node):
+    """Give points for a node that is found, or take them away."""
+
+    weight: float = 1.0
+    neg: bool = False
+
+
+@dataclass(frozen=True)
+class Keywords(Handled):
+    """Give points for each keyword that the answer contains.
+
+    A rule is a text, or a mapping with one of ``text``, ``any`` and ``all``, and optionally
+    ``weight``, ``neg`` (a match takes the weight away), ``regex``, ``ignore_case`` and ``cond``: a
+    Python expression over ``context`` (``match`` or ``unmatch`` for each rule before), ``ans`` and
+    ``response``, which must hold as well.
+    """
+
+    time_limit: ClassVar[float] = 3.0
+
+    rules: tuple[Annotated[KeywordRule, BeforeValidator(_node)], ...]
+    compat: str = ""
+    post_handler: Handler | None = None
+
+    def score(self, ctx: ScoreContext) -> Score:
+        """Look for every rule in the output."""
+        statuses: list[str] = []
+        rows = []
+        total = 0.0
+        harmless = answers_to_try(ctx.case)
+        for number, rule in enumerate(self._rules, 1):
+            try:
+                spans = self._find(rule, _Read(ctx.output, statuses, harmless, failed=rule.neg))
+            except ConditionError as error:
+                reason = f"keyword {number} ({rule.show()}): {error}"
+                return Score.failed(reason, out_of=self.full_marks)
+            points = (-rule.weight if rule.neg else rule.weight) if spans is not None else 0.0
+            total += points
+            statuses.append("unmatch" if spans is None else "match")
+            rows.append(
+                {
+                    "keyword": rule.show(),
+                    "status": statuses[-1],
+                    **({"neg": True} if rule.neg else {}),
+                    "points": points,
+                    "spans": [list(span) for span in spans or ()],
+                }
+            )
+        return Score(
+            points=total, out_of=self.full_marks, reason=_reason(rows), detail={"rules": rows}
+        )
+
+    def statuses(self, score: Score) -> list[str]:
+        """Return what became of each of them, as a function of the suite is told."""
+        return [row["status"] for row in score.detail["rules"]]
+
+    @property
+    def full_marks(self) -> float:
+        """Return the sum of the weights that can be won."""
+        return in_turn(rule.weight for rule in self._rules if not rule.neg)
+
+    def problems(self) -> Iterable[str]:
+        """Report empty nodes, patterns that do not compile, conditions that cannot run."""
+        if not self.rules:
+            yield "no keywords are given"
+        if self.post_handler is not None:
+            yield from self.post_handler.problems()
+        for number, rule in enumerate(self._rules, 1):
+            for problem in _node_problems(rule):
+                yield f"keyword {number}: {problem}"
+
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Paste together an example of everything this criterion looks for."""
+        parts = []
+        for rule in self._rules:
+            if not rule.neg:
+                parts += [_example(leaf) for leaf in rule.leaves()]
+        yield Probe(kind="stuffing", answer="\n".join(parts))
+
+    @cached_property
+    def _rules(self) -> tuple[KeywordRule, ...]:
+        return tuple(
+            KeywordRule(text=rule) if isinstance(rule, str) else rule for rule in self.rules
+        )
+
+    def _find(self, node: Node, read: "_Read") -> list[Span] | None:
+        """Return where a node is found, or none; every branch is looked at."""
+        if node.text is not None:
+            span = self._find_leaf(node, read.text)
+            spans = None if span is None else [span]
+        else:
+            found = [self._find(branch.under(node), read) for branch in node.branches]
+            hits = [span for spans in found if spans is not None for span in spans]
+            wanted = any if node.any is not None else all
+            spans = hits if wanted(spans is not None for spans in found) else None
+        if spans is None or node.cond is None:
+            return spans
+        names = {"ans": True, "context": list(read.statuses), "response": read.text}
+        others = [{**names, "response": answer} for answer in read.harmless]
+        return spans if holds_for(node.cond, names, others, failed=read.failed) else None
+
+    def _find_leaf(self, node: Node, text: str) -> Span | None:
+        wanted, ignore_case = node.text or "", bool(node.ignore_case)
+        if ignore_case and self.compat == ORIGINAL:
+            text, wanted, ignore_case = text.lower(), wanted.lower(), False
+        look = find_pattern if node.regex else find_text
+        return look(text, wanted, ignore_case=ignore_case)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An answer as a rule is looked for in it."""
+
+    text: str
+    statuses: Sequence[str]
+    harmless: Sequence[str]
+    """Answers on which conditions are tried that fail on this one."""
+    failed: bool
+    """Whether a condition holds that fails on this answer alone: to nobody's advantage."""
+
+
+def _reason(rows: Sequence[Any]) -> str:
+    found = [row["keyword"] for row in rows if row["status"] == "match"]
+    missing = [row["keyword"] for row in rows if row["status"] == "unmatch"]
+    parts = [f"{len(found)} of {len(rows)} keywords found"]
+    if found:
+        parts.append("found: " + ", ".join(_short(word) for word in found))
+    if missing:
+        parts.append("not found: " + ", ".join(_short(word) for word in missing))
+    return "; ".join(parts)
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else word[:39] + "…"
+
+
+def _example(leaf: Node) -> str:
+    text = leaf.text or ""
+    if not leaf.regex:
+        return text
+    try:
+        return example_of(text)
+    except ValueError:
+        return text
+
+
+def _node_problems(node: Node) -> Iterator[str]:
+    given = [name for name in ("text", "any", "all") if getattr(node, name) is not None]
+    if len(given) != 1:
+        yield f"one of text, any and all is wanted, not {' and '.join(given) or 'none'}"
+    elif node.text == "":
+        yield "an empty keyword matches every answer"
+    elif node.text is None and not node.branches:
+        yield f"{given[0]} is empty"
+    if node.text is not None and node.regex and (problem := pattern_problem(node.text)):
+        yield problem
+    if node.cond is not None and (problem := condition_problem(node.cond)):
+        yield problem
+    for branch in node.branches:
+        yield from _node_problems(branch.under(node))

@@ -1,0 +1,72 @@
+"""What one criterion gave in a run, for many cases at once and without their texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sqlalchemy import BigInteger, cast, func, select
+
+from proctor.core.encoding import score_from
+from proctor.core.score import ScoreStatus
+from proctor.store.database import Database, chunks
+from proctor.store.document import BROKEN, decode
+from proctor.store.schema import run_results, run_scores, scores
+
+_MIXER, _MIXED = 2_654_435_761, 1 << 32
+
+
+class CriterionMark(NamedTuple):
+    """Hold what a criterion gave an attempt, and what it can give."""
+
+    position: int
+    number: int
+    points: float
+    full: float
+
+
+class CriterionPoints:
+    """The points that one criterion gave in a run."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def places(self, run_id: str, case_ids: Iterable[str]) -> dict[str, int]:
+        """Return the places of some cases in a run; those it does not have are left out."""
+        table = run_results.c
+        query = select(table.case_id, table.position).where(table.run_id == run_id)
+        found = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: row.position for row in found}
+
+    def sample_places(self, run_id: str, most: int) -> list[int]:
+        """Return the places of a run's cases, or about so many of them, picked all over it."""
+        place = run_results.c.position
+        mine = run_results.c.run_id == run_id
+        cases = self._database.count(select(func.count()).where(mine))
+        query = select(place).where(mine)
+        if cases > most:
+            # Not every so-manyth: suites often go around in a circle of kinds.
+            mixed = cast(place, BigInteger) * _MIXER % _MIXED
+            query = query.where(mixed < int(most / cases * _MIXED))
+        return [found.position for found in self._database.fetch_all(query.order_by(place))]
+
+    def of_places(
+        self, run_id: str, criterion: str, places: Iterable[int]
+    ) -> Iterator[CriterionMark]:
+        """Yield what a criterion gave at some places, where it gave anything."""
+        table = run_scores.c
+        query = (
+            select(table.position, table.number, scores.c.document)
+            .join(scores, scores.c.key == table.score_key)
+            .where(table.run_id == run_id, table.criterion == criterion)
+            .where(scores.c.status == ScoreStatus.SCORED.value)
+        )
+        for chunk in chunks(places):
+            for position, number, document in self._database.fetch_all(
+                query.where(table.position.in_(chunk))
+            ):
+                try:
+                    found = score_from(decode(document))
+                except BROKEN:
+                    continue
+                full = 1.0 if found.out_of is None else found.out_of
+                if found.points is not None and full > 0:
+                    yield CriterionMark(position, number, found.points, full)

@@ -1,0 +1,238 @@
+"""The page of one case: what was asked, every attempt, each score and why, and how they add up."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from proctor.core.run import CaseResult
+from proctor.core.suite import Message
+from proctor.engine.run.evaluate import placed_case, view_of
+from proctor.reports.rounds import agent_object, files_left
+from proctor.reports.structured import case_object
+from proctor.reports.view import RunView
+from proctor.web import addresses
+from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
+from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
+from proctor.web.highlight import MOST
+from proctor.web.lookup import the_run
+from proctor.web.missing import or_missing
+from proctor.web.pages.case_view import case_view
+from proctor.web.store_pool import opened
+
+
+class ShownMessage(ResponseModel):
+    """One message."""
+
+    role: str
+    content: str
+    thinking: str
+    images: list[str]
+
+
+class ShownScore(ResponseModel):
+    """What one criterion said of one attempt."""
+
+    criterion: str
+    points: float | None
+    out_of: float | None
+    status: str
+    reason: str
+    detail: Any
+
+
+class TurnMark(ResponseModel):
+    """What one turn is worth, where criteria judge single turns."""
+
+    turn: int
+    score: float | None
+    normalized: float | None
+    status: str = Field(description="scored, unscored, not_reached or agent_failure")
+
+
+class LeftFile(ResponseModel):
+    """A file that an agent left."""
+
+    name: str
+    size: int | None = Field(description="in bytes; none where it was too large to be kept")
+
+
+class CaseAttempt(ResponseModel):
+    """An attempt at a case."""
+
+    index: int
+    value: float | None
+    status: ValueState
+    scores: list[ShownScore]
+    error: str | None = None
+    traceback: str | None = Field(None, description="where in its code the candidate broke")
+    turns: list[TurnMark] | None = None
+    output: str
+    messages: list[ShownMessage]
+    rounds: list[dict[str, Any]] | None = Field(None, description="what an agent did, as JSON")
+    files: list[LeftFile] | None = None
+
+
+class CasePage(ResponseModel):
+    """A case with every attempt, as `proctor show --json` prints it."""
+
+    run: Named
+    messages: list[ShownMessage]
+    references: list[str]
+    context: list[str]
+    id: str
+    value: float | None
+    full: float
+    weight: float
+    status: ValueState
+    low: float
+    high: float
+    tags: dict[str, Tag]
+    unscored_reasons: Any
+    attempts: list[CaseAttempt]
+
+
+def show_case(request: Request) -> CasePage | HtmlPage:
+    """Answer with one case of a run."""
+    by_path = "case" in request.path_params
+    wanted = addresses.named(request, "case") if by_path else request.query_params.get("id", "")
+    with opened(request) as store, or_missing():
+        view = view_of(store, the_run(store, request).id)
+        place, found = placed_case(store, view, wanted)
+        around = store.results.neighbours(view.run.id, place)
+        left = [file.key for item in found.attempts for file in files_left(item.attempt)]
+        sizes = store.files.sizes(key for key in left if key)
+    if addresses.wants_json(request):
+        return _object(view, found, sizes)
+    full = request.query_params.get("full") == "1"
+    data = _data(view, found, around, most=None if full else MOST)
+    for attempt in data["case"]["attempts"]:
+        _link_files(view.run.id, found.case.id, attempt, sizes)
+    return HtmlPage(template="case", data=data)
+
+
+def send_file(request: Request) -> Response:
+    """Answer with a file that a candidate left, to be saved and never to be shown."""
+    asked = request.query_params
+    with opened(request) as store, or_missing():
+        view = view_of(store, the_run(store, request).id)
+        _, found = placed_case(store, view, asked.get("case", ""))
+        key = next(
+            (
+                file.key
+                for item in found.attempts
+                if str(item.attempt.index) == asked.get("attempt", "0")
+                for file in files_left(item.attempt)
+                if file.key and file.name == asked.get("name", "")
+            ),
+            None,
+        )
+        if key is None:
+            raise HTTPException(404, f"there is no file {asked.get('name', '')!r} here")
+        content = store.files.get(key)
+    name = PurePosixPath(asked["name"]).name
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+    return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _link_files(
+    run_id: str, case_id: str, attempt: dict[str, Any], sizes: Mapping[str, int]
+) -> None:
+    """Say how large the files are that an attempt left, and where they are to be had."""
+    for file in attempt["files"]:
+        key = file.pop("key")
+        if key in sizes:
+            file["size"] = sizes[key]
+            pairs = [("case", case_id), ("attempt", attempt["index"]), ("name", file["name"])]
+            file["href"] = addresses.with_query(f"{addresses.run_link(run_id)}/file.txt", pairs)
+
+
+def _data(
+    view: RunView, found: CaseResult, around: tuple[str | None, str | None], *, most: int | None
+) -> dict[str, Any]:
+    run = view.run
+    before, after = (
+        None if case_id is None else addresses.case_link(run.id, case_id) for case_id in around
+    )
+    return {
+        "run": {
+            "id": run.id,
+            "name": run.name,
+            "suite": run.suite,
+            "candidate": view.candidate,
+            "imported": run.imported,
+        },
+        "before": before,
+        "after": after,
+        "whole": addresses.with_query(addresses.case_link(run.id, found.case.id), [("full", 1)]),
+        "case": case_view(found, most=most),
+    }
+
+
+def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> CasePage:
+    """Make the JSON: what ``proctor show --json`` prints, with all that was said."""
+    made = case_object(found)
+    made["attempts"] = [
+        {
+            **shown,
+            "output": item.attempt.output,
+            "messages": _messages(item.attempt.messages),
+            **agent_object(item.attempt, sizes),
+        }
+        for shown, item in zip(made["attempts"], found.attempts, strict=True)
+    ]
+    return CasePage(
+        run=Named.of(view.run),
+        messages=_messages(found.case.messages),
+        references=list(found.case.references),
+        context=list(found.case.context),
+        **made,
+    )
+
+
+def _messages(messages: Sequence[Message]) -> list[ShownMessage]:
+    return [
+        ShownMessage(
+            role=one.role, content=one.content, thinking=one.thinking, images=list(one.images)
+        )
+        for one in messages
+    ]
+
+
+_CASE = text("id", "the case's id", required=True)
+
+routes = [
+    Endpoint(
+        "/runs/{run}/cases/{case:path}",
+        show_case,
+        Operation(summary="One case of a run", parameters=[RUN, in_path("case", "the case's id")]),
+        twin="/runs/{run}/cases/{case}.json",
+    ),
+    Endpoint("/runs/{run}/case", show_case),
+    Endpoint(
+        "/runs/{run}/case.json",
+        show_case,
+        Operation(summary="One case of a run, whatever its id", parameters=[RUN, _CASE]),
+    ),
+    Endpoint(
+        "/runs/{run}/file.txt",
+        send_file,
+        Operation(
+            summary="A file that an agent left in its working folder, to be saved",
+            media="text/plain",
+            parameters=[
+                RUN,
+                text("case", "the case's id", required=True),
+                whole("attempt", "which attempt", 0),
+                text("name", "the file's name", required=True),
+            ],
+            wrong=(404,),
+            error=None,
+        ),
+    ),
+]

@@ -1,0 +1,223 @@
+"""A case with its attempts and scores, laid out for a page."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from proctor.core.attempt import TRACEBACK
+from proctor.core.fingerprint import plain
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Json, Message
+from proctor.reports.reasons import formula, rows_of, spans_of
+from proctor.reports.rounds import ShownRound, files_left, rounds_shown
+from proctor.reports.turns import turns_of
+from proctor.web.highlight import pieces
+
+Laid = dict[str, Any]
+
+
+def case_view(found: CaseResult, *, most: int | None) -> Laid:
+    """Lay out a case; texts longer than the most are cut."""
+    case, folded = found.case, found.folded
+    several = len(found.attempts) > 1 and folded.value is not None
+    return {
+        "id": case.id,
+        "value": folded.value,
+        "full": case.full_score,
+        "status": folded.status.value,
+        "low": folded.low,
+        "high": folded.high,
+        "tags": [(name, ", ".join(values)) for name, values in case.tags.items()],
+        "messages": [_message(message, most) for message in case.messages],
+        "references": [pieces(text, most=most) for text in case.references],
+        "context": [pieces(text, most=most) for text in case.context],
+        "hidden": written(case.hidden) if case.hidden else "",
+        "dialogue": case.dialogue.name,
+        "attempts": [attempt_view(case, item, most=most) for item in found.attempts],
+        "buckets": list(folded.buckets[:30]) if several else [],
+    }
+
+
+def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
+    """Lay out an attempt: its turns with what was found in the last, its scores, the formula."""
+    attempt = item.attempt
+    spans = {span for score in item.scores.values() for span in spans_of(score.detail)}
+    last = len(attempt.messages) - 1
+    return {
+        "index": attempt.index,
+        "value": item.value.value,
+        "status": item.value.status.value,
+        "low": item.value.low,
+        "high": item.value.high,
+        "error": attempt.error,
+        "traceback": str(attempt.notes.get(TRACEBACK, "")),
+        "seconds": attempt.seconds,
+        "context": [pieces(str(text), most=most) for text in _listed(attempt.notes, "context")],
+        "turns": [
+            _message(message, most, spans if place == last else ())
+            for place, message in enumerate(attempt.messages)
+        ],
+        "rounds": [_round(one, most) for one in rounds_shown(attempt)],
+        "files": [
+            {"name": file.name, "key": file.key, "size": None, "href": ""}
+            for file in files_left(attempt)
+        ],
+        "marks": [turn.to_json() for turn in turns_of(case, item)],
+        "notes": _notes(attempt.notes),
+        "scores": [
+            _score(criterion, item.scores[criterion.id], most)
+            for criterion in case.criteria
+            if criterion.id in item.scores
+        ],
+        "formula": formula(case, item) if item.value.value is not None and item.scores else "",
+    }
+
+
+def written(value: Json) -> str:
+    """Write a JSON value down for people."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, default=str)
+
+
+def _message(message: Message, most: int | None, spans: Iterable[tuple[int, int]] = ()) -> Laid:
+    return {
+        "role": message.role,
+        "text": pieces(message.content, spans, most=most),
+        "thinking": pieces(message.thinking, most=most) if message.thinking else [],
+        "images": [_image(address) for address in message.images],
+    }
+
+
+def _round(one: ShownRound, most: int | None) -> Laid:
+    return {
+        "number": one.number,
+        "state": one.state,
+        "error": one.error,
+        "posts": [
+            {
+                "sender": post.sender,
+                "receiver": post.receiver,
+                "text": pieces(post.message, most=most),
+                "attachments": [
+                    {"kind": kind, "text": pieces(text, most=most)}
+                    for kind, text in post.attachments
+                ],
+            }
+            for post in one.posts
+        ],
+    }
+
+
+def _image(address: str) -> Laid:
+    """Show a picture's address; only one on the web can be followed, data is never opened."""
+    safe = address.startswith(("https://", "http://"))
+    return {"href": address if safe else "", "text": address if safe else address[:60]}
+
+
+def _notes(notes: Mapping[str, Json]) -> Laid:
+    return {
+        "reason": str(notes.get("reason") or ""),
+        "ledger": _ledger(notes.get("ledger")),
+        "flags": [_words(flag) for flag in _listed(notes, "flags")],
+        "truncated": ", ".join(str(turn) for turn in _listed(notes, "truncated")),
+        "turns": [
+            {"turn": turn.get("turn"), "raw": [str(reply) for reply in _listed(turn, "raw")]}
+            for turn in rows_of(notes.get("turns"))
+            if _listed(turn, "raw")
+        ],
+    }
+
+
+def _ledger(ledger: Json) -> Laid | None:
+    """Lay out which point was asked for and covered at which turn, a row per point."""
+    if not isinstance(ledger, dict) or not _listed(ledger, "points"):
+        return None
+    covered, asked = _listed(ledger, "covered"), _listed(ledger, "asked")
+    rows = [
+        {
+            "point": str(point),
+            "turns": [
+                {"covered": _at(row, place), "asked": _at(_at(asked, turn), place)}
+                for turn, row in enumerate(covered)
+            ],
+            "first": _at(ledger.get("first"), place),
+        }
+        for place, point in enumerate(_listed(ledger, "points"))
+    ]
+    return {"turns": list(range(1, len(covered) + 1)), "rows": rows}
+
+
+def _score(criterion: Criterion, score: Score, most: int | None) -> Laid:
+    detail = score.detail
+    found = detail if isinstance(detail, dict) else {}
+    return {
+        "id": criterion.id,
+        "scorer": criterion.scorer.name,
+        "statement": str(criterion.scorer.params.get("statement") or ""),
+        "weight": criterion.weight,
+        "points": score.points,
+        "out_of": score.out_of,
+        "status": score.status.value,
+        "reason": score.reason,
+        "rules": [_rule(row) for row in rows_of(detail, "rules")],
+        "tests": [_test(row) for row in rows_of(detail, "tests")],
+        "blanks": [_blank(row) for row in rows_of(detail, "blanks")],
+        "replies": [pieces(str(reply), most=most) for reply in _listed(found, "raw")],
+        "panel": [_member(row) for row in rows_of(detail, "panel")],
+        "detail": pieces(written(detail), most=most) if detail else [],
+    }
+
+
+def _rule(row: Mapping[str, Json]) -> Laid:
+    points = row.get("points")
+    spans = [span for span in _listed(row, "spans") if isinstance(span, list) and len(span) == 2]
+    return {
+        "hit": row.get("status") == "match",
+        "points": f"{points:+g}" if isinstance(points, int | float) else "",
+        "keyword": str(row.get("keyword", "")),
+        "places": ", ".join(f"{start}–{stop}" for start, stop in spans[:10]),
+    }
+
+
+def _test(row: Mapping[str, Json]) -> Laid:
+    seconds = row.get("seconds")
+    return {
+        "hit": bool(row.get("passed")),
+        "result": str(row.get("result") or ""),
+        "line": row.get("line"),
+        "seconds": f"{seconds:.2f}" if isinstance(seconds, int | float) else "",
+        "output": "\n".join(str(row[name]) for name in ("stderr", "stdout") if row.get(name)),
+        "program": list(enumerate(str(row.get("program") or "").split("\n"), 1)),
+    }
+
+
+def _blank(row: Mapping[str, Json]) -> Laid:
+    return {
+        "hit": bool(row.get("points")),
+        "text": str(row.get("text", "")),
+        "target": str(row.get("target", "")),
+        "line": str(row.get("line", "")),
+    }
+
+
+def _member(row: Mapping[str, Json]) -> Laid:
+    return {
+        "points": row.get("points"),
+        "reason": str(row.get("reason") or ""),
+        "replies": [str(reply) for reply in _listed(row, "raw")],
+    }
+
+
+def _listed(holder: Mapping[str, Json], name: str) -> Sequence[Any]:
+    found = holder.get(name)
+    return found if isinstance(found, list | tuple) else ()
+
+
+def _at(row: Any, place: int) -> Any:
+    return row[place] if isinstance(row, list | tuple) and place < len(row) else None
+
+
+def _words(flag: Json) -> str:
+    if not isinstance(flag, dict):
+        return str(flag)
+    return ", ".join(f"{name} {value}" for name, value in flag.items())

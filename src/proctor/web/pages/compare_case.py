@@ -1,0 +1,174 @@
+"""One case in several runs: all attempts side by side, and where their words differ."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from proctor.core.run import AttemptResult, CaseResult
+from proctor.engine.run.evaluate import placed_case, view_of
+from proctor.errors import StoreError
+from proctor.reports.view import RunView
+from proctor.store.pairs import Change
+from proctor.store.store import Store
+from proctor.web import addresses
+from proctor.web.api.response import Named, ResponseModel, ValueState
+from proctor.web.highlight import compared, pieces
+
+MOST_ATTEMPTS = 16
+"""How many attempts of one run are shown; the page of the case itself has all."""
+
+
+class ComparedReason(ResponseModel):
+    """What one criterion said of an attempt."""
+
+    id: str
+    points: float | None
+    out_of: float | None
+    why: str
+
+
+class ComparedAttempt(ResponseModel):
+    """What one attempt of a run said to a case."""
+
+    index: int
+    value: float | None
+    status: ValueState
+    error: str
+    output: str
+    shown: list[dict[str, Any]]
+    reasons: list[ComparedReason]
+
+
+class ComparedSide(ResponseModel):
+    """What one run said to a case."""
+
+    run: Named
+    link: str
+    there: bool
+    first: bool
+    value: float | None
+    status: ValueState | None
+    full: float | None
+    attempts: list[ComparedAttempt]
+    more: int
+
+
+class ComparedQuestion(ResponseModel):
+    """A case, its question cut into pieces as the page shows it."""
+
+    id: str
+    prompt: list[dict[str, Any]]
+    tags: list[tuple[str, str]]
+
+
+class ComparedCase(ResponseModel):
+    """One case in all runs that are compared."""
+
+    case: ComparedQuestion
+    references: list[str]
+    sides: list[ComparedSide]
+    before: str | None
+    after: str | None
+    overview: str
+
+
+def case_beside(
+    store: Store, runs: Sequence[str], case_id: str, kind: Change | None, path: str
+) -> ComparedCase:
+    """Put what each run said to one case side by side, each against the first."""
+    views = [view_of(store, reference) for reference in runs]
+    placed = [_placed(store, view, case_id) for view in views]
+    if placed[0] is None:
+        raise HTTPException(404, f"the run {views[0].run.name!r} has no case {case_id!r}")
+    place, first = placed[0]
+    found = [None if one is None else one[1] for one in placed]
+    around = store.pairs.neighbours(views[0].run, views[1].run, place, kind)
+    state: list[tuple[str, object]] = [("run", run) for run in runs]
+    kept = [*state, ("kind", kind)]
+    before, after = (
+        None if near is None else addresses.with_query(path, [*kept, ("case", near)])
+        for near in around
+    )
+    return ComparedCase(
+        case=ComparedQuestion(
+            id=case_id,
+            prompt=pieces(first.case.prompt),
+            tags=[(name, ", ".join(values)) for name, values in first.case.tags.items()],
+        ),
+        references=list(first.case.references),
+        sides=[_side(view, result, found) for view, result in zip(views, found, strict=True)],
+        before=before,
+        after=after,
+        overview=addresses.with_query(path, kept),
+    )
+
+
+def _placed(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult] | None:
+    try:
+        return placed_case(store, view, case_id)
+    except StoreError:
+        return None
+
+
+def _side(
+    view: RunView, result: CaseResult | None, found: Sequence[CaseResult | None]
+) -> ComparedSide:
+    case_id = next(one.case.id for one in found if one is not None)
+    # The first is shown against the second, every other one against the first.
+    is_first = result is found[0]
+    other = next((one for one in found[1:] if one is not None), None) if is_first else found[0]
+    attempts = result.attempts if result is not None else ()
+    return ComparedSide(
+        run=Named.of(view.run),
+        link=addresses.case_link(view.run.id, case_id),
+        there=result is not None,
+        first=is_first,
+        value=result.folded.value if result else None,
+        status=result.folded.status if result else None,
+        full=result.case.full_score if result else None,
+        attempts=[
+            _attempt(result, item, other, is_first=is_first)
+            for item in attempts[:MOST_ATTEMPTS]
+            if result is not None
+        ],
+        more=max(0, len(attempts) - MOST_ATTEMPTS),
+    )
+
+
+def _attempt(
+    result: CaseResult, item: AttemptResult, other: CaseResult | None, *, is_first: bool
+) -> ComparedAttempt:
+    """Lay out an attempt beside the one of the same number, or the first, of the other run."""
+    output, against = item.attempt.output, _same(other, item.attempt.index)
+    if against is None:
+        shown = pieces(output)
+    elif is_first:
+        shown = compared(output, against)[0]
+    else:
+        shown = compared(against, output)[1]
+    return ComparedAttempt(
+        index=item.attempt.index,
+        value=item.value.value,
+        status=item.value.status,
+        error=item.attempt.error,
+        output=output,
+        shown=shown,
+        reasons=[
+            _reason(item, criterion.id)
+            for criterion in result.case.criteria
+            if criterion.id in item.scores
+        ],
+    )
+
+
+def _same(other: CaseResult | None, index: int) -> str | None:
+    if other is None or not other.attempts:
+        return None
+    by_index: Mapping[int, AttemptResult] = {one.attempt.index: one for one in other.attempts}
+    return by_index.get(index, other.attempts[0]).attempt.output
+
+
+def _reason(item: AttemptResult, name: str) -> ComparedReason:
+    score = item.scores[name]
+    return ComparedReason(id=name, points=score.points, out_of=score.out_of, why=score.reason)

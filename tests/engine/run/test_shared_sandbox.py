@@ -1,0 +1,113 @@
+"""Programs of a run: each is run once, what was lost is tried again, and keys stay what they were."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from proctor.contracts.sandbox import Sandbox
+from proctor.core.fingerprint import digest
+from proctor.core.program import Program, Ran, Step
+from proctor.engine.run.sandbox_cache import SharedSandbox, _document
+from proctor.store.rows import CallRow
+from proctor.store.store import Store
+
+PROGRAM = Program(steps=(Step(argv=("true",)),))
+GOOD = Ran(code=0, step=0, finished=True)
+LOST = Ran(code=None, step=0, finished=False, stderr="lost")
+NOT_STARTED = Ran(code=127, step=0, finished=False, not_started="no such tool")
+
+
+@dataclass
+class Scripted(Sandbox):
+    tier: ClassVar[str] = "scripted"
+
+    answers: Sequence[Ran]
+    warm: Sequence[Ran | None] = (None,) * 9
+    ran: list[str] = field(default_factory=list)
+
+    async def run(self, program: Program) -> Ran:
+        self.ran.append("cold")
+        return self.answers[self.ran.count("cold") - 1]
+
+    async def run_python(self, program: Program) -> Ran | None:
+        self.ran.append("warm")
+        return self.warm[self.ran.count("warm") - 1]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "store.db")) as opened:
+        yield opened
+
+
+def run(inner: Scripted, store: Store | None = None, *, times: int = 1, warm: bool = False) -> Ran:
+    async def work() -> Ran:
+        shared = SharedSandbox(inner=inner, store=store, limit=2)
+        for _ in range(times):
+            ran = await (shared.run_python(PROGRAM) if warm else shared.run(PROGRAM))
+        return ran
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("answers", "ran", "paths"),
+    [
+        ([GOOD], GOOD, ["cold"]),
+        ([LOST, GOOD], GOOD, ["cold", "cold"]),
+        ([LOST, LOST, GOOD], LOST, ["cold", "cold"]),
+        ([NOT_STARTED, GOOD], NOT_STARTED, ["cold"]),
+    ],
+)
+def test_a_program_that_was_lost_is_tried_once_more(
+    answers: list[Ran], ran: Ran, paths: list[str]
+) -> None:
+    inner = Scripted(answers)
+    assert run(inner) == ran
+    assert inner.ran == paths
+
+
+def test_one_that_a_warm_interpreter_lost_has_a_sandbox_of_its_own() -> None:
+    inner = Scripted([GOOD])
+    assert run(inner, warm=True) == GOOD
+    assert inner.ran == ["warm", "cold"]
+
+
+@pytest.mark.parametrize(("first", "times"), [(GOOD, 1), (NOT_STARTED, 2)])
+def test_only_what_a_program_did_is_remembered(store: Store, first: Ran, times: int) -> None:
+    inner = Scripted([first, GOOD])
+    run(inner, store, times=2)
+    assert len(inner.ran) == times
+
+
+def test_what_was_lost_is_not_remembered(store: Store) -> None:
+    inner = Scripted([LOST, LOST, GOOD])
+    assert run(inner, store, times=2) == GOOD
+
+
+@pytest.mark.parametrize(("code", "runs"), [(127, 1), (1, 0)])
+def test_a_row_of_an_earlier_version_that_leaves_it_open_is_run_again(
+    store: Store, code: int, runs: int
+) -> None:
+    old = {
+        "code": code, "step": 0, "finished": False, "proved": False, "stdout": "", "files": {},
+        "stderr": "python3: No such file", "stopped": None, "seconds": 0.1, "retried": False,
+    }  # fmt: skip
+    key = digest("program", Scripted.tier, False, _document(PROGRAM))
+    call = CallRow(key=key, model="", request=None, response=old, seconds=0.1, created=1.0)
+    store.calls.put([call])
+    inner = Scripted([GOOD])
+    run(inner, store)
+    assert len(inner.ran) == runs
+
+
+def test_a_build_without_input_has_the_key_that_it_had() -> None:
+    """Once a shell took the input away; what was stored then is still found."""
+    shell = ("sh", "-c", 'exec "$@" </dev/null', "sh")
+    before = Program(steps=(Step(argv=(*shell, "gcc", "main.c")), Step(argv=("./main",))))
+    now = Program(steps=(Step(argv=("gcc", "main.c"), stdin=False), Step(argv=("./main",))))
+    assert _document(now) == _document(before)

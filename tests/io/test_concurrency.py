@@ -1,0 +1,118 @@
+"""The one concurrency helper."""
+
+import asyncio
+import signal
+import time
+
+import pytest
+
+from proctor.io.concurrency import map_unordered, run_sync
+
+
+@pytest.mark.parametrize(("count", "limit"), [(0, 3), (1, 3), (10, 3), (10, 1), (3, 10)])
+def test_never_more_than_the_limit(count: int, limit: int) -> None:
+    running = most = 0
+
+    async def work(n: int) -> int:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return n * 2
+
+    async def all_of_it() -> list[int]:
+        return [made async for made in map_unordered(range(count), work, limit=limit)]
+
+    assert sorted(run_sync(all_of_it())) == [n * 2 for n in range(count)]
+    assert most == min(count, limit)
+
+
+def test_things_are_taken_as_there_is_room() -> None:
+    taken: list[int] = []
+
+    def things() -> object:
+        for n in range(100):
+            taken.append(n)
+            yield n
+
+    async def work(n: int) -> int:
+        return n
+
+    async def three() -> list[int]:
+        found = []
+        stream = map_unordered(things(), work, limit=2)  # type: ignore[arg-type]
+        async for made in stream:
+            found.append(made)
+            if len(found) == 3:
+                break
+        await stream.aclose()
+        return found
+
+    assert len(run_sync(three())) == 3
+    assert len(taken) < 10
+
+
+def test_the_first_error_ends_everything() -> None:
+    ended: list[int] = []
+
+    async def work(n: int) -> int:
+        if n == 1:
+            raise ValueError("one")
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(n)
+        return n
+
+    async def all_of_it() -> None:
+        async for _ in map_unordered(range(3), work, limit=3):
+            pass
+
+    with pytest.raises(ValueError, match="one"):
+        run_sync(all_of_it())
+    assert sorted(ended) == [0, 2]
+
+
+def test_run_sync_works_where_a_loop_runs_already() -> None:
+    async def inner() -> int:
+        await asyncio.sleep(0)
+        return 42
+
+    async def outer() -> int:
+        return run_sync(inner())
+
+    assert asyncio.run(outer()) == 42
+
+
+@pytest.mark.parametrize("how", ["waits", "computes", "resists"])
+@pytest.mark.sampled(2)
+def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            until = time.monotonic() + 30
+            while time.monotonic() < until:
+                if how != "computes":
+                    await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            if how == "resists":
+                await asyncio.sleep(30)
+            raise
+        finally:
+            ended.append(how)
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_sync(work())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 25
+    assert ended == ([] if how == "resists" else [how])

@@ -1,0 +1,78 @@
+"""Data against models: every error in our words, at its place."""
+
+from pathlib import Path
+
+import pytest
+
+from proctor.errors import SuiteError
+from proctor.io.validation import Strict, describe, validate
+from proctor.io.yaml_files import read_yaml
+
+
+class Inner(Strict):
+    weight: float = 1.0
+    name: str
+
+
+class Outer(Strict):
+    title: str
+    parts: tuple[Inner, ...] = ()
+    flag: bool = False
+    count: int = 0
+    choice: Inner | str | None = None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "words", "hint"),
+    [
+        ("title: 1", 1, 1, "a text is wanted here, not the number 1", ""),
+        ("flag: true", 1, 1, "the key 'title' is missing", ""),
+        ("title: t\ntilte: x", 2, 1, "unknown key 'tilte'", "did you mean 'title'?"),
+        ("title: t\nparts:\n  - {nmae: x}", 3, 6, "unknown key 'nmae'", "did you mean 'name'?"),
+        ("title: t\nparts: x", 2, 1, "a list is wanted here, not the text 'x'", ""),
+        ("title: t\nparts: [x]", 2, 9, "a mapping is wanted here, not the text 'x'", ""),
+        ("title: t\nflag: 7", 2, 1, "true or false is wanted here", ""),
+        ("title: t\ncount: 1.5", 2, 1, "a whole number is wanted here", ""),
+        ("title: t\nparts:\n  - name: x\n    weight: heavy", 4, 5, "a number is wanted here", ""),
+    ],
+)
+def test_problems(tmp_path: Path, text: str, line: int, column: int, words: str, hint: str) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
+    with pytest.raises(SuiteError) as caught:
+        validate(Outer, read_yaml(path))
+    found = [(p.line, p.column, p.message, p.hint) for p in caught.value.problems]
+    assert any(
+        (row[0], row[1]) == (line, column) and words in row[2] and row[3] == hint for row in found
+    ), found
+
+
+def test_every_problem_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text("flag: 7\ncount: x\nother: 1\n")
+    with pytest.raises(SuiteError) as caught:
+        validate(Outer, read_yaml(path))
+    assert len(caught.value.problems) == 4
+
+
+def test_right_data(tmp_path: Path) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text("title: t\nparts: [{name: x, weight: 2}]\n")
+    made = validate(Outer, read_yaml(path))
+    assert made == Outer(title="t", parts=(Inner(name="x", weight=2.0),))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("abc", "the text 'abc'"),
+        ("x" * 50, f"the text '{'x' * 40}'…"),
+        (None, "nothing"),
+        (True, "true"),
+        (1.5, "the number 1.5"),
+        ([1], "a list"),
+        ({}, "a mapping"),
+    ],
+)
+def test_describe(value: object, expected: str) -> None:
+    assert describe(value) == expected

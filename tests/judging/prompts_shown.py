@@ -1,0 +1,157 @@
+"""Every prompt that judges and simulated users are shown, made of one case and one answer."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.contracts.dialogue import DialogueContext
+from proctor.contracts.judge import Judge, Ruling
+from proctor.contracts.model import Model
+from proctor.contracts.scorer import ScoreContext
+from proctor.core.attempt import Attempt
+from proctor.core.exchange import Reply, Request, Sampling
+from proctor.core.marks import MARKS, Marks
+from proctor.core.score import Score
+from proctor.core.suite import Case, Message, Spec
+from proctor.dialogues.clarify import Clarify
+from proctor.dialogues.conversation import Conversation, DialogueStopped
+from proctor.dialogues.fata import Fata
+from proctor.dialogues.ledger import Ledger
+from proctor.dialogues.simulated import SimulatedUser
+from proctor.dialogues.virtual_user import VirtualUser
+from proctor.engine.battle.prompt import Asking
+from proctor.errors import JudgeError
+from proctor.registry import build
+
+Shown = tuple[str, tuple[Message, ...]]
+
+FILE = {
+    "system_prompt": "sys",
+    "prompt_template": "Q {question}\n{answer_1}\n{answer_2} {prompt}",
+    "prompt": "marks",
+}
+OWN_PROMPT = "Q {question} A {answer} {metric} {steps} {{x}}"
+SCORERS: list[tuple[str, dict[str, Any]]] = [
+    ("judged", {"question": "Is it?"}),
+    ("judged_correct", {}),
+    ("judged_correct", {"compat": "original", "kind": "choice", "choices": ["a", "b"]}),
+    ("rubric", {"criterion": "x"}),
+    ("rating", {"question": "q"}),
+    ("rating_metric", {"metric": "fluency", "definition": "d", "with_reference": True}),
+    ("rating_metric", {"metric": "correctness", "definition": "d", "with_reference": True, "prompt": OWN_PROMPT}),
+    ("rating_metric", {"metric": "c", "definition": "d", "compat": "original"}),
+    ("scoring_point", {"statement": "s"}),
+    ("scoring_point", {"statement": "s", "history": True}),
+    ("qa_correctness", {}),
+    ("qa_correctness", {"compat": "original"}),
+    ("hallucination", {}),
+    ("summary_quality", {}),
+    ("summary_quality", {"compat": "original"}),
+    ("maths", {"judge_fallback": True}),
+]  # fmt: skip
+WITHOUT_MARKS = {"rating_metric original", "battle original"}
+"""As the originals ask, whose published numbers rest on their own words."""
+
+
+@dataclass
+class Noting(Judge):
+    """A judge that notes what it is shown, and never rules."""
+
+    shown: list[tuple[Message, ...]] = field(default_factory=list)
+    identity: Any = None
+
+    async def ask(self, messages: Sequence[Message], verdict: Any, **how: Any) -> Ruling[Any]:
+        self.shown.append(tuple(messages))
+        if (texts := getattr(how.get("reader"), "texts", None)) is not None:
+            self.shown.append(texts.first_turn)
+            if texts.second_turn is not None:
+                self.shown.append((texts.second_turn,))
+        raise JudgeError("nothing", raw=(), usage=None, reason="")
+
+
+@dataclass
+class Telling(Model):
+    """A simulated user that notes what it is shown, and tells too much."""
+
+    tells: str
+    shown: list[tuple[Message, ...]] = field(default_factory=list)
+    identity: Any = None
+    label: str = "telling"
+
+    async def reply(self, request: Request) -> Reply:
+        self.shown.append(request.messages)
+        return Reply(text=self.tells)
+
+    async def check(self) -> None:
+        pass
+
+
+def all_of(
+    case: Case, said: Sequence[Message], attempt: Attempt, *, marks: Marks = MARKS, tells: str = ""
+) -> Iterator[Shown]:
+    """Yield what is shown about a case, in both languages."""
+    for language in ("en", "zh"):
+        yield from of_scorers(case, attempt, language, marks)
+        yield from of_dialogues(case, said, language, marks, tells)
+        yield from of_battles(case, said, language, marks)
+
+
+def of_scorers(case: Case, attempt: Attempt, language: str, marks: Marks) -> Iterator[Shown]:
+    for name, params in SCORERS:
+        judge = Noting()
+        scorer = build("scorer", Spec(name=name, params=params))
+        ctx = ScoreContext(case=case, attempt=attempt, judge=judge, language=language, marks=marks)
+        if name == "maths":
+            left = Score(points=0.0, detail={"readable": False})
+            asyncio.run(scorer.finish(ctx, left))
+        else:
+            asyncio.run(scorer.score(ctx))
+        bare = name == "rating_metric" and params.get("compat")
+        for messages in judge.shown:
+            yield (f"{name} original" if bare else name), messages
+
+
+def of_dialogues(
+    case: Case, said: Sequence[Message], language: str, marks: Marks, tells: str
+) -> Iterator[Shown]:
+    telling = Telling(tells or "a is 3, EXPECTED")
+    candidate: Any = None
+    ctx = DialogueContext(
+        case=case, index=0, candidate=candidate, simulator=telling, language=language, marks=marks
+    )
+    talk = Conversation(ctx, said=list(said), turn=2)
+    for scenario in ("missing_info", "overconfidence", "plain", "in3"):
+        for strict in (False, True):
+            dialogue: Any = build(
+                "dialogue", Spec(name="clarify", params={"scenario": scenario, "strict": strict})
+            )
+            assert isinstance(dialogue, Clarify)
+            yield "clarify", dialogue._arbitration(talk)
+        user = SimulatedUser(scenario, Sampling())
+        yield "clarify", user.messages(talk)
+        ledger = Ledger.of(case)
+        ledger.turns.append({})
+        with suppress(DialogueStopped):
+            asyncio.run(user.answer(talk, ledger))
+    for messages in telling.shown:
+        yield "clarify", messages
+    yield "fata", Fata()._arbitration(talk)
+    yield "fata", Fata(max_turns=3)._arbitration(talk)
+    yield "virtual_user", VirtualUser().messages(talk)
+
+
+def of_battles(case: Case, said: Sequence[Message], language: str, marks: Marks) -> Iterator[Shown]:
+    one = Attempt(case_id="c", messages=(Message(role="assistant", content="one"),))
+    two = Attempt(case_id="c", messages=tuple(said))
+    ways: list[dict[str, Any]] = [
+        {},
+        {"references": True},
+        {"file": FILE},
+        {"file": FILE, "compat": "original"},
+    ]
+    for how in ways:
+        asking = Asking(language=language, marks=marks, **how)
+        name = "battle original" if how.get("compat") else "battle"
+        yield name, asking.messages(case, one, two)

@@ -1,0 +1,3 @@
+"""Paging is tried on both databases, as the store is."""
+
+from store.conftest import *  # noqa: F403
