@@ -250,7 +250,7 @@ def test_a_file_of_ones_own_is_a_quotation_elsewhere(sums: Any) -> None:
 
 
 def test_arthurs_folder_neither_replaces_a_run_nor_scores_one(cli: Any) -> None:
-    from proctor.origins.arthur.notebook import TestSuite
+    from proctor.bench import TestSuite
 
     place = str(cli.folder / ".proctor" / "proctor.db")
     suite = TestSuite(

@@ -12,8 +12,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from fuzzing import within
+from proctor.bench import TestSuite
 from proctor.core.comparison import Comparison, Preference
-from proctor.origins.arthur.notebook import TestSuite
 from proctor.store.store import Store
 from proctor.web.app import make_app, routes
 

@@ -128,7 +128,7 @@ def write_label(store: str) -> None:
 
 def write_bench(store: str) -> None:
     """Keep a suite and a run of Arthur Bench's Python API."""
-    from proctor.origins.arthur.notebook import TestSuite
+    from proctor.bench import TestSuite
 
     suite = TestSuite(
         "bench_quiz", "exact_match", input_text_list=["up?"], reference_output_list=["down"],

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
+from proctor.bench import TestSuite
 from proctor.cli.main import cli
 from proctor.core.comparison import Comparison, Preference
 from proctor.errors import ProctorError
-from proctor.origins.arthur.notebook import TestSuite
 from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web.app import make_app

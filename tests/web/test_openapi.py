@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from proctor.bench import TestSuite
 from proctor.core.comparison import Comparison, Preference
-from proctor.origins.arthur.notebook import TestSuite
 from proctor.store.store import Store
 from proctor.web import app as web
 from proctor.web.api.document import described, document, wrong_models

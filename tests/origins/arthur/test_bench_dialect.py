@@ -159,7 +159,7 @@ def test_a_folder_is_read_whole(tmp_path: Path, inside: str) -> None:
 
 
 def test_what_was_imported_is_there_in_the_notebook(tmp_path: Path) -> None:
-    from proctor.origins.arthur.notebook import TestSuite
+    from proctor.bench import TestSuite
 
     root, place = kept(tmp_path / "bench_runs"), tmp_path / "store.db"
     assert _run(["import", str(root), "--store", str(place)]) == 0

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
+from proctor.bench import TestSuite, UserValueError
 from proctor.cli.main import _run
-from proctor.origins.arthur.notebook import TestSuite, UserValueError
 from proctor.store.store import Store
 from proctor.web.app import make_app
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor import ScoreContext
-from proctor.origins.arthur.notebook import ScoringMethod, TestSuite
+from proctor.bench import ScoringMethod, TestSuite
 from proctor.scorers.counts import specificity, tokenise
 from proctor.scorers.counts.readability import reading_ease
 from proctor.scorers.embedding.bert_similarity import weighted

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.origins.arthur.notebook import (
+from proctor.bench import (
     MissingParameterError,
     TestRun,
     TestSuite,

@@ -11,15 +11,15 @@ from uuid import UUID
 
 import pytest
 
-from proctor.cli.main import _run
-from proctor.core.suite import Spec, Suite
-from proctor.origins.arthur.notebook import (
+from proctor.bench import (
     InternalError,
     MissingParameterError,
     TestSuite,
     UserError,
     UserValueError,
 )
+from proctor.cli.main import _run
+from proctor.core.suite import Spec, Suite
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.store.store import Store
 
@@ -53,7 +53,7 @@ def test_scores_categories_outputs(tmp_path: Path) -> None:
 def test_case_counts_as_the_document_says(
     tmp_path: Path, compat: str, sensitive: bool, wanted: float
 ) -> None:
-    from proctor.origins.arthur.notebook import ScoringMethod
+    from proctor.bench import ScoringMethod
 
     method = ScoringMethod("exact_match", case_sensitive=sensitive)
     suite = quiz(tmp_path, method, compat=compat)
@@ -211,7 +211,7 @@ def test_the_command_line_sees_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="no sandbox on this machine")
 def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
-    from proctor.origins.arthur.notebook import ScoringMethod
+    from proctor.bench import ScoringMethod
 
     folder = tmp_path / "tests"
     folder.mkdir()
@@ -232,7 +232,7 @@ def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
 @pytest.mark.parametrize("compat", ["", "original"])
 @pytest.mark.sampled(2)
 def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, compat: str) -> None:
-    from proctor.origins.arthur.notebook import ScoringMethod
+    from proctor.bench import ScoringMethod
 
     program = "def area(r):\n    return math.pi * r * r"
     named = "def first(x: List[int]) -> int:\n    return x[0]"
@@ -257,8 +257,8 @@ def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, c
 
 
 def test_a_suite_of_programs_made_before_is_found_with_the_same_tests(tmp_path: Path) -> None:
+    from proctor.bench import ScoringMethod
     from proctor.engine.transfer.imported import put_suite
-    from proctor.origins.arthur.notebook import ScoringMethod
     from proctor.origins.arthur.rows import BenchCases, suite_of
 
     params = {"tests": [{"content": "assert one() == 1", "timeout": 3.0}], "lang": "python"}
@@ -287,7 +287,7 @@ def test_a_suite_of_programs_made_before_is_found_with_the_same_tests(tmp_path: 
 def test_an_encoder_that_cannot_be_loaded_is_an_error_and_saves_nothing(
     tmp_path: Path, method: str
 ) -> None:
-    from proctor.origins.arthur.notebook import ScoringMethod
+    from proctor.bench import ScoringMethod
 
     (tmp_path / "empty").mkdir()
     suite = quiz(tmp_path, ScoringMethod(method, model_type=str(tmp_path / "empty")))
@@ -298,7 +298,7 @@ def test_an_encoder_that_cannot_be_loaded_is_an_error_and_saves_nothing(
 
 @pytest.mark.parametrize("name", ["run_batch", "arun_batch", "run", "arun", "to_dict", "from_dict"])
 def test_a_method_says_that_it_scores_through_a_suite(name: str) -> None:
-    from proctor.origins.arthur.notebook import ScoringMethod
+    from proctor.bench import ScoringMethod
 
     with pytest.raises(AttributeError, match="scores through a suite"):
         getattr(ScoringMethod("exact_match"), name)
@@ -307,9 +307,9 @@ def test_a_method_says_that_it_scores_through_a_suite(name: str) -> None:
 
 def test_classes_that_are_not_here_are_named_with_what_is() -> None:
     with pytest.raises(ImportError, match=r"TestSuite\(NAME, 'exact_match', …\)"):
-        exec("from proctor.origins.arthur.notebook import ExactMatch")
+        exec("from proctor.bench import ExactMatch")
     with pytest.raises(ImportError, match="cannot import name 'Nonsense'"):
-        exec("from proctor.origins.arthur.notebook import Nonsense")
+        exec("from proctor.bench import Nonsense")
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")

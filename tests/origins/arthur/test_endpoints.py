@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
+from proctor.bench import ScoreResult, TestRun, TestSuite
 from proctor.engine.transfer.files import read_folder
 from proctor.origins.arthur.ids import id_uuid
 from proctor.origins.arthur.method_table import Category
-from proctor.origins.arthur.notebook import ScoreResult, TestRun, TestSuite
 from proctor.store.store import Store
 from proctor.web.app import make_app
 

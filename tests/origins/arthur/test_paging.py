@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.origins.arthur.notebook import TestSuite
+from proctor.bench import TestSuite
 from proctor.origins.arthur.paging import NumberedPages, PageRequest, SuitesWanted
 from proctor.store.store import Store
 
