@@ -94,3 +94,16 @@ def test_the_exception_tree_is_drawn_whole() -> None:
     drawn = ast.get_docstring(tree) or ""
     classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name != "Problem"}
     assert {name for name in classes if name not in drawn} == set()
+
+
+def test_no_two_modules_have_a_class_of_the_same_name() -> None:
+    """``proctor.bench.Scorer`` is the one that users of Arthur Bench know by this name."""
+    homes: dict[str, set[str]] = {}
+    for path in SOURCES:
+        # What runs inside the sandbox, or in an agent's process, is no module of the package.
+        if {"launchers", "launcher"} & {*path.parts} or path.parent.name == "sandboxes":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, set()).add(str(path.relative_to(ROOT)))
+    assert {name for name, paths in homes.items() if len(paths) > 1} <= {"Scorer"}

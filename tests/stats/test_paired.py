@@ -8,12 +8,12 @@ import pytest
 
 from full import FULL
 from proctor.stats.intervals import t_quantile
-from proctor.stats.paired import Paired, Pairs, cases_needed, holm, sign_flip_test
+from proctor.stats.paired import Paired, PairedCases, cases_needed, holm, sign_flip_test
 
 
-def flipped(better: int, worse: int, same: int) -> Pairs:
+def flipped(better: int, worse: int, same: int) -> PairedCases:
     """Make pairs of rights and wrongs."""
-    pairs = Pairs()
+    pairs = PairedCases()
     for first, second, count in ((0, 1, better), (1, 0, worse), (1, 1, same)):
         if count:
             pairs.add(first, second, 1.0, count)
@@ -21,7 +21,7 @@ def flipped(better: int, worse: int, same: int) -> Pairs:
 
 
 def one_by_one(differences: list[float], weights: list[float] | None = None) -> Paired:
-    pairs = Pairs()
+    pairs = PairedCases()
     for d, w in zip(differences, weights or [1.0] * len(differences), strict=True):
         pairs.add(0.0, d * w, w)
     return pairs.compare()
@@ -68,7 +68,7 @@ def test_weights_count_as_in_the_total() -> None:
 def test_kinds_with_counts_are_the_same_as_single_cases() -> None:
     values = [0.5] * 7 + [-0.25] * 4 + [0.0] * 9 + [1.0] * 2
     weights = [2.0] * 7 + [1.0] * 4 + [1.0] * 9 + [3.0] * 2
-    counted = Pairs()
+    counted = PairedCases()
     for d, w, count in ((0.5, 2.0, 7), (-0.25, 1.0, 4), (0.0, 1.0, 9), (1.0, 3.0, 2)):
         counted.add(0.0, d * w, w, count)
     one, two = one_by_one(values, weights), counted.compare()
@@ -77,7 +77,7 @@ def test_kinds_with_counts_are_the_same_as_single_cases() -> None:
 
 
 def test_nothing_and_one_case_say_so() -> None:
-    nothing = Pairs().compare()
+    nothing = PairedCases().compare()
     assert (nothing.n, nothing.difference, nothing.interval, nothing.p) == (0, None, None, None)
     single = one_by_one([1.0])
     assert (single.n, single.difference, single.interval) == (1, 1.0, None)
@@ -157,7 +157,7 @@ def test_graded_and_weighted_values_are_covered(method: str) -> None:
     hits, times = 0, (150 if method == "t" else 60) // (1 if FULL else 3)
     for _ in range(times):
         weights = random.choice([1.0, 2.0, 5.0], 60)
-        pairs = Pairs()
+        pairs = PairedCases()
         for d, w in zip(random.normal(0.1, 0.4, 60), weights, strict=True):
             pairs.add(0.0, d * w, w)
         low, high = pairs.compare(method=method).interval or (9, 9)  # type: ignore[arg-type]

@@ -58,7 +58,7 @@ class Paired:
 
 
 @dataclass(slots=True)
-class Pairs:
+class PairedCases:
     """Gather the same cases of two runs; cases that came out alike may be added as one."""
 
     first: float = 0.0

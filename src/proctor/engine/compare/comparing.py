@@ -23,7 +23,7 @@ from proctor.engine.compare.results import (
 from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
-from proctor.stats.paired import Method, Paired, Pairs, holm
+from proctor.stats.paired import Method, Paired, PairedCases, holm
 from proctor.store.paired_listing import PairCursor, WantedPairs
 from proctor.store.pairs import Change
 from proctor.store.rows import PairedRow, StoredPair
@@ -167,7 +167,7 @@ def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
 class _PairSums:
     """Gather what the pairs of one row come to."""
 
-    pairs: Pairs = field(default_factory=Pairs)
+    pairs: PairedCases = field(default_factory=PairedCases)
     to_right: int = 0
     to_wrong: int = 0
     both_right: int = 0
