@@ -190,3 +190,30 @@ TRIED = CHANGES if os.environ.get("PROCTOR_FULL") else CHANGES[:: len(CHANGES) /
 def test_pages_and_commands(place: Path, table: str, column: str, value: Any) -> None:
     changed(place, table, column, value)
     check(place)
+
+
+def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inner = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, value in inner:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from leaves(value, (*path, key))
+
+
+@pytest.mark.parametrize("bad", [2.5, "x", None, [], {}, True], ids=repr)
+@pytest.mark.sampled(3)
+def test_no_single_value_of_a_summary_breaks_the_lists(place: Path, bad: Any) -> None:
+    with sqlite3.connect(place) as database:
+        run, text = database.execute("SELECT run_id, document FROM summaries").fetchone()
+    with TestClient(make_app(str(place)), base_url="http://127.0.0.1") as client:
+        for path in leaves(json.loads(text)):
+            document = part = json.loads(text)
+            for key in path[:-1]:
+                part = part[key]
+            part[path[-1]] = bad
+            new = (json.dumps(document), run)
+            database.execute("UPDATE summaries SET document = ? WHERE run_id = ?", new)
+            database.commit()
+            assert client.get("/home.json").status_code == 200, path
+            assert client.get(f"/runs/{run}.json").status_code in (200, 500), path
+    database.close()

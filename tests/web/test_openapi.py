@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from starlette.datastructures import QueryParams
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -114,6 +115,33 @@ def test_what_is_answered_is_what_is_described(client: TestClient, path: str, ad
     shapes = [one for one in ENDPOINTS["get", path].models if not issubclass(one, Error)]
     wrong = {shape.__name__: _problems(shape, answer.text) for shape in shapes}
     assert [] in wrong.values(), wrong
+
+
+def test_every_parameter_that_is_read_is_described(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, names = _known(client), set[str]()
+
+    def watched(name: str) -> Any:
+        real = getattr(QueryParams, name)
+
+        def method(self: QueryParams, key: str, *rest: Any) -> Any:
+            names.add(key)
+            return real(self, key, *rest)
+
+        return method
+
+    for name in ("get", "getlist", "__getitem__", "__contains__"):
+        monkeypatch.setattr(QueryParams, name, watched(name))
+    for path in {path for path, _ in ADDRESSES}:
+        names.clear()
+        for address in (address for one, address in ADDRESSES if one == path):
+            client.get(address.format(**known))
+        parameters = operation("get", path).parameters
+        described = {one["name"] for one in parameters if one["in"] == "query"}
+        # A sort where there is none is read to be refused.
+        assert names - described <= {"token", "sort"}, path
+        assert described <= names, path
 
 
 def test_all_twins_were_asked_for() -> None:

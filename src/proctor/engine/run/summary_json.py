@@ -27,15 +27,18 @@ def summary_from(data: Mapping[str, Json]) -> Summary:
             name: Measured(
                 value=_number(found.get("value")),
                 interval=_pair(found.get("interval")),
-                n=_sure(found["n"]),
+                n=_count(found["n"]),
                 detail=found.get("detail"),
-                note=found.get("note", ""),
+                note=_text(found.get("note", "")),
             )
             for name, found in data.get("measures", {}).items()
         },
         usage=_used(data.get("usage", {})),
-        references=data.get("references", {}),
-        failures=data.get("failures", {}),
+        references=_mapping(data.get("references", {})),
+        failures={
+            name: [_mapping(row) for row in rows]
+            for name, rows in _mapping(data.get("failures", {})).items()
+        },
     )
 
 
@@ -52,11 +55,16 @@ def sound_summary(data: Mapping[str, Json] | None) -> Mapping[str, Json] | None:
 
 def _filled(data: Mapping[str, Json]) -> dict[str, Json]:
     """Return the fields of a group, or of totals but their bounds."""
-    made = {name: _sure(value) for name, value in data.items() if name not in _SEVERAL}
+    made = {
+        name: _count(value) if name in _COUNTS else _sure(value)
+        for name, value in data.items()
+        if name not in _SEVERAL
+    }
     return {**made, "rate": _number(data.get("rate")), "interval": _pair(data.get("interval"))}
 
 
 _SEVERAL = ("rate", "interval", "bounds")
+_COUNTS = ("cases", "cases_unscored", "attempts", "unanswered", "unscored", "errors")
 
 
 def _number(value: Json) -> Json:
@@ -66,6 +74,24 @@ def _number(value: Json) -> Json:
 def _sure(value: Json) -> Json:
     if type(value) not in (int, float):
         raise TypeError(f"{value!r:.40} is no number")
+    return value
+
+
+def _count(value: Json) -> Json:
+    if not float(_sure(value)).is_integer():
+        raise TypeError(f"{value!r:.40} is no count")
+    return value
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{value!r:.40} is no mapping")
     return value
 
 

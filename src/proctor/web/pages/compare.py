@@ -32,7 +32,7 @@ from proctor.web.pages.compare_case import ComparedCase, case_beside
 from proctor.web.query_params import one_of, whole_number
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened, shelf_of
-from proctor.web.wording import language_of
+from proctor.web.wording import LANGUAGES, language_of
 
 MOST_SIDES = 4
 ROWS = 50
@@ -320,6 +320,7 @@ routes = [
                 whole("after", "after which position", -1),
                 choice("same", "1 goes on among cases that did not change", ("0", "1")),
                 choice("force", "1 compares what differs in signature", ("0", "1")),
+                choice("lang", "the language of `sentence`", list(LANGUAGES)),
             ],
         ),
     ),
