@@ -1,7 +1,6 @@
 """One case in several runs: all attempts side by side, and where their words differ."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from starlette.exceptions import HTTPException
 
@@ -13,7 +12,8 @@ from proctor.store.pairs import Change
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.response import Named, ResponseModel, ValueState
-from proctor.web.highlight import compared, pieces
+from proctor.web.highlight import Piece, compared, pieces
+from proctor.web.pages.laid_case import Pieces, TextPiece
 
 MOST_ATTEMPTS = 16
 """How many attempts of one run are shown; the page of the case itself has all."""
@@ -36,7 +36,7 @@ class ComparedAttempt(ResponseModel):
     status: ValueState
     error: str
     output: str
-    shown: list[dict[str, Any]]
+    shown: Pieces
     reasons: list[ComparedReason]
 
 
@@ -58,7 +58,7 @@ class ComparedQuestion(ResponseModel):
     """A case, its question cut into pieces as the page shows it."""
 
     id: str
-    prompt: list[dict[str, Any]]
+    prompt: Pieces
     tags: list[tuple[str, str]]
 
 
@@ -93,7 +93,7 @@ def case_beside(
     return ComparedCase(
         case=ComparedQuestion(
             id=case_id,
-            prompt=pieces(first.case.prompt),
+            prompt=_pieces(pieces(first.case.prompt)),
             tags=[(name, ", ".join(values)) for name, values in first.case.tags.items()],
         ),
         references=list(first.case.references),
@@ -153,13 +153,17 @@ def _attempt(
         status=item.value.status,
         error=item.attempt.error,
         output=output,
-        shown=shown,
+        shown=_pieces(shown),
         reasons=[
             _reason(item, criterion.id)
             for criterion in result.case.criteria
             if criterion.id in item.scores
         ],
     )
+
+
+def _pieces(cut: Sequence[Piece]) -> Pieces:
+    return [TextPiece(**piece) for piece in cut]
 
 
 def _same(other: CaseResult | None, index: int) -> str | None:

@@ -29,6 +29,7 @@ from proctor.web.missing import or_missing
 from proctor.web.page_cache import stamp
 from proctor.web.pages.case_view import case_view
 from proctor.web.pages.label_agreement import Agreement, agreement, judged, latest
+from proctor.web.pages.laid_case import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.store_pool import opened, shelf_of
 
 LONGEST_FORM = 64 * 1024
@@ -49,11 +50,11 @@ class LabelPage(ResponseModel):
     """An attempt to be marked; texts are cut into pieces as the page shows them."""
 
     run: Named
-    case: dict[str, Any]
-    attempt: dict[str, Any]
+    case: LaidQuestion
+    attempt: LaidAttempt
     criterion: str
     wanted: str
-    judged: dict[str, Any] | None
+    judged: LaidScore | None
     criteria: list[tuple[str, str]]
     attempts: list[tuple[int, str]]
     action: str

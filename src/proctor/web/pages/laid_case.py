@@ -1,0 +1,200 @@
+"""Response models of a case that is laid out for a page, its texts cut into pieces."""
+
+from typing import Any
+
+from proctor.web.api.response import ResponseModel, ValueState
+
+
+class TextPiece(ResponseModel):
+    """A piece of a text: whether a scorer found it, and how much is left out after it."""
+
+    text: str
+    hit: bool
+    more: int
+
+
+Pieces = list[TextPiece]
+
+
+class LaidImage(ResponseModel):
+    """A picture; only one on the web has an address to follow."""
+
+    href: str
+    text: str
+
+
+class LaidMessage(ResponseModel):
+    """One message."""
+
+    role: str
+    text: Pieces
+    thinking: Pieces
+    images: list[LaidImage]
+
+
+class LaidQuestion(ResponseModel):
+    """What a case asks."""
+
+    id: str
+    messages: list[LaidMessage]
+    references: list[Pieces]
+    context: list[Pieces]
+
+
+class LaidRule(ResponseModel):
+    """A keyword and where it was found."""
+
+    hit: bool
+    points: str
+    keyword: str
+    places: str
+
+
+class LaidTest(ResponseModel):
+    """A unit test with the program that ran."""
+
+    hit: bool
+    result: str
+    line: Any
+    seconds: str
+    output: str
+    program: list[tuple[int, str]]
+
+
+class LaidBlank(ResponseModel):
+    """A blank and what filled it."""
+
+    hit: bool
+    text: str
+    target: str
+    line: str
+
+
+class LaidVerdict(ResponseModel):
+    """What one judge of a panel said."""
+
+    points: Any
+    reason: str
+    replies: list[str]
+
+
+class LaidScore(ResponseModel):
+    """What one criterion said of an attempt."""
+
+    id: str
+    scorer: str
+    statement: str
+    weight: float
+    points: float | None
+    out_of: float | None
+    status: str
+    reason: str
+    rules: list[LaidRule]
+    tests: list[LaidTest]
+    blanks: list[LaidBlank]
+    replies: list[Pieces]
+    panel: list[LaidVerdict]
+    detail: Pieces
+
+
+class LaidAttachment(ResponseModel):
+    """What a post carries."""
+
+    kind: str
+    text: Pieces
+
+
+class LaidPost(ResponseModel):
+    """What one role of an agent said to another."""
+
+    sender: str
+    receiver: str
+    text: Pieces
+    attachments: list[LaidAttachment]
+
+
+class LaidRound(ResponseModel):
+    """What an agent did for one message of the user."""
+
+    number: int
+    state: str
+    error: str
+    posts: list[LaidPost]
+
+
+class LaidFile(ResponseModel):
+    """A file that an agent left."""
+
+    name: str
+    key: str
+    size: int | None
+    href: str
+
+
+class LaidTurnMark(ResponseModel):
+    """What one turn is worth."""
+
+    turn: int
+    score: float | None
+    normalized: float | None
+    status: str
+
+
+class LaidLedgerTurn(ResponseModel):
+    """Whether a point was covered, and asked for, in one turn."""
+
+    covered: Any
+    asked: Any
+
+
+class LaidLedgerRow(ResponseModel):
+    """A point and the turns in which it came up."""
+
+    point: str
+    turns: list[LaidLedgerTurn]
+    first: Any
+
+
+class LaidLedger(ResponseModel):
+    """Which point was asked for and covered in which turn."""
+
+    turns: list[int]
+    rows: list[LaidLedgerRow]
+
+
+class LaidTurnReplies(ResponseModel):
+    """What judges replied about one turn."""
+
+    turn: Any
+    raw: list[str]
+
+
+class LaidNotes(ResponseModel):
+    """What the dialogue noted."""
+
+    reason: str
+    ledger: LaidLedger | None
+    flags: list[str]
+    truncated: str
+    turns: list[LaidTurnReplies]
+
+
+class LaidAttempt(ResponseModel):
+    """An attempt: its turns, what the agent did, its scores and the formula."""
+
+    index: int
+    value: float | None
+    status: ValueState
+    low: float
+    high: float
+    error: str
+    traceback: str
+    seconds: float | None
+    context: list[Pieces]
+    turns: list[LaidMessage]
+    rounds: list[LaidRound]
+    files: list[LaidFile]
+    marks: list[LaidTurnMark]
+    notes: LaidNotes
+    scores: list[LaidScore]
+    formula: str
