@@ -1,22 +1,16 @@
 """The store: one repository for each kind of thing, all on one database."""
 
 from contextlib import AbstractContextManager
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from proctor.store.attempts import Attempts
 from proctor.store.calls import Calls
-from proctor.store.comparisons import Comparisons
 from proctor.store.connect import open_engine
-from proctor.store.criterion_points import CriterionPoints
 from proctor.store.database import Database
-from proctor.store.files import Files
-from proctor.store.labels import Labels
-from proctor.store.listing import Listing
 from proctor.store.liveness import Liveness
 from proctor.store.locks import RunLocks
-from proctor.store.paired_listing import PairedListing
-from proctor.store.pairs import Pairs
 from proctor.store.results import Results
 from proctor.store.runs import Runs
 from proctor.store.scores import Scores
@@ -24,6 +18,15 @@ from proctor.store.searching import Search
 from proctor.store.secret import Secret
 from proctor.store.suites import Suites
 from proctor.store.summaries import Summaries
+
+if TYPE_CHECKING:
+    from proctor.store.comparisons import Comparisons
+    from proctor.store.criterion_points import CriterionPoints
+    from proctor.store.files import Files
+    from proctor.store.labels import Labels
+    from proctor.store.listing import Listing
+    from proctor.store.paired_listing import PairedListing
+    from proctor.store.pairs import Pairs
 
 
 class Store:
@@ -45,19 +48,61 @@ class Store:
         self.calls = Calls(database)
         self.scores = Scores(database)
         self.attempts = Attempts(database, self.runs, self.liveness, self.scores)
-        self.files = Files(database)
         self.results = Results(database)
         self.summaries = Summaries(database)
-        # What people and judges say of it.
-        self.labels = Labels(database)
-        self.comparisons = Comparisons(database)
-        # Ways to look at results.
         self.search = Search(database)
-        self.listing = Listing(database, self.search)
-        self.pairs = Pairs(database)
-        self.paired_listing = PairedListing(database, self.search, self.listing)
-        self.criterion_points = CriterionPoints(database)
         self.secret = Secret(database)
+
+    # What few commands need is loaded by those alone.
+
+    @cached_property
+    def files(self) -> "Files":
+        """Contents of the files of agents."""
+        from proctor.store.files import Files
+
+        return Files(self.database)
+
+    @cached_property
+    def labels(self) -> "Labels":
+        """What people say of scores."""
+        from proctor.store.labels import Labels
+
+        return Labels(self.database)
+
+    @cached_property
+    def comparisons(self) -> "Comparisons":
+        """What judges say of two attempts."""
+        from proctor.store.comparisons import Comparisons
+
+        return Comparisons(self.database)
+
+    @cached_property
+    def listing(self) -> "Listing":
+        """The cases of a run, filtered and sorted."""
+        from proctor.store.listing import Listing
+
+        return Listing(self.database, self.search)
+
+    @cached_property
+    def pairs(self) -> "Pairs":
+        """The cases of two runs side by side."""
+        from proctor.store.pairs import Pairs
+
+        return Pairs(self.database)
+
+    @cached_property
+    def paired_listing(self) -> "PairedListing":
+        """The cases of two runs, filtered and sorted."""
+        from proctor.store.paired_listing import PairedListing
+
+        return PairedListing(self.database, self.search, self.listing)
+
+    @cached_property
+    def criterion_points(self) -> "CriterionPoints":
+        """Points by criterion over many attempts."""
+        from proctor.store.criterion_points import CriterionPoints
+
+        return CriterionPoints(self.database)
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True) -> Self:
