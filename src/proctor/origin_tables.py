@@ -38,6 +38,17 @@ def plugins(kind: str) -> dict[str, str]:
     }
 
 
+def signs() -> dict[str, dict[str, str]]:
+    """Return what files of origins' dialects have in common, by dialect and ending.
+
+    It is a pattern that the beginning of every such file fulfils: where it does not, the dialect
+    need not be loaded to know that a file is not its own.
+    """
+    return {
+        name: row for table in _tables() for name, row in getattr(table, "SIGNS", {}).items()
+    }
+
+
 def commands() -> dict[str, tuple[str, str]]:
     """Return the commands of origins: where each is, and what it does in a line."""
     return {

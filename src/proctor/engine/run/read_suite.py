@@ -1,12 +1,13 @@
 """Reading a suite: find its dialect, read it, and keep the cases that were asked for."""
 
+import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from proctor import registry
+from proctor import origin_tables, registry
 from proctor.contracts.case_spool import Part, SpooledCases
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
@@ -17,6 +18,7 @@ from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.suggestions import LOOSELY, closest, did_you_mean
 
 FALLBACK = "native"
+FIRST_LOOK = 4 * 1024 * 1024
 
 
 def read(settings: SuiteSettings) -> Reading:
@@ -60,10 +62,26 @@ def find_dialect(path: Path, name: str = "") -> Dialect:
     if not path.exists():
         raise DialectError([_missing(path)])
     names = sorted(registry.names("dialect"), key=lambda known: known == FALLBACK)
+    signs = origin_tables.signs()
     for known in names:
-        if (dialect := _dialect(known)).recognises(path):
+        if _may_be(path, signs.get(known)) and (dialect := _dialect(known)).recognises(path):
             return dialect
     return _dialect(FALLBACK)
+
+
+def _may_be(path: Path, signs: Mapping[str, str] | None) -> bool:
+    """Tell by a file's ending and beginning whether a dialect is worth loading to ask it."""
+    if signs is None or not path.is_file():
+        return True
+    pattern = signs.get(path.suffix.lower())
+    if not pattern:
+        return pattern is not None
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(FIRST_LOOK)
+    except OSError:
+        return True
+    return re.search(pattern.encode(), beginning) is not None
 
 
 def chosen(suite: Suite, settings: SuiteSettings) -> Suite:

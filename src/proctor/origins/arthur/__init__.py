@@ -4,6 +4,7 @@ PLUGINS = {
     "archive": {"bench": "proctor.origins.arthur.folder:BenchFolder"},
     "dialect": {"bench": "proctor.origins.arthur.dialect:Bench"},
 }
+SIGNS = {"bench": {".csv": "reference_output", ".json": ""}}
 COMMANDS = {
     "bench": (
         "proctor.origins.arthur.command:bench",

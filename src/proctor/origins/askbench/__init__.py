@@ -4,6 +4,7 @@ PLUGINS = {
     "dialect": {"askbench": "proctor.origins.askbench.dialect:AskBench"},
     "layout": {"askbench": "proctor.origins.askbench.layout:AskBenchLayout"},
 }
+SIGNS = {"askbench": {".ini": "", ".cfg": "", ".conf": "", ".jsonl": ""}}
 COMMANDS = {
     "askbench": (
         "proctor.origins.askbench.command:askbench",

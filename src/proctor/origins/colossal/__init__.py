@@ -4,6 +4,7 @@ PLUGINS = {
     "dialect": {"colossal": "proctor.origins.colossal.dialect:Colossal"},
     "layout": {"colossal": "proctor.origins.colossal.layout:ColossalLayout"},
 }
+SIGNS = {"colossal": {".json": "category"}}
 COMMANDS = {
     "colossal": (
         "proctor.origins.colossal.command:colossal",

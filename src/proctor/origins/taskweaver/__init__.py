@@ -5,6 +5,8 @@ PLUGINS = {
     "dialect": {"taskweaver": "proctor.origins.taskweaver.dialect:TaskWeaverDialect"},
     "layout": {"taskweaver": "proctor.origins.taskweaver.layout:TaskWeaverLayout"},
 }
+_CASE = "eval_query|task_description"
+SIGNS = {"taskweaver": {".yaml": _CASE, ".yml": _CASE}}
 COMMANDS = {
     "taskweaver": (
         "proctor.origins.taskweaver.command:taskweaver",
