@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 
 from proctor import registry
+from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.main import COMMANDS, cli
 
 DOCS = Path(__file__).resolve().parent
@@ -277,11 +278,21 @@ def _help(command: click.Command) -> list[str]:
 
 
 def _options(command: click.Command, context: click.Context) -> list[str]:
+    parameters = command.get_params(context)
+    if not isinstance(command, GroupedHelp):
+        return _table(parameters)
+    lines = _table([one for one in parameters if isinstance(one, click.Argument)])
+    for title, options in command.groups(context):
+        lines += [f"{title}:", "", *_table(options)]
+    return lines
+
+
+def _table(parameters: Sequence[click.Parameter]) -> list[str]:
     rows = []
-    for parameter in command.get_params(context):
+    for parameter in parameters:
         if isinstance(parameter, click.Argument):
             rows.append(f"| `{_upper(parameter)}` | {_argument_text(parameter)} |")
-        elif isinstance(parameter, click.Option):
+        elif isinstance(parameter, click.Option) and not parameter.hidden:
             rows.append(f"| {_flags(parameter)} | {_option_text(parameter)} |")
     return ["| Option | Description |", "| --- | --- |", *rows, ""]
 

@@ -44,9 +44,7 @@ def signs() -> dict[str, dict[str, str]]:
     It is a pattern that the beginning of every such file fulfils: where it does not, the dialect
     need not be loaded to know that a file is not its own.
     """
-    return {
-        name: row for table in _tables() for name, row in getattr(table, "SIGNS", {}).items()
-    }
+    return {name: row for table in _tables() for name, row in getattr(table, "SIGNS", {}).items()}
 
 
 def commands() -> dict[str, tuple[str, str]]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.options import (
     json_option,
     run_options,
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from proctor.engine.run.settings import RunSettings
 
 
-@click.command()
+@click.command(cls=GroupedHelp)
 @suite_options
 @run_options
 @suite_options_of_dialects

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.options import (
     json_option,
     run_options,
@@ -26,7 +27,7 @@ INCOMPLETE = 3
 """The exit code where something could not be run."""
 
 
-@click.command()
+@click.command(cls=GroupedHelp)
 @suite_options
 @run_options
 @suite_options_of_dialects
