@@ -18,6 +18,7 @@ import click
 from proctor import registry
 from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.main import COMMANDS, cli
+from proctor.contracts.scorer import Scorer
 
 DOCS = Path(__file__).resolve().parent
 WORDS = {str: "string", float: "number", int: "integer", bool: "boolean"}
@@ -204,7 +205,7 @@ def _overview(kind: str, *, linked: bool = True) -> list[str]:
 
 def _out_of(cls: Any) -> str:
     """Return how many points a scorer can give, in words."""
-    if hasattr(cls, "full_marks"):
+    if cls.full_marks is not Scorer.full_marks:
         return "its rules, targets or tests"
     return "nothing; it is only shown" if cls.out_of is None else f"{cls.out_of:g}"
 

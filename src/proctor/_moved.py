@@ -4,6 +4,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 MOVED: Mapping[str, str] = {
@@ -61,11 +62,17 @@ def former(module: str) -> str:
     return next((old for old, new in MOVED.items() if new == module), "")
 
 
+def _is_below(package: str, name: str) -> bool:
+    """Tell whether a name is that of a module, which its package need not look for elsewhere."""
+    is_package = "__path__" in vars(sys.modules[package])
+    return is_package and find_spec(f"{package}.{name}") is not None
+
+
 def names_of(module: str) -> Callable[[str], Any]:
     """Return a ``__getattr__`` by which a module has the names that were in it once."""
 
     def find(name: str) -> Any:
-        if not name.startswith("__"):
+        if not name.startswith("__") and not _is_below(module, name):
             wanted = RENAMED.get(f"{module}.{name}", name)
             for home in MOVED[module].split():
                 known = vars(importlib.import_module(home))

@@ -1,11 +1,8 @@
 """What a scorer must be able to do, and what it is given."""
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import (
-    Callable,
-    Iterable,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +16,7 @@ from proctor.core.suite import Case, Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreContext:
-    """Hold all that a scorer may look at; the only argument of every scorer."""
+    """All that a scorer may look at: the only argument of every scorer."""
 
     case: Case
     attempt: Attempt
@@ -81,7 +78,7 @@ class ScoreContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """Hold an answer made up to test a criterion: what it is, and what it should be worth."""
+    """An answer made up to test a criterion, and what it should be worth."""
 
     kind: str
     """``stuffing`` (all that the criterion looks for, pasted together) or ``reference``."""
@@ -89,11 +86,15 @@ class Probe:
 
 
 class Scorer(ABC):
-    """Judge one attempt by one criterion; a dataclass whose fields are its parameters.
+    """The scoring of one attempt by one criterion: a dataclass whose fields are its parameters.
 
-    ``score`` may return a bool or a number (of at most ``out_of``) or a whole Score, and may be
-    ``async``. It must not depend on anything but its fields and the context.
+    Most scorers define ``score`` and nothing else. A score must depend on nothing but the fields
+    and the context.
     """
+
+    @abstractmethod
+    def score(self, ctx: ScoreContext) -> Any:
+        """Return a bool, a number of points (of ``out_of``), or a Score; may be ``async``."""
 
     version: ClassVar[str] = "1"
     """Change it whenever the same input may get another score: stored scores are then redone."""
@@ -101,60 +102,29 @@ class Scorer(ABC):
     """The most points a bare number can be; none for a number that is only shown, never added."""
     time_limit: ClassVar[float] = 10.0
     """Seconds after which a score is given up as failed."""
-    instant: ClassVar[bool] = False
-    """Whether ``score`` is quick and sure to end, so that it needs no process of its own."""
-    reads_notes: ClassVar[bool] = False
-    """Whether ``score`` looks at what the dialogue noted, and not only at what was said."""
 
-    @abstractmethod
-    def score(self, ctx: ScoreContext) -> Any:
-        """Judge one attempt."""
+    def problems(self) -> Iterable[str]:
+        """Return what is wrong with the parameters beyond their types."""
+        return ()
 
-    @property
-    def batches(self) -> bool:
-        """Tell whether ``score_batch`` judges many attempts more cheaply than one at a time."""
-        return False
+    def probes(self, case: Case) -> Iterable[Probe]:
+        """Return answers that ``proctor check --deep`` tries on this criterion."""
+        return ()
 
-    def score_batch(self, contexts: Sequence[ScoreContext]) -> Sequence[Any]:
-        """Judge many attempts at once, where ``batches`` says so; one result for each, in order.
+    # What scoring needs.
 
-        It runs in a thread of the run's own process, so it must not run what a suite brings along.
-        """
-        return [self.score(ctx) for ctx in contexts]
-
-    @property
-    def finishes(self) -> bool:
-        """Tell whether ``finish`` has something to do after ``score``."""
-        return False
-
-    async def finish(self, ctx: ScoreContext, score: Score) -> Any:
-        """Complete what ``score`` gave in a grading process, where a sandbox is needed for that.
-
-        Only a score that did not fail is finished, and only the finished one is stored.
-        """
-        return score
+    needs_judge: ClassVar[bool] = False
+    """Whether a judge is asked, by an ``async`` ``score`` or by ``finish``."""
+    tries: int = 3
+    """How often a judge is asked for one verdict at most; a parameter of many scorers."""
 
     @property
     def needs_sandbox(self) -> bool:
-        """Tell whether programs must be run to judge by this."""
+        """Whether programs are run, by an ``async`` ``score`` or by ``finish``."""
         return self.finishes
 
-    @property
-    def needs_judge(self) -> bool:
-        """Tell whether a judge must be asked, by an ``async`` ``score`` or by ``finish``."""
-        return False
-
-    @property
-    def per_attempt(self) -> bool:
-        """Tell whether equal answers in two attempts must be judged apart."""
-        return False
-
-    def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompts that a judge is asked with; it enters keys."""
-        return ""
-
     def missing(self) -> Iterable[str]:
-        """Return what this machine lacks to judge by this, with how to get it."""
+        """Return what this machine lacks for scoring, with how to get it."""
         return ()
 
     def open(self) -> None:  # noqa: B027 - most scorers have nothing to load
@@ -164,14 +134,61 @@ class Scorer(ABC):
         """Return what makes scores of a case say less than they seem to, with what to do."""
         return ()
 
-    def toolchain(self) -> str:
-        """Return what scores depend on besides the fields: a compiler, an encoder, its version."""
+    # What a stored score depends on, besides the fields and what the context shows.
+
+    reads_notes: ClassVar[bool] = False
+    """Whether ``score`` looks at what the dialogue noted, and not only at what was said."""
+
+    @property
+    def per_attempt(self) -> bool:
+        """Whether equal answers in two attempts are scored apart."""
+        return False
+
+    def prompt_key(self, language: str) -> str:
+        """Return the hash of the prompts that a judge is asked with."""
         return ""
 
-    def probes(self, case: Case) -> Iterable[Probe]:
-        """Return answers that ``proctor check --deep`` tries on this criterion."""
-        return ()
+    def toolchain(self) -> str:
+        """Return the name and version of a compiler, an encoder or a service that is used."""
+        return ""
 
-    def problems(self) -> Iterable[str]:
-        """Return what is wrong with the parameters beyond their types."""
-        return ()
+    # How points are counted, where the parameters decide it.
+
+    fixed_marks: ClassVar[bool] = False
+    """Whether every score is out of ``full_marks``, so that a suite's sums can be checked."""
+
+    @property
+    def full_marks(self) -> float | None:
+        """The most points of this criterion: what a failed or unanswered attempt is out of."""
+        return self.out_of
+
+    # Where and how scoring runs.
+
+    instant: ClassVar[bool] = False
+    """Whether ``score`` is quick and sure to end, so that it needs no process of its own."""
+    batches: ClassVar[bool] = False
+    """Whether ``score_batch`` scores many attempts more cheaply than one at a time."""
+
+    def score_batch(self, contexts: Sequence[ScoreContext]) -> Sequence[Any]:
+        """Score many attempts at once, where ``batches`` says so; one result for each, in order.
+
+        It runs in a thread of the run's own process, so it must not run what a suite brings along.
+        """
+        return [self.score(ctx) for ctx in contexts]
+
+    @property
+    def is_async(self) -> bool:
+        """Whether ``score`` is awaited on the event loop instead of run in a grading process."""
+        return inspect.iscoroutinefunction(self.score)
+
+    @property
+    def finishes(self) -> bool:
+        """Whether ``finish`` has something to do after ``score``."""
+        return False
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Any:
+        """Complete a score of a grading process with what only ``async`` code is given.
+
+        Only a score that did not fail is finished, and only the finished one is stored.
+        """
+        return score

@@ -1,6 +1,5 @@
 """What a scorer returned or raised, as a Score."""
 
-import inspect
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
@@ -12,7 +11,7 @@ from proctor.core.score import Score, ScoreStatus
 
 
 def run_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
-    """Let a scorer judge; what it raises is a failed score, never an error of the run."""
+    """Score one attempt; what the scorer raises is a failed score, never an error of the run."""
     if (score := unanswered(scorer, ctx)) is not None:
         return score
     if is_async(scorer):
@@ -24,7 +23,7 @@ def run_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
 
 
 def run_scorer_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[Score]:
-    """Let a scorer judge many attempts at once; one that breaks the batch costs only itself."""
+    """Score many attempts at once; one that breaks the batch costs only itself."""
     silent = [unanswered(scorer, ctx) for ctx in contexts]
     if any(silent):
         asked = [ctx for ctx, score in zip(contexts, silent, strict=True) if score is None]
@@ -48,7 +47,7 @@ def run_scorer_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[S
 
 
 async def run_scorer_async(scorer: Scorer, ctx: ScoreContext) -> Score:
-    """Let a scorer judge that waits for something."""
+    """Score one attempt with a scorer that waits for something."""
     if (score := unanswered(scorer, ctx)) is not None:
         return score
     try:
@@ -71,7 +70,7 @@ def unanswered(scorer: Scorer, ctx: ScoreContext) -> Score | None:
     """Return the score of a turn that was not reached or in which an agent failed: a plain miss."""
     if ctx.attempt.status is not AttemptStatus.UNANSWERED:
         return None
-    full = getattr(scorer, "full_marks", scorer.out_of)
+    full = scorer.full_marks
     if full is None:
         return Score(status=ScoreStatus.NOT_APPLICABLE, reason=ctx.attempt.error)
     return Score(points=0.0, out_of=full, reason=ctx.attempt.error, detail={"unanswered": True})
@@ -79,7 +78,7 @@ def unanswered(scorer: Scorer, ctx: ScoreContext) -> Score | None:
 
 def is_async(scorer: Scorer) -> bool:
     """Tell whether a scorer waits for something, and so belongs on the loop, not into a worker."""
-    return inspect.iscoroutinefunction(scorer.score)
+    return scorer.is_async
 
 
 def as_score(scorer: Scorer, made: Any) -> Score:
@@ -108,4 +107,4 @@ def failed_by(scorer: Scorer, error: Exception) -> Score:
     """Make the score of a criterion whose scorer raised."""
     text = str(error)
     reason = f"{type(scorer).__name__}: {type(error).__name__}{f': {text}' if text else ''}"
-    return Score.failed(reason, out_of=getattr(scorer, "full_marks", scorer.out_of))
+    return Score.failed(reason, out_of=scorer.full_marks)

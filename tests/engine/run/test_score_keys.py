@@ -23,7 +23,7 @@ from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.judging import prompts
 from proctor.scorers.embedding import checkpoints, sentences
-from proctor.scorers.maths import equality
+from proctor.scorers.maths import comparing
 from proctor.scorers.overlap import chinese
 from proctor.scorers.programs import python_packages, toolchains
 
@@ -133,7 +133,7 @@ def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def forget() -> None:
     for known in (
-        chinese.cut_by, chinese.cutter, chinese.original_cutter, equality.library_versions,
+        chinese.cut_by, chinese.cutter, chinese.original_cutter, comparing.library_versions,
         python_packages._versions, checkpoints.identity, toolchains._version,
     ):  # fmt: skip
         known.cache_clear()

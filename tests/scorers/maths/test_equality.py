@@ -12,11 +12,9 @@ from proctor.contracts.scorer import ScoreContext
 from proctor.core.suite import Spec
 from proctor.judging import ModelJudge
 from proctor.registry import build
-from proctor.scorers.maths import equality
-from proctor.scorers.maths import process as maths_process
-from proctor.scorers.maths.equality import equal, final_expression, score_of
+from proctor.scorers.maths import comparing
+from proctor.scorers.maths.comparing import equal, final_expression, score_of
 from proctor.scorers.maths.forms import number_words, plain_number, quantity
-from proctor.scorers.maths.process import MathsProcess
 from proctor.testing import ScriptedModel, try_scorer
 
 pytest.importorskip("math_verify")
@@ -28,8 +26,8 @@ PAIRS = json.loads(
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a busy machine take its time: an alarm that goes off in between is nobody's to catch."""
-    monkeypatch.setattr(equality, "PARSE_SECONDS", 60)
-    monkeypatch.setattr(equality, "COMPARE_SECONDS", 60)
+    monkeypatch.setattr(comparing, "PARSE_SECONDS", 60)
+    monkeypatch.setattr(comparing, "COMPARE_SECONDS", 60)
 
 
 @pytest.mark.long
@@ -216,36 +214,27 @@ def test_a_fallback_without_a_judge_fails() -> None:
     assert score.status == "failed"
 
 
-@pytest.fixture
-def process(monkeypatch: pytest.MonkeyPatch) -> Any:
-    made = MathsProcess(seconds=60.0)
-    monkeypatch.setattr(maths_process, "SHARED", made)
-    yield made
-    made.close()
-
-
-def test_mathematics_first_then_the_judge(process: MathsProcess) -> None:
+def test_mathematics_first_then_the_judge() -> None:
     scorer = build("scorer", Spec(name="judged_correct", params={"maths_first": True}))
+    assert (scorer.is_async, scorer.finishes, scorer.needs_sandbox) == (False, True, False)
     rows = [("0.5", "1/2", 1, 0), ("0.6", "1/2", 0, 0), (TOWER, "5", 1, 1)]
     for output, reference, points, asked in rows:
         judge, model = judge_saying("correct")
         score = try_scorer(scorer, context(output, reference, judge=judge))
         assert (score.points, len(model.requests)) == (points, asked), output
+        assert score.detail.get("by", "judge") == ("judge" if asked else "math-verify")
 
 
-def test_a_comparison_that_takes_too_long_is_killed(process: MathsProcess) -> None:
-    assert process.compare("1/2", ["0.5"])["points"] == 1
-    first = process._process
-    process.seconds = 0.0
-    assert process.compare(r"\int_0^\infty e^{-x^{2}\sin x}\,dx", ["1"]) is None
-    assert first is not None
-    assert first.poll() is not None
-    process.seconds = 60.0
-    assert process.compare("2", ["3"])["points"] == 0
+def test_without_mathematics_the_judge_decides_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "find_spec", lambda name: None)
+    scorer = build("scorer", Spec(name="judged_correct", params={"maths_first": True}))
+    judge, model = judge_saying("correct")
+    score = try_scorer(scorer, context("0.5", "1/2", judge=judge))
+    assert (score.points, len(model.requests)) == (1, 1)
 
 
 def test_where_math_verify_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equality, "find_spec", lambda name: None)
+    monkeypatch.setattr(comparing, "find_spec", lambda name: None)
     assert "proctor[maths]" in "".join(maths_with().missing())
     judged = build("scorer", Spec(name="judged_correct", params={"maths_first": True}))
     assert "proctor[maths]" in "".join(judged.missing())

@@ -170,7 +170,7 @@ def _expect_verdict(
     scorer = ready.scorers.of(criterion)
     if scorer.needs_judge:
         for _ in range(_rulings(ready)):
-            estimate.verdict(case, getattr(scorer, "tries", 3), limit)
+            estimate.verdict(case, scorer.tries, limit)
 
 
 def _rulings(ready: PreparedRun) -> int:

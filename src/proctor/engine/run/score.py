@@ -258,7 +258,7 @@ class Grader:
                 attempts=tuple(attempt for _, attempt in missing),
                 keys=tuple(key for key, _ in missing),
                 time_limit=scorer.time_limit,
-                out_of=getattr(scorer, "full_marks", scorer.out_of),
+                out_of=scorer.full_marks,
             )
 
     def _waiting(self, counted: Graded, names: dict[str, str]) -> Iterator[list[Waiting]]:

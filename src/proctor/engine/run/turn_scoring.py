@@ -94,7 +94,7 @@ class TurnGrader:
             attempts=(part,),
             keys=("turn",),
             time_limit=scorer.time_limit,
-            out_of=getattr(scorer, "full_marks", scorer.out_of),
+            out_of=scorer.full_marks,
         )
         async with self._one, aclosing(self.tools.executor.grade([task])) as judged:
             async for _, score in judged:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from proctor import registry
+from proctor.contracts.scorer import Scorer
 from proctor.core.suite import Criterion, Json, Spec
 from proctor.errors import PluginError
 from proctor.formats.native.findings import Spot
@@ -29,7 +30,6 @@ SPELT_TEXTS: Mapping[str, frozenset[str]] = {
 _LISTS = {"keyword": "rules", "blank": "targets", "test": "tests"}
 """By its word in messages, the parameter that lists what is numbered."""
 _NUMBERED = re.compile(rf"({'|'.join(_LISTS)}) (\d+)\b")
-_ONE_POINT = ("contains", "exact_match", "matches", "number", "rouge", "token_f1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +267,7 @@ def _finished(spot: Spot, spec: Spec, label: WrittenLabel, written: Spot) -> _Dr
     whole = with_modules(spec, written)
     if whole is None:
         return None
-    marks = _full_marks(spec.name, scorer)
+    marks = _full_marks(scorer)
     return _Draft(spot=spot, spec=whole, label=label, full_marks=marks)
 
 
@@ -348,8 +348,6 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
     return None
 
 
-def _full_marks(name: str, scorer: Any) -> float | None:
-    if getattr(scorer, "post_handler", None) is not None:
-        return None
-    marks = getattr(scorer, "full_marks", 1.0 if name in _ONE_POINT else None)
-    return float(marks) if isinstance(marks, int | float) else None
+def _full_marks(scorer: Scorer) -> float | None:
+    """Return the most points of a criterion, where what finishes it does not change them."""
+    return scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from proctor.core.suite import Json, Suite
@@ -16,9 +15,6 @@ from proctor.origins.arthur.described import described
 from proctor.origins.arthur.errors import UserValueError
 from proctor.origins.arthur.folder import INDEX, RUN, SUITE
 from proctor.origins.arthur.ids import case_uuid, suite_uuid
-
-if TYPE_CHECKING:
-    from proctor.origins.arthur.runs import TestRun
 
 VARIABLE = "BENCH_FILE_DIR"
 USUAL = "bench_runs"
@@ -58,21 +54,22 @@ class BenchFiles:
                 self._write(self.root / suite.name / SUITE, _suite_object(suite, key))
             self._note(self.root / INDEX, ident, suite.name)
 
-    def put_run(self, run: "TestRun", suite: Suite, key: str) -> None:
+    def put_run(self, run: Mapping[str, Json], suite: Suite, key: str, run_id: str) -> None:
         """Write a run, and note it with its suite."""
         self.put_suite(suite, key)
         home = self.root / suite.name
-        ident = run.id
-        assert ident is not None
+        name, ident = run["name"], UUID(run["id"])
         with self._writing():
             if self._is_another(home / SUITE, suite_uuid(key, suite.version)):
                 return
-            file = home / run.name / RUN
+            file = home / name / RUN
             if self._is_another(file, ident):
                 return
             new = not file.is_file()
-            self._write(file, _run_object(run, suite, key))
-            self._note(home / RUNS_INDEX, ident, run.name)
+            now = _now()
+            times = {"created_at": now, "updated_at": now}
+            self._write(file, {**run, **times, **_PAGING, "proctor": {"run": run_id}})
+            self._note(home / RUNS_INDEX, ident, name)
             told = _read(home / SUITE)
             told["last_run_time"] = _now()
             told["num_runs"] = int(told.get("num_runs") or 0) + new
@@ -140,41 +137,6 @@ def _suite_object(suite: Suite, key: str) -> dict[str, Json]:
         "num_runs": 0,
         **_PAGING,
         "proctor": {"compat": suite.compat},
-    }
-
-
-def _run_object(run: "TestRun", suite: Suite, key: str) -> dict[str, Json]:
-    rows = [
-        {
-            "id": str(case_uuid(key, one.id)),
-            "output": one.output,
-            "score": one.score,
-            "input": None,
-            "reference_output": None,
-            "score_result": {
-                "score": one.score,
-                "category": None if one.category is None else one.category._asdict(),
-            },
-        }
-        for one in run.test_cases
-    ]
-    told = {
-        "model_name": run.model_name,
-        "model_version": run.model_version,
-        "foundation_model": run.foundation_model,
-        "prompt_template": run.prompt_template,
-    }
-    now = _now()
-    return {
-        "id": str(run.id),
-        "name": run.name,
-        "test_suite_id": str(suite_uuid(key, suite.version)),
-        "test_cases": rows,
-        **{name: value for name, value in told.items() if value},
-        "created_at": now,
-        "updated_at": now,
-        **_PAGING,
-        "proctor": {"run": run.run_id},
     }
 
 

@@ -9,10 +9,10 @@ from proctor.contracts.archive import KeptRun
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Run, Summary
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Suite
+from proctor.core.suite import Json, Suite
 from proctor.origins.arthur.errors import UserError
 from proctor.origins.arthur.files import BenchFiles
-from proctor.origins.arthur.ids import run_uuid, suite_uuid
+from proctor.origins.arthur.ids import case_uuid, run_uuid, suite_uuid
 from proctor.origins.arthur.method_table import Category, CategoryName, category_of
 from proctor.origins.arthur.own_scorers import ScoreResult
 
@@ -184,7 +184,38 @@ class TestRun:
         """Write the run down as Arthur Bench does, now if it is saved, else when it will be."""
         self._files = files
         if files is not None and self._saved:
-            files.put_run(self, self._suite, self._run.suite_key)
+            files.put_run(self._as_object(), self._suite, self._run.suite_key, self.run_id)
+
+    def _as_object(self) -> dict[str, Json]:
+        """Return the run as Arthur Bench writes it, but for the time of writing."""
+        key = self._run.suite_key
+        rows = [
+            {
+                "id": str(case_uuid(key, one.id)),
+                "output": one.output,
+                "score": one.score,
+                "input": None,
+                "reference_output": None,
+                "score_result": {
+                    "score": one.score,
+                    "category": None if one.category is None else one.category._asdict(),
+                },
+            }
+            for one in self.test_cases
+        ]
+        told = {
+            "model_name": self.model_name,
+            "model_version": self.model_version,
+            "foundation_model": self.foundation_model,
+            "prompt_template": self.prompt_template,
+        }
+        return {
+            "id": str(self.id),
+            "name": self.name,
+            "test_suite_id": str(self.test_suite_id),
+            "test_cases": rows,
+            **{name: value for name, value in told.items() if value},
+        }
 
     def __len__(self) -> int:
         return len(self.test_cases)

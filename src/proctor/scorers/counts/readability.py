@@ -26,6 +26,7 @@ class Readability(Scorer):
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     instant: ClassVar[bool] = True
+    fixed_marks: ClassVar[bool] = True
 
     counts: bool = False
     compat: Literal["", "original"] = ""

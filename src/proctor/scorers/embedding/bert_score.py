@@ -33,6 +33,7 @@ class BertScore(Scorer):
 
     version: ClassVar[str] = "1"
     out_of: ClassVar[float | None] = None
+    batches: ClassVar[bool] = True
 
     model: str = checkpoints.MINILM
     """A folder, a name of the model hub, or the default, which is fetched once."""
@@ -52,11 +53,6 @@ class BertScore(Scorer):
     def score(self, ctx: ScoreContext) -> Score:
         """Match one answer."""
         return self.score_batch([ctx])[0]
-
-    @property
-    def batches(self) -> bool:
-        """Judge many at once: the encoder is loaded once, and fed by the token."""
-        return True
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
         """Match many answers with their references."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
@@ -20,6 +21,8 @@ class BertSimilarity(Scorer):
     Recall counts for most by default: an answer should say what the reference says.
     """
 
+    batches: ClassVar[bool] = True
+
     precision_weight: float = 0.1
     model: str = checkpoints.MINILM
     """A folder, a name of the model hub, or the default, which is fetched once."""
@@ -29,11 +32,6 @@ class BertSimilarity(Scorer):
     def score(self, ctx: ScoreContext) -> Score:
         """Match one answer."""
         return self.score_batch([ctx])[0]
-
-    @property
-    def batches(self) -> bool:
-        """Judge many at once: the encoder is loaded once."""
-        return True
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
         """Match many answers with their references."""

@@ -27,6 +27,7 @@ class HedgingLanguage(Scorer):
     """
 
     version: ClassVar[str] = "1"
+    batches: ClassVar[bool] = True
 
     threshold: float = 0.5
     sentence: str = SENTENCE
@@ -39,11 +40,6 @@ class HedgingLanguage(Scorer):
     def score(self, ctx: ScoreContext) -> Score:
         """Judge one answer."""
         return self.score_batch([ctx])[0]
-
-    @property
-    def batches(self) -> bool:
-        """Judge many at once: the encoder is loaded once."""
-        return True
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
         """Compare many answers with the sentence."""

@@ -66,6 +66,7 @@ class UniEval(Scorer):
 
     version: ClassVar[str] = "1"
     out_of: ClassVar[float | None] = None
+    batches: ClassVar[bool] = True
 
     dimensions: Annotated[tuple[str, ...], BeforeValidator(_listed)]
     models: Mapping[str, str] = field(default_factory=dict)
@@ -83,11 +84,6 @@ class UniEval(Scorer):
     def score(self, ctx: ScoreContext) -> Score:
         """Ask about one answer."""
         return self.score_batch([ctx])[0]
-
-    @property
-    def batches(self) -> bool:
-        """Judge many at once: each model is loaded once, and asked by the token."""
-        return True
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
         """Ask all questions about all answers, each model its own."""

@@ -43,6 +43,7 @@ class QaCorrectness(Scorer):
     version: ClassVar[str] = "2"
 
     reads_notes: ClassVar[bool] = True
+    needs_judge: ClassVar[bool] = True
 
     tries: int = 3
     compat: Literal["", "original"] = ""
@@ -71,11 +72,6 @@ class QaCorrectness(Scorer):
             return Score.failed(reason, out_of=1.0, detail=detail)
         return made
 
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
-
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""
         return prompts.keys_of([self._prompt], language)
@@ -96,6 +92,7 @@ class Hallucination(Scorer):
     version: ClassVar[str] = "2"
 
     reads_notes: ClassVar[bool] = True
+    needs_judge: ClassVar[bool] = True
 
     tries: int = 3
 
@@ -115,11 +112,6 @@ class Hallucination(Scorer):
             asked,
             lambda it: Decision(points=float(it.result == "supported"), reason=it.reason),
         )
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""

@@ -1,7 +1,7 @@
 """Criteria that a judge decides: a question about the answer, correctness, a rating."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, Literal
 
@@ -13,6 +13,7 @@ from proctor.core.suite import Message
 from proctor.judging import prompts
 from proctor.scorers.judged.original_verdicts import read_result
 from proctor.scorers.judged.question import Correctness, Decision, Question, decide, unaskable
+from proctor.scorers.maths.comparing import library_versions, missing_library, score_of
 from proctor.scorers.text.final_answer import extracted
 
 _NONE = {"zh": "（无）"}
@@ -30,6 +31,7 @@ class Judged(Scorer):
     """Pass when a judge finds that the answer fulfils a criterion in the suite's own words."""
 
     version: ClassVar[str] = "2"
+    needs_judge: ClassVar[bool] = True
 
     question: str
     tries: int = 3
@@ -45,11 +47,6 @@ class Judged(Scorer):
         return await decide(
             ctx, asked, lambda it: Decision(points=float(it.result == "yes"), reason=it.reason)
         )
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""
@@ -69,6 +66,7 @@ class JudgedCorrect(Scorer):
     """
 
     version: ClassVar[str] = "2"
+    needs_judge: ClassVar[bool] = True
 
     kind: Literal["", "maths", "choice", "open"] = ""
     extract: bool = True
@@ -78,16 +76,37 @@ class JudgedCorrect(Scorer):
     tries: int = 3
     compat: Literal["", "original"] = ""
 
-    async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the answer is correct."""
+    def score(self, ctx: ScoreContext) -> Any:
+        """Ask whether the answer is correct, or let mathematics say what it can."""
+        if not self.maths_first:
+            return self._ruled(ctx)
+        if any(missing_library()):
+            return Score(points=0.0, out_of=1.0, detail={"readable": False})
+        score = score_of(ctx.output, ctx.references)
+        return replace(score, detail={**score.detail, "by": "math-verify"})
+
+    @property
+    def is_async(self) -> bool:
+        """Wait for the judge at once, unless mathematics comes first."""
+        return not self.maths_first
+
+    @property
+    def finishes(self) -> bool:
+        """Finish what mathematics left open."""
+        return self.maths_first
+
+    async def finish(self, ctx: ScoreContext, score: Score) -> Score:
+        """Ask the judge about what could not be read as mathematics."""
+        return score if score.detail["readable"] else await self._ruled(ctx)
+
+    @property
+    def needs_sandbox(self) -> bool:
+        """Run nothing that a model wrote."""
+        return False
+
+    async def _ruled(self, ctx: ScoreContext) -> Score:
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        if self.maths_first:
-            from proctor.scorers.maths.process import compared
-
-            score = await compared(ctx.output, ctx.references)
-            if score is not None:
-                return score
         return await decide(ctx, self._question(ctx), _of_correctness)
 
     def _question(self, ctx: ScoreContext) -> Question:
@@ -113,11 +132,6 @@ class JudgedCorrect(Scorer):
         )
 
     @property
-    def needs_judge(self) -> bool:
-        """Ask one, at least about what mathematics leaves open."""
-        return True
-
-    @property
     def per_attempt(self) -> bool:
         """Judge each attempt by itself where the original did."""
         return self.compat == "original"
@@ -128,18 +142,11 @@ class JudgedCorrect(Scorer):
 
     def toolchain(self) -> str:
         """Return the versions of what compares formulas, where that decides first."""
-        if not self.maths_first:
-            return ""
-        from proctor.scorers.maths.equality import library_versions
-
-        return library_versions()
+        return library_versions() if self.maths_first else ""
 
     def missing(self) -> Iterable[str]:
         """Report math-verify where it is wanted and not there."""
-        if self.maths_first:
-            from proctor.scorers.maths.equality import missing_library
-
-            yield from missing_library()
+        return missing_library() if self.maths_first else ()
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
@@ -162,6 +169,8 @@ class Rating(Scorer):
     version: ClassVar[str] = "2"
 
     out_of: ClassVar[float | None] = None
+    needs_judge: ClassVar[bool] = True
+    fixed_marks: ClassVar[bool] = True
 
     question: str
     low: int = 1
@@ -201,11 +210,6 @@ class Rating(Scorer):
     def _nothing(self) -> float:
         """Return the rating that is worth nothing."""
         return float(self.low) if self.scale == "range" else 0.0
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""

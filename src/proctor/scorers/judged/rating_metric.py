@@ -58,6 +58,7 @@ class RatingMetric(Scorer):
 
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
+    needs_judge: ClassVar[bool] = True
 
     metric: str
     definition: str
@@ -92,11 +93,6 @@ class RatingMetric(Scorer):
         if self.compat == "original":
             return _Original(texts=texts, top=TOP if self.logprobs else 0)
         return _FirstToken(texts=texts) if self.logprobs else None
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of our own words around those of the prompt file."""

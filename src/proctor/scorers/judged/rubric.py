@@ -22,6 +22,7 @@ class RubricItem(Scorer):
     """
 
     version: ClassVar[str] = "2"
+    needs_judge: ClassVar[bool] = True
 
     criterion: str
     points: float = 1.0
@@ -51,11 +52,6 @@ class RubricItem(Scorer):
             detail = {**score.detail, "valid": valid}
             return replace(score, status=ScoreStatus.SCORED, points=points, detail=detail)
         return score
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     @property
     def per_attempt(self) -> bool:

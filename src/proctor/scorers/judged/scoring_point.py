@@ -54,6 +54,7 @@ class ScoringPoint(Scorer):
     version: ClassVar[str] = "2"
 
     reads_notes: ClassVar[bool] = True
+    needs_judge: ClassVar[bool] = True
 
     statement: str
     post_index: PostIndex = None
@@ -89,11 +90,6 @@ class ScoringPoint(Scorer):
     @property
     def _prompt(self) -> str:
         return TALK if self.history else ROUND
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""

@@ -34,6 +34,7 @@ class SummaryQuality(Scorer):
     """
 
     version: ClassVar[str] = "2"
+    needs_judge: ClassVar[bool] = True
 
     tries: int = 3
     compat: Literal["", "original"] = ""
@@ -54,11 +55,6 @@ class SummaryQuality(Scorer):
         if second.status is ScoreStatus.FAILED:
             return second
         return _folded(first, second)
-
-    @property
-    def needs_judge(self) -> bool:
-        """Ask one always."""
-        return True
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""

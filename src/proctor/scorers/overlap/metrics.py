@@ -41,6 +41,7 @@ class TextMetrics(Scorer):
 
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
+    batches: ClassVar[bool] = True
 
     metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = (
         "bleu",
@@ -55,11 +56,6 @@ class TextMetrics(Scorer):
     def score(self, ctx: ScoreContext) -> Score:
         """Compare one answer."""
         return self.score_batch([ctx])[0]
-
-    @property
-    def batches(self) -> bool:
-        """Share the work on many texts."""
-        return True
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
         """Compare all answers, each with every reference of its case."""

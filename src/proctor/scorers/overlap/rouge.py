@@ -36,6 +36,7 @@ class Rouge(Scorer):
     """
 
     version: ClassVar[str] = "2"
+    fixed_marks: ClassVar[bool] = True
 
     metric: Literal["rouge1", "rouge2", "rougeL", "rougeLsum"] = "rougeL"
     references: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()

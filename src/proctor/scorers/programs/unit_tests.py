@@ -82,6 +82,7 @@ class UnitTests(Scorer):
     """
 
     version: ClassVar[str] = "3"
+    fixed_marks: ClassVar[bool] = True
 
     tests: tuple[UnitTest, ...]
     lang: str = "python"

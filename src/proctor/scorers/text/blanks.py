@@ -79,6 +79,7 @@ class Blanks(Handled):
     """
 
     time_limit: ClassVar[float] = 5.0
+    fixed_marks: ClassVar[bool] = True
 
     template: str
     targets: tuple[Annotated[Target, BeforeValidator(_target)], ...]

@@ -32,6 +32,7 @@ class ExactMatch(Scorer):
 
     instant: ClassVar[bool] = True
     version: ClassVar[str] = "2"
+    fixed_marks: ClassVar[bool] = True
 
     ignore_case: bool = False
     strip: bool = True
@@ -80,6 +81,7 @@ class Contains(Scorer):
     """
 
     instant: ClassVar[bool] = True
+    fixed_marks: ClassVar[bool] = True
 
     texts: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
     all: bool | Literal["references"] = True
@@ -143,6 +145,7 @@ class TokenF1(Scorer):
     """
 
     instant: ClassVar[bool] = True
+    fixed_marks: ClassVar[bool] = True
 
     def score(self, ctx: ScoreContext) -> Score:
         """Count the shared words."""
@@ -170,6 +173,7 @@ class Matches(Scorer):
     """Pass when a regular expression matches somewhere in the answer, or all of it."""
 
     time_limit: ClassVar[float] = 3.0
+    fixed_marks: ClassVar[bool] = True
 
     pattern: str
     ignore_case: bool = False
@@ -204,6 +208,8 @@ _NUMBER = re.compile(
 @dataclass(frozen=True)
 class Number(Scorer):
     """Pass when the last number in the answer equals a value."""
+
+    fixed_marks: ClassVar[bool] = True
 
     value: float
     tolerance: float = 1e-9

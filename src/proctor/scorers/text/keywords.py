@@ -89,6 +89,7 @@ class Keywords(Handled):
     """
 
     time_limit: ClassVar[float] = 3.0
+    fixed_marks: ClassVar[bool] = True
 
     rules: tuple[Annotated[KeywordRule, BeforeValidator(_node)], ...]
     compat: str = ""
