@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.model import ModelListener
 from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.suite import Message
 from proctor.errors import ModelError
@@ -142,7 +143,7 @@ def test_what_is_refused_is_left_out_once_and_for_all(
     told: list[tuple[str, Any, str]] = []
     for _ in range(2):  # a second client of the same process has learned it, too
         client = model(provider, model="m", urls=[server.root], key_env="")
-        client.tell_refused = lambda *words: told.append(words)
+        client.listen(ModelListener(setting_refused=lambda *words: told.append(words)))
         assert [reply.text for reply in replies(client, asked(), asked())] == ["ok", "ok"]
         assert client.refused == {field: ""}
     sent = [set(body) for _, _, body, _ in server.came]
@@ -251,7 +252,7 @@ def test_a_health_check_learns_and_says_nothing(stub: Any, model: Callable[..., 
     server = stub(answer)
     told: list[Any] = []
     client = model("openai", model="m", urls=[server.root])
-    client.tell_refused = lambda *words: told.append(words)
+    client.listen(ModelListener(setting_refused=lambda *words: told.append(words)))
 
     async def work() -> None:
         await client.check()

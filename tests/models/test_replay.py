@@ -63,7 +63,7 @@ def test_all_that_is_asked_counts(other: Request) -> None:
 
 def test_round_trip(tmp_path: Path, model: Callable[..., Any]) -> None:
     path = tmp_path / "deep" / "cassette.jsonl"
-    recorder = Replay.recorder(path)
+    recorder = Replay.record_to(path)
     recorder.add(GPT, WHOLE, SAID)
     recorder.add(GPT, Request(messages=()), Reply(text=None))
     assert len(read(path)) == 2, "calls are on file before the recorder is closed"
@@ -81,7 +81,7 @@ def test_round_trip(tmp_path: Path, model: Callable[..., Any]) -> None:
     assert player.label == f"replay:{path}"
     assert player.price == (0.0, 0.0)
     before = player.identity
-    recorder = Replay.recorder(path)
+    recorder = Replay.record_to(path)
     recorder.add(GPT, WHOLE, Reply(text="changed"))
     recorder.close()
     again = model("replay", model=str(path))
@@ -113,12 +113,12 @@ def test_a_recorder_that_was_killed(tmp_path: Path) -> None:
     whole = line(GPT, WHOLE, SAID)
     path.write_bytes(whole + whole[:50])
     assert list(read(path)) == [request_key(WHOLE)]
-    recorder = Replay.recorder(path)
+    recorder = Replay.record_to(path)
     recorder.add(GPT, Request(messages=()), SAID)
     recorder.close()
     assert len(read(path)) == 2
     path.write_bytes(b"x" * 100_000)
-    Replay.recorder(path).close()
+    Replay.record_to(path).close()
     assert path.read_bytes() == b""
 
 
@@ -140,4 +140,4 @@ def test_no_cassette(tmp_path: Path, model: Callable[..., Any]) -> None:
     with pytest.raises(ModelError, match="No such file"):
         _ = missing.identity
     with pytest.raises(ModelError, match="cannot be written"):
-        Replay.recorder(tmp_path)
+        Replay.record_to(tmp_path)

@@ -36,7 +36,10 @@ class Session(ABC):
 
 
 class Agent(ABC):
-    """Be examined in sessions; a dataclass whose fields are its parameters."""
+    """An agent that is examined in sessions: a dataclass whose fields are its parameters."""
+
+    concurrency: int | None = None
+    """How many sessions may be open at a time; none: as many as the run allows."""
 
     @property
     @abstractmethod

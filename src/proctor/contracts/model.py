@@ -1,8 +1,10 @@
 """What a model must be able to do, and how one is chosen."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 from proctor.core.access import Access
@@ -10,16 +12,40 @@ from proctor.core.exchange import Reply, Request, Sampling, Upstream
 from proctor.core.suite import Json
 from proctor.errors import UsageError
 
+Price = tuple[float, float]
+"""US dollars per million tokens in and out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelListener:
+    """Whom a model tells what a person should know."""
+
+    notice: Callable[[str], None] = lambda _: None
+    """Is told something in words, such as where a model that was fetched lies."""
+    setting_refused: Callable[[str, Json, str], None] = lambda *_: None
+    """Is told once a process: the refused field, its value, and what is sent instead."""
+    refusals_changed: Callable[[], None] = lambda: None
+    """Is called whenever there is something new in ``Model.refused``."""
+
+
+class Recorder(ABC):
+    """A file to which the calls of a run are added as they are made."""
+
+    @abstractmethod
+    def add(self, identity: Json, request: Request, reply: Reply) -> None:
+        """Add one call to the model of this identity."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file."""
+
 
 class Model(ABC):
-    """Answer messages; a dataclass whose fields are its parameters.
+    """A model that answers messages: a dataclass whose fields are its parameters.
 
     Candidates, judges and simulated users are all models, in three roles. ``reply`` raises a
     ModelError when there is no reply after all that could help has been tried.
     """
-
-    computes: ClassVar[bool] = False
-    """Whether it computes where it is asked, so that more machines make it faster."""
 
     @property
     @abstractmethod
@@ -34,6 +60,44 @@ class Model(ABC):
     @abstractmethod
     async def reply(self, request: Request) -> Reply:
         """Answer, or raise a ModelError."""
+
+    # What it costs, and what it needs.
+
+    computes: ClassVar[bool] = False
+    """Whether it computes where it is asked, so that more machines make it faster."""
+    key_env: str = ""
+    """The environment variable that holds its key; empty where no key is needed."""
+    home_env: ClassVar[str] = ""
+    """The environment variable that may name its address."""
+
+    @property
+    def price(self) -> Price | None:
+        """Return what tokens cost; none where nobody knows."""
+        return None
+
+    @property
+    def price_known(self) -> bool:
+        """Tell whether somebody said what it costs; that it is on this machine says nothing."""
+        return self.price is not None
+
+    def use_key(self, secret: str) -> None:  # noqa: B027 - not every model needs a key
+        """Take a key from the person's own settings; it goes wherever they sent the model."""
+
+    # What becomes known while it is asked.
+
+    refused: Mapping[str, str] = MappingProxyType({})
+    """What requests should have had and the server does not take, with what is sent instead."""
+
+    def listen(self, listener: ModelListener) -> None:  # noqa: B027 - some have nothing to tell
+        """Take whom to tell what a person should know."""
+
+    def leave_out(self, names: Iterable[str]) -> None:  # noqa: B027 - most send all they are given
+        """Send no more what an earlier part of the same run could not send."""
+
+    @classmethod
+    def record_to(cls, path: Path) -> Recorder:
+        """Return what records calls so that this kind of model gives their replies again."""
+        raise UsageError(f"{cls.__name__} cannot give recorded replies again")
 
     async def discard(self, requests: Sequence[Request]) -> bool:
         """Say that nothing could be made of the replies to these requests.

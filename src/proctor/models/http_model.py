@@ -4,14 +4,14 @@ import asyncio
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from json import JSONDecodeError
 from typing import ClassVar
 
-from proctor.contracts.model import Model
+from proctor.contracts.model import Model, ModelListener
 from proctor.contracts.redacted import redact_reply
 from proctor.core.access import Destination
 from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage, cost_of
@@ -94,10 +94,7 @@ class Served(Model):
         self._secret = ""  # nosec B105  # no password
         self.refused: dict[str, str] = {}
         """What calls should have sent and the server does not take, with what is sent instead."""
-        self.tell_refused: Callable[[str, Json, str], None] = lambda *_: None
-        """Is told once a process: the field, its value, and what is sent instead."""
-        self.note_refused: Callable[[], None] = lambda: None
-        """Is called whenever there is something new in ``refused``."""
+        self._listener = ModelListener()
         self._endpoints: Endpoints | None = None
         self._limiter = Limiter(
             self.concurrency,
@@ -137,8 +134,12 @@ class Served(Model):
             return self.price_given
         return price_of(self.provider, self.model, listed=self._bases == (self.home,))
 
+    def listen(self, listener: ModelListener) -> None:
+        """Take whom to tell of settings that a server refuses."""
+        self._listener = listener
+
     def use_key(self, secret: str) -> None:
-        """Take a key from the person's own settings; it goes wherever they sent the model."""
+        """Take a key, which goes wherever the person sent the model."""
         self._secret = secret.strip()
         self._endpoints = None
 
@@ -261,9 +262,9 @@ class Served(Model):
         self.refused |= news
         for name in sorted(news.keys() - lessons.told):
             lessons.told.add(name)
-            self.tell_refused(name, wanted[name], news[name])
+            self._listener.setting_refused(name, wanted[name], news[name])
         if news:
-            self.note_refused()
+            self._listener.refusals_changed()
         return found
 
     def leave_out(self, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import IO, ClassVar
 
-from proctor.contracts.model import Model
+from proctor.contracts.model import Model, ModelListener
 from proctor.core.exchange import Reply, Request, Upstream
 from proctor.core.suite import Json
 from proctor.errors import ModelError, UsageError
@@ -45,7 +45,7 @@ class Local(Model):
     def __post_init__(self) -> None:
         if self.threads < 0 or min(self.context, self.slots, self.concurrency) < 1:
             raise UsageError(f"{self.label}: threads, context and slots must be above 0")
-        self.notice: Callable[[str], None] = weights.log
+        self._notice: Callable[[str], None] = weights.log
         """Is told where a fetched model lies; a command puts it before its user."""
         self._serving: _Serving | None = None
         self._starts: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
@@ -67,6 +67,10 @@ class Local(Model):
     def price(self) -> tuple[float, float]:
         """Return that it costs nothing."""
         return (0.0, 0.0)
+
+    def listen(self, listener: ModelListener) -> None:
+        """Take whom to tell where a fetched model lies."""
+        self._notice = listener.notice
 
     async def reply(self, request: Request) -> Reply:
         """Answer; a process that has died is started again, once."""
@@ -111,7 +115,7 @@ class Local(Model):
             raise ModelError(
                 f"{self.label}: xllamacpp is not installed (fix: pip install 'proctor[local]')"
             )
-        path = await asyncio.to_thread(weights.find, self.model, self.notice)
+        path = await asyncio.to_thread(weights.find, self.model, self._notice)
         wanted = {
             "path": str(path.resolve()),
             "name": path.stem,

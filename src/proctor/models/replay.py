@@ -7,7 +7,7 @@ from functools import cached_property
 from hashlib import file_digest
 from pathlib import Path
 
-from proctor.contracts.model import Model
+from proctor.contracts.model import Model, Recorder
 from proctor.core.encoding import reply_from, request_from
 from proctor.core.exchange import Reply, Request
 from proctor.core.fingerprint import digest, plain
@@ -76,10 +76,10 @@ class Replay(Model):
         """Return that it costs nothing to look a reply up."""
         return (0.0, 0.0)
 
-    @staticmethod
-    def recorder(path: Path | str) -> "Recorder":
+    @classmethod
+    def record_to(cls, path: Path) -> "CassetteRecorder":
         """Return what writes a cassette."""
-        return Recorder(Path(path))
+        return CassetteRecorder(path)
 
     async def reply(self, request: Request) -> Reply:
         """Look the reply up, or raise a ModelError that says what was asked in vain."""
@@ -131,8 +131,8 @@ class Replay(Model):
         return read(self._path)
 
 
-class Recorder:
-    """Add calls to a cassette; each is handed to the system before ``add`` returns."""
+class CassetteRecorder(Recorder):
+    """A cassette to which calls are added; each is with the system before ``add`` returns."""
 
     def __init__(self, path: Path) -> None:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from proctor import registry
-from proctor.contracts.model import ModelChoice
+from proctor.contracts.model import Model, ModelChoice
 from proctor.core.access import Credentials, Source
 from proctor.core.model_name import parse_model
 from proctor.engine.run.settings import RunSettings
@@ -18,7 +18,7 @@ FLAGS = {"candidate": "--model", "judge": "--judge", "simulator": "--simulator"}
 def credentials_for(choice: ModelChoice, role: str = "candidate") -> Credentials:
     """Return what may be sent to the address of a choice, or raise a UsageError."""
     provider = parse_model(choice.spec).name
-    variable = getattr(registry.find("model", provider), "key_env", "")
+    variable = _kind(provider).key_env
     key = f", with the key in {variable}" if variable else ""
     fix = (
         f"name the address yourself, {FLAGS[role]} {provider}:NAME@URL{key}; or let one file, or"
@@ -64,7 +64,12 @@ def _address(choice: ModelChoice) -> Source | None:
     spec = parse_model(choice.spec)
     if spec.params.get("urls"):
         return choice.access.source
-    variable = getattr(registry.find("model", spec.name), "home_env", "")
+    variable = _kind(spec.name).home_env
     if variable and os.environ.get(variable):
         return Source(kind="environment", place=f"the environment variable {variable}")
     return None
+
+
+def _kind(provider: str) -> type[Model]:
+    found: type[Model] = registry.find("model", provider)
+    return found

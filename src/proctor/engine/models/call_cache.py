@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from proctor.contracts.model import Model
+from proctor.contracts.model import Model, Price, Recorder
 from proctor.contracts.redacted import redact_reply
 from proctor.core.encoding import reply_from
 from proctor.core.exchange import Reply, Request
@@ -117,10 +117,9 @@ class Wrapped(Model):
         return self.inner.label
 
     @property
-    def price(self) -> tuple[float, float] | None:
-        """Return dollars per million tokens in and out, none where they are not known."""
-        found: tuple[float, float] | None = getattr(self.inner, "price", None)
-        return found
+    def price(self) -> Price | None:
+        """Return the price of the model inside."""
+        return self.inner.price
 
     async def discard(self, requests: Sequence[Request]) -> bool:
         """Discard what the model inside replied."""
@@ -150,7 +149,7 @@ class StoredModel(Wrapped):
     inner: Model
     log: CallLog
     budget: Budget = field(default_factory=Budget)
-    recorder: Any = None
+    recorder: Recorder | None = None
     """Writes all traffic to a cassette, where one was asked for."""
     role: str = "candidate"
     """Who is asked by this: ``candidate``, ``judge`` or ``simulator``."""

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
 
 from proctor import registry
 from proctor.contracts.agent import Agent
@@ -13,7 +12,7 @@ from proctor.contracts.dialect import Reading
 from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
 from proctor.contracts.executor import Executor
 from proctor.contracts.judge import Judge
-from proctor.contracts.model import Model, ModelChoice
+from proctor.contracts.model import Model, ModelChoice, ModelListener, Recorder
 from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.fingerprint import digest, plain
 from proctor.core.marks import MARKS, Marks
@@ -51,7 +50,7 @@ class Models:
     """What all calls share; several runs of one command may share it, too."""
     marks: Marks = field(init=False)
     """Draws the marks around strangers' words in the prompts of this store."""
-    recorder: Any = None
+    recorder: Recorder | None = None
     _clients: dict[tuple[str, str], Model] = field(default_factory=dict)
     _open: dict[tuple[str, str, str], StoredModel] = field(default_factory=dict)
     _log: CallLog = field(init=False)
@@ -69,7 +68,8 @@ class Models:
         )
         self._log = CallLog(self.store, recording=self.settings.record is not None)
         if self.settings.record is not None and self.store is not None:
-            self.recorder = registry.find("model", "replay").recorder(self.settings.record)
+            replay: type[Model] = registry.find("model", "replay")
+            self.recorder = replay.record_to(self.settings.record)
 
     def open(self, choice: ModelChoice, role: str = "candidate") -> StoredModel:
         """Return the model of a choice in a role; all roles share its connections and limits."""
@@ -79,11 +79,7 @@ class Models:
         if (client := self._clients.get(key)) is None:
             client = build_model(choice, self.settings)
             self.refuse_unpriced(client)
-            if hasattr(client, "notice"):
-                client.notice = self.notice
-            if hasattr(client, "tell_refused") and hasattr(client, "note_refused"):
-                client.tell_refused = partial(self._tell_refused, client.label)
-                client.note_refused = lambda: self.on_refused(self.refused)
+            client.listen(self._listener(client.label))
             self._clients[key] = client
         self._chosen.update((client.label, name) for name in chosen_settings(choice))
         if (model := self._open.get((*key, role))) is None:
@@ -109,8 +105,8 @@ class Models:
         """Return what servers did not take, by model: each field with what was sent instead."""
         found: dict[str, dict[str, str]] = {}
         for client in self._clients.values():
-            if fields := getattr(client, "refused", None):
-                found.setdefault(client.label, {}).update(fields)
+            if client.refused:
+                found.setdefault(client.label, {}).update(client.refused)
         for model in self._open.values():
             if model.refused:
                 found.setdefault(model.label, {}).update(model.refused)
@@ -120,8 +116,15 @@ class Models:
         """Ask as an earlier part of the same run was asked, without what was refused then."""
         for client in self._clients.values():
             left_out = [n for n, instead in refused.get(client.label, {}).items() if not instead]
-            if left_out and hasattr(client, "leave_out"):
+            if left_out:
                 client.leave_out(left_out)
+
+    def _listener(self, label: str) -> ModelListener:
+        return ModelListener(
+            notice=self.notice,
+            setting_refused=partial(self._tell_refused, label),
+            refusals_changed=lambda: self.on_refused(self.refused),
+        )
 
     def _tell_refused(self, label: str, name: str, value: Json, instead: str) -> None:
         if instead and "=" not in instead:
@@ -444,7 +447,7 @@ def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
     if not sent.environment and "key_env" in known:
         params["key_env"] = ""
     model: Model = registry.build("model", Spec(name=spec.name, params={**spec.params, **params}))
-    if sent.key and hasattr(model, "use_key"):
+    if sent.key:
         model.use_key(sent.key)
     return model
 
@@ -459,9 +462,7 @@ def chosen_settings(choice: ModelChoice) -> set[str]:
 
 def is_priced(model: Model) -> bool:
     """Tell whether somebody said what a model costs; that one is on this machine is no price."""
-    if not getattr(model, "price_known", True):
-        return False
-    return getattr(model, "price", None) is not None
+    return model.price_known and model.price is not None
 
 
 def _price(spec: str, calls: CallSettings) -> tuple[float, float] | None:

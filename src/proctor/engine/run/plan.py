@@ -183,7 +183,7 @@ def _usage(ready: PreparedRun, estimate: Estimate) -> dict[str, Json]:
     prices = {
         "candidate": ready.cast.candidate.price if ready.cast.candidate is not None else None,
         "judge": mean_price([model.price for model in ready.cast.judges]),
-        "simulator": getattr(ready.cast.simulator, "price", None),
+        "simulator": ready.cast.simulator.price if ready.cast.simulator is not None else None,
     }
     calls = estimate.total("calls")
     cost = estimate.cost(prices) if calls[2] else [0.0, 0.0, 0.0]

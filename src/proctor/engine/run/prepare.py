@@ -44,7 +44,8 @@ class PreparedRun:
         """Return how many attempts may be under way at a time."""
         most = 1 if self.settings.calls.pause else self.settings.calls.concurrency
         if self.cast.agent is not None:
-            return min(most, getattr(self.cast.agent, "concurrency", most))
+            limit = self.cast.agent.concurrency
+            return most if limit is None else min(most, limit)
         choice = self.settings.model
         return min(most, (choice.concurrency if choice is not None else None) or most)
 
