@@ -120,6 +120,54 @@ def test_a_hostile_program_reaches_nobody(what: str) -> None:
         assert rans[1].proved, rans
 
 
+FOR_OTHERS = """
+import os, resource
+def attempt(call, *args):
+    try:
+        call(*args)
+    except PermissionError:
+        pass
+for name in ("DATA", "STACK", "NOFILE"):
+    attempt(resource.prlimit, 1, getattr(resource, "RLIMIT_" + name), (50, 50))
+"""
+RANK = """
+for kind, who in ((os.PRIO_PROCESS, 1), (os.PRIO_USER, 0), (os.PRIO_PGRP, 0)):
+    attempt(os.setpriority, kind, who, 19)
+attempt(os.sched_setaffinity, 1, {min(os.sched_getaffinity(1))})
+attempt(os.sched_setscheduler, 1, os.SCHED_IDLE, os.sched_param(0))
+"""
+TOLD = """
+import os, resource
+names = sorted(name for name in dir(resource) if name.startswith("RLIMIT_"))
+print([resource.getrlimit(getattr(resource, name)) for name in names],
+      os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0), os.sched_getscheduler(0))
+"""
+
+
+@pytest.mark.parametrize("one_way", [True, False], ids=["confined", "ordinary"])
+def test_no_program_changes_what_the_next_one_may_use(one_way: bool) -> None:
+    texts = (TOLD, FOR_OTHERS, FOR_OTHERS + RANK, TOLD)
+    rans, _ = run_all(*(replace(confined(text), confined=one_way) for text in texts))
+    assert all(ran.proved for ran in rans), rans
+    assert rans[0].stdout == rans[3].stdout
+
+
+@pytest.mark.parametrize("one_way", [True, False], ids=["confined", "ordinary"])
+def test_the_channel_tells_nothing_about_the_network_outside(one_way: bool) -> None:
+    text = """
+import fcntl, struct
+for request in (*range(0x8910, 0x8960), 0x89F0, 0x8B01):
+    try:
+        fcntl.ioctl(3, request, struct.pack("16si20x", b"", 1))
+    except PermissionError:
+        continue
+    raise AssertionError(hex(request))
+"""
+    (ran,), ways = run_all(replace(confined(text), confined=one_way))
+    assert ran.proved, ran
+    assert ways == [one_way]
+
+
 @pytest.mark.parametrize(
     ("text", "limits", "stopped"),
     [

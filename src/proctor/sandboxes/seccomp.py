@@ -11,6 +11,8 @@ _Instruction = tuple[int, int, int, int]
 _LOAD, _JEQ, _JGE, _JSET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _ARCH, _ARG0, _ARG1, _ARG2 = 0, 4, 16, 24, 32
+_HIGH = 4
+"""How far the upper half of an argument lies behind the lower one."""
 
 _ARCHES: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -91,6 +93,7 @@ _LOOKED_INTO: Mapping[str, tuple[int, int]] = {
     "clone": (56, 220),
     "clone3": (435, 435),
     "ioctl": (16, 29),
+    "prlimit64": (302, 261),
     "socket": (41, 198),
 }
 """Calls that are refused for some arguments, or as if they did not exist."""
@@ -100,12 +103,17 @@ _FAMILIES = (1, 2, 10)
 """AF_UNIX, AF_INET, AF_INET6: there is no network, but runtimes expect to be able to ask."""
 _TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
+_INTERFACES = (0x8910, 0x8C00)
+"""From where to where requests ask about network interfaces. A socket that was made elsewhere, as
+the one to a partner is, would answer for the interfaces there."""
 
 
 CONFINED: Mapping[str, tuple[int | None, int | None]] = {
+    "bind": (49, 200),
     "creat": (85, None),
     "execve": (59, 221),
     "execveat": (322, 281),
+    "ioprio_set": (251, 30),
     "link": (86, None),
     "linkat": (265, 37),
     "mkdir": (83, None),
@@ -114,11 +122,19 @@ CONFINED: Mapping[str, tuple[int | None, int | None]] = {
     "mknodat": (259, 33),
     "mq_open": (240, 180),
     "openat2": (437, 437),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "setpriority": (141, 140),
     "socketpair": (53, 199),
     "symlink": (88, None),
     "symlinkat": (266, 36),
 }
-"""What a program that only computes has no business calling either: it is killed for it."""
+"""What a program that only computes has no business calling either: it is killed for it.
+
+Part of it would change the process that forks the next program.
+"""
 _OPENING: Mapping[str, tuple[int | None, int | None]] = {"open": (2, None), "openat": (257, 56)}
 _STARTING: Mapping[str, tuple[int | None, int | None]] = {
     "clone": (56, 220),
@@ -207,7 +223,25 @@ def _blocks(*, confined: bool) -> Mapping[str, Sequence[_Instruction]]:
         "socket": [kill]
         if confined
         else [(_LOAD, 0, 0, _ARG0), *families, _deny(errno.EAFNOSUPPORT), allow],
-        "ioctl": [(_LOAD, 0, 0, _ARG1), *requests, allow, _deny(errno.EPERM)],
+        "ioctl": [
+            (_LOAD, 0, 0, _ARG1),
+            (_JGE, 0, 1, _INTERFACES[0]),
+            (_JGE, 0, len(_TERMINAL) + 1, _INTERFACES[1]),
+            *requests,
+            allow,
+            _deny(errno.EPERM),
+        ],
+        # Limits may be set for oneself and read of all: whoever forks programs has their number.
+        "prlimit64": [
+            (_LOAD, 0, 0, _ARG0),
+            (_JEQ, 4, 0, 0),
+            (_LOAD, 0, 0, _ARG2),
+            (_JEQ, 0, 3, 0),
+            (_LOAD, 0, 0, _ARG2 + _HIGH),
+            (_JEQ, 0, 1, 0),
+            allow,
+            _deny(errno.EPERM),
+        ],
         **({"killed": [kill], **opening} if confined else {}),
     }
 
