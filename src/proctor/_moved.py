@@ -17,6 +17,7 @@ MOVED: Mapping[str, str] = {
     "proctor.core.judging": "proctor.contracts.scoring",
     "proctor.core.kept": "proctor.contracts.archive",
     "proctor.core.program": "proctor.contracts.sandbox",
+    "proctor.reports.view": "proctor.contracts.report",
     "proctor.scorers.against_context": "proctor.scorers.judged.against_context",
     "proctor.scorers.bert_score": "proctor.scorers.embedding.bert_score",
     "proctor.scorers.bert_similarity": "proctor.scorers.embedding.bert_similarity",

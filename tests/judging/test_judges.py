@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from proctor.contracts.judge import Ruling
+from proctor.contracts.judge import ReadingError, Ruling
 from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.suite import Message
 from proctor.errors import BudgetError, JudgeError, ModelError
@@ -103,7 +103,7 @@ def test_errors_of_the_model_pass() -> None:
         asked([NONE, ModelError("away", passing=True)])
 
 
-class Final(ValueError):
+class Final(ReadingError):
     final = True
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import (
@@ -20,7 +21,6 @@ from proctor.core.run import (
 )
 from proctor.core.score import Score, error_value, null_value, value_of
 from proctor.core.suite import Case, Criterion, Spec, Suite
-from proctor.reports.view import RunView
 
 MakeView = Callable[..., RunView]
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from proctor.contracts.report import RunView
 from proctor.core.comparison import BattleOutcome, Contender, Pair, Standing, Tally
 from proctor.core.run import Measured
 from proctor.core.score import Score
@@ -18,7 +19,6 @@ from proctor.reports.charts.book import charts_of
 from proctor.reports.charts.of_battles import ladder, wins
 from proctor.reports.charts.of_runs import grouped_bars, histogram, radar
 from proctor.reports.charts.parts import Bar, Chart, label, top_of
-from proctor.reports.view import RunView
 
 MakeView = Callable[..., RunView]
 HOSTILE = "</text><script>alert(1)</script>&\x00\ud800"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.report import RunView
 from proctor.core.run import Measured
 from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.reports.charts import drawing
 from proctor.reports.html import HtmlReport
-from proctor.reports.view import RunView
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\ud800\u202e&amp;"
 EMPTY = {"meta", "img", "br"}

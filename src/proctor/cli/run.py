@@ -18,6 +18,7 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from proctor.contracts.report import Layout, Report
     from proctor.engine.run.evaluate import Outcome
     from proctor.engine.run.settings import RunSettings
     from proctor.errors import ProctorError
@@ -175,8 +176,8 @@ def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> N
     params: dict[str, Any] = {}
     if name == "table":
         params = {"width": table_width(), "color": on_terminal()}
-    report = build("report", Spec(name=name, params=params))
-    if hasattr(report, "write"):
+    report: Report = build("report", Spec(name=name, params=params))
+    if report.streams:
         report.write(view, sys.stdout, by=by, cases=cases)
         click.echo()
     else:
@@ -190,7 +191,7 @@ def write_layout(
     from proctor.core.suite import Spec
     from proctor.registry import build
 
-    layout = build("layout", Spec(name=name))
+    layout: Layout = build("layout", Spec(name=name))
     if suite is not None:
         layout = layout.beside(suite)
     for path in layout.write(view, out):

@@ -47,7 +47,7 @@ class Reading:
 
 
 class Dialect(ABC):
-    """Read suites and answers written in one format."""
+    """A format in which suites and answers are written."""
 
     name: ClassVar[str]
 
@@ -102,3 +102,11 @@ class Dialect(ABC):
 
         Raises a DialectError when the path is not an answers file of this format.
         """
+
+
+class SuiteWriter(ABC):
+    """A format in which suites of any origin can be written."""
+
+    @abstractmethod
+    def write(self, suite: Suite, folder: Path) -> Path:
+        """Write a suite into a folder, and return the file to read it from."""

@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from proctor.core.exchange import Reply, Sampling, Usage
+from proctor.core.fingerprint import plain
 from proctor.core.suite import Json, Message
 
 Verdict = TypeVar("Verdict")
@@ -16,7 +17,7 @@ Tie = Literal["0", "half", "unscored"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling(Generic[Verdict]):
-    """Hold what a judge (or a panel) decided, and how it was got out of it."""
+    """What a judge (or a panel) decided, and how it was got out of it."""
 
     verdict: Verdict
     rung: str = ""
@@ -34,8 +35,6 @@ class Ruling(Generic[Verdict]):
 
     def record(self) -> dict[str, Json]:
         """Return what is kept with a score: how, how often, at what cost."""
-        from proctor.core.fingerprint import plain
-
         made: dict[str, Json] = {"rung": self.rung, "tries": self.tries, "raw": list(self.raw)}
         made["usage"] = plain(self.usage)
         if self.logprobs:
@@ -45,8 +44,24 @@ class Ruling(Generic[Verdict]):
         return made
 
 
+class ReadingError(ValueError):
+    """A reply that a reader cannot make a verdict of."""
+
+    final: bool = False
+    """Whether asking again cannot help."""
+
+
+class SpokenVerdict:
+    """A verdict, otherwise a pydantic model, that may also be given in plain words."""
+
+    @classmethod
+    def from_words(cls, text: str) -> Self | None:
+        """Read a reply that has no JSON in it; none where it says nothing clear."""
+        return None
+
+
 class Voice(ABC):
-    """Be one judge as a talk hears it: messages in, the plain reply out."""
+    """The raw chat channel to one judge: messages in, the plain reply out."""
 
     @abstractmethod
     async def say(
@@ -56,7 +71,7 @@ class Voice(ABC):
 
 
 class Talk(ABC, Generic[Verdict]):
-    """Get a verdict out of a judge in a way of its own: in several turns, by log-probabilities."""
+    """A way of its own to a judge's verdict: in several turns, by log-probabilities."""
 
     @abstractmethod
     async def hold(self, voice: Voice) -> Verdict | None:
@@ -64,7 +79,7 @@ class Talk(ABC, Generic[Verdict]):
 
 
 class Judge(ABC):
-    """Ask one judge or a panel for a verdict of a given type."""
+    """One judge, or a panel, that is asked for verdicts of given types."""
 
     identity: Json
     """What tells this judge apart from others, its sampling included."""
@@ -85,7 +100,8 @@ class Judge(ABC):
         """Return a verdict whose fields have the right types, or raise a JudgeError.
 
         ``verdict`` is a pydantic model. ``reader`` replaces how a reply is read: a function from
-        the reply's text to a verdict that raises ValueError with what is wrong; a judge read in
-        such a way is asked again in the same words, and no shape is asked for. It may also be a
-        Talk, which goes before ``messages``: these are only sent where the talk gave no verdict.
+        the reply's text to a verdict that raises ValueError with what is wrong, a ReadingError
+        where no other reply could help; a judge read in such a way is asked again in the same
+        words, and no shape is asked for. It may also be a Talk, which goes before ``messages``:
+        these are only sent where the talk gave no verdict.
         """

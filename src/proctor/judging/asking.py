@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from proctor.contracts.judge import Ruling
+from proctor.contracts.judge import ReadingError, Ruling
 from proctor.contracts.model import Model
 from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.marks import fenced_texts
@@ -68,7 +68,7 @@ async def ask(  # noqa: PLR0913 - the judge's contract, and the model
     """Return a verdict whose fields have the right types, or raise a JudgeError.
 
     A model whose reply cannot be read is shown it with what was wrong. With ``reader`` it is asked
-    again in the same words; an error of the reader with a true ``final`` ends that at once. Where
+    again in the same words; a ReadingError that is ``final`` ends that at once. Where
     all replies were kept ones and none can be read, the model is asked anew.
     """
     how = (salt, sampling or Sampling())
@@ -136,7 +136,7 @@ async def _ask_original(
             return done.ruling(reader(_present(done.raw[-1])), "reader")
         except ValueError as error:
             problem = error
-            if getattr(error, "final", False):
+            if isinstance(error, ReadingError) and error.final:
                 raise done.error(problem, INVALID) from None
     raise done.error(problem, NO_JSON)
 

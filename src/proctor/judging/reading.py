@@ -7,6 +7,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, TypeVar
 
+from proctor.contracts.judge import SpokenVerdict
 from proctor.core.exchange import ReplyShape
 from proctor.core.suite import Json
 from proctor.judging.folding import parts_of
@@ -44,7 +45,7 @@ def read(
     but an explanation, and that only where the verdict came first. An object inside another one,
     or inside a list, is no verdict of its own. ``prompt`` is all that was asked: a judge may repeat
     from it how a verdict is to look. ``rung`` is how the shape was asked for, where the reply is
-    one object. A verdict with a ``from_words`` may make sense of a reply without any object.
+    one object. A SpokenVerdict may make sense of a reply without any object.
     """
     whole = _without_thoughts(text.strip())
     material = quoted if isinstance(quoted, Material) else Material(tuple(quoted))
@@ -129,8 +130,8 @@ def _in_words(
         raise UnreadableReply(
             "the only verdict in the reply is a copy of what was to be judged", found=True
         )
-    in_words = getattr(verdict, "from_words", None)
-    if in_words is not None and "{" not in whole and (said := in_words(whole)) is not None:
+    spoken: Any = verdict.from_words if issubclass(verdict, SpokenVerdict) else None
+    if spoken is not None and "{" not in whole and (said := spoken(whole)) is not None:
         if material.speaks(whole):
             raise UnreadableReply("the reply is a copy of what was to be judged", found=False)
         if refused := refusal_in(whole):
@@ -139,17 +140,17 @@ def _in_words(
     raise UnreadableReply("there is no JSON object in the reply", found=False)
 
 
-def _required(verdict: type[Any]) -> list[str]:
+def _required(verdict: Any) -> list[str]:
     """Return the keys without which nothing is a ruling."""
-    fields: Any = getattr(verdict, "model_fields", {})
+    fields = verdict.model_fields
     needed = [name for name, field in fields.items() if field.is_required()]
     ruling = [name for name in needed if not _is_free(fields[name].annotation)]
     return ruling or needed
 
 
-def _ruling(made: Any, verdict: type[Any]) -> str:
+def _ruling(made: Any, verdict: Any) -> str:
     """Return what a verdict rules, without the words in which it gives its reasons."""
-    fields: Any = getattr(verdict, "model_fields", {})
+    fields = verdict.model_fields
     decisive = [name for name, field in fields.items() if not _is_free(field.annotation)]
     values = made.model_dump(mode="json", include=set(decisive or fields))
     return json.dumps(values, sort_keys=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
@@ -16,7 +17,6 @@ from proctor.reports.charts.parts import Chart
 from proctor.reports.reasons import one_line, reasons
 from proctor.reports.shortfall import shortfall
 from proctor.reports.tabular import notes_of, rows_of
-from proctor.reports.view import Report, RunView
 
 _UNKNOWN = "–"
 _CONTROL = re.compile(

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree  # nosec B405  # written, never read
 
+from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, Attempt
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import ValueStatus
 from proctor.reports.reasons import full_marks, reasons
-from proctor.reports.view import Report, RunView
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LINES = 50

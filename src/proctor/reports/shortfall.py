@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from proctor.contracts.report import RunView
 from proctor.core.run import RunStatus
 from proctor.core.suite import Json
 from proctor.reports.reasons import one_line
-from proctor.reports.view import RunView
 
 _LONGEST = 240
 

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
+from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, AttemptStatus
 from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
@@ -14,7 +15,6 @@ from proctor.core.suite import Case, Json
 from proctor.reports.reasons import unscored_reasons
 from proctor.reports.shortfall import shortfall
 from proctor.reports.turns import turns_of
-from proctor.reports.view import Report, RunView
 
 _USAGE: Mapping[str, Json] = {
     "calls": 0,
@@ -27,6 +27,8 @@ _USAGE: Mapping[str, Json] = {
 @dataclass(frozen=True)
 class JsonReport(Report):
     """Write a run as one indented JSON object."""
+
+    streams: ClassVar[bool] = True
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the whole object as text."""

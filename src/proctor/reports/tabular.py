@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from proctor.contracts.report import Report, RunView
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
 from proctor.reports.console import printed
 from proctor.reports.reasons import one_line, reasons
 from proctor.reports.shortfall import shortfall
-from proctor.reports.view import Report, RunView
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -3,10 +3,10 @@
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from proctor.core.candidate_name import candidate_label
 from proctor.core.run import Run, RunStatus
 from proctor.engine.run.summary_json import sound_summary
 from proctor.errors import StoreError, StoreGone
-from proctor.reports.view import candidate_label
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store
 from proctor.web.addresses import named

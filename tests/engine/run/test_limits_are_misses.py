@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.contracts.executor import GradeTask
+from proctor.contracts.report import RunView
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
@@ -20,7 +21,6 @@ from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.executors import local
 from proctor.executors.local import LocalExecutor
 from proctor.registry import build, find
-from proctor.reports.view import RunView
 from proctor.sandboxes.bubblewrap import Bubblewrap, trial
 from proctor.store.store import Store
 from proctor.testing import try_scorer

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Run
 from proctor.core.score import Score, error_value, null_value, stopped_value, value_of
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.origins.askbench.layout import AskBenchLayout
-from proctor.reports.view import RunView
 
 MakeView = Callable[..., RunView]
 RUN = Run(id="r", name="n", suite="s", suite_key="k", candidate=Spec(name="openai"),

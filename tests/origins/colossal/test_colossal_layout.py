@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Measured, Run, RunStatus, Summary, Totals
@@ -16,7 +17,6 @@ from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.origins.colossal.layout import ColossalLayout
 from proctor.origins.colossal.statistics import rating_statistics
 from proctor.origins.colossal.summary import summary_table
-from proctor.reports.view import RunView
 from proctor.scorers.judged.original_ratings import digit_in
 
 GOLDEN = json.loads(

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from proctor.contracts.judge import Judge, Ruling
 from proctor.contracts.model import Model, ModelChoice
+from proctor.core.candidate_name import candidate_label
 from proctor.core.comparison import BattleOutcome, Comparison, Contender, Preference
 from proctor.core.exchange import Sampling, Usage
 from proctor.core.fingerprint import digest, plain
@@ -27,7 +28,6 @@ from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
 from proctor.io import concurrency
 from proctor.io.batches import batched
 from proctor.judging.prompts import addressed_words
-from proctor.reports.view import candidate_label
 from proctor.store.store import Store
 from proctor.version import __version__
 

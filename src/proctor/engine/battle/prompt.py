@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 from pydantic import BaseModel, Field
 
+from proctor.contracts.judge import ReadingError
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import digest
 from proctor.core.marks import MARKS
@@ -198,7 +199,7 @@ def _is_copied(source: str, material: Material) -> bool:
     return any(material.holds_words(found[0]) for found in _OF_TEN.finditer(source))
 
 
-class Unmarked(ValueError):
+class Unmarked(ReadingError):
     """Say why a reply holds no two marks, and whether asking again is of no use."""
 
     def __init__(self, message: str, *, final: bool = False) -> None:

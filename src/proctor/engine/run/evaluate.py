@@ -12,6 +12,7 @@ from proctor.contracts.case_spool import Keyed
 from proctor.contracts.dialect import Reading
 from proctor.contracts.executor import Executor
 from proctor.contracts.measure import Measure
+from proctor.contracts.report import RunView
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import suite_key
 from proctor.core.run import CaseResult, Measured, Run, RunStatus, Totals
@@ -46,7 +47,6 @@ from proctor.engine.run.turn_scoring import Tools
 from proctor.engine.run.working_status import allow_time_to_sum_up, at_work
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import available_cores
-from proctor.reports.view import RunView
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 

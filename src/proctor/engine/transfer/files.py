@@ -8,6 +8,7 @@ from pathlib import Path
 
 from proctor import registry
 from proctor.contracts.archive import Archive, KeptSuite
+from proctor.contracts.report import RunView
 from proctor.core.fingerprint import plain
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json, Spec
@@ -18,7 +19,6 @@ from proctor.engine.transfer.proof import PURPOSE, Proof
 from proctor.engine.transfer.reading import Quoting, Restoring
 from proctor.errors import Problem, SuiteError, UsageError
 from proctor.io import json_bytes, text_files
-from proctor.reports.view import RunView
 from proctor.store.rows import LinkedKeys
 from proctor.store.store import Store
 

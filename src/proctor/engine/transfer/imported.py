@@ -10,6 +10,7 @@ from pathlib import Path
 from proctor.contracts.archive import KeptRun, KeptSuite, Row
 from proctor.contracts.dialect import Reading
 from proctor.contracts.model import ModelChoice
+from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import answer_key, case_key, digest, suite_key
 from proctor.core.run import Run
@@ -24,7 +25,6 @@ from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSetting
 from proctor.engine.run.turn_scoring import Tools
 from proctor.engine.transfer import quotations
 from proctor.io.batches import batched
-from proctor.reports.view import RunView
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from proctor.contracts.report import RunView
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Json
 from proctor.errors import MissingResource
 from proctor.io import json_bytes
 from proctor.io.batches import batched
-from proctor.reports.view import RunView
 from proctor.store.store import Store
 
 SPAN = 10_000

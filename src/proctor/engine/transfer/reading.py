@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from proctor.contracts.case_spool import Keyed, SpooledCases
+from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison
 from proctor.core.encoding import (
@@ -36,7 +37,6 @@ from proctor.engine.transfer.rows import (
 from proctor.errors import SuiteError
 from proctor.io.batches import batched
 from proctor.io.text_files import Document, wrong
-from proctor.reports.view import RunView
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 

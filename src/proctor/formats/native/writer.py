@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor import registry
+from proctor.contracts.dialect import SuiteWriter
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
@@ -32,7 +33,7 @@ _NUMBERS: Sequence[tuple[str, float | None]] = (
 
 
 @dataclass(frozen=True)
-class NativeWriter:
+class NativeWriter(SuiteWriter):
     """Write suites of any origin in Proctor's own format."""
 
     def write(self, suite: Suite, folder: Path) -> Path:

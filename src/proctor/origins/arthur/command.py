@@ -10,7 +10,7 @@ from proctor.cli.options import json_option, store_option
 from proctor.cli.serving import Serving, serve, serving_options
 
 if TYPE_CHECKING:
-    from proctor.reports.view import RunView
+    from proctor.contracts.report import RunView
     from proctor.store.store import Store
 
 VARIABLE = "BENCH_FILE_DIR"

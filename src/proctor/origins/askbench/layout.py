@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from proctor import registry
+from proctor.contracts.report import Layout, RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Case, Json, Spec
 from proctor.origins.askbench import final
@@ -22,7 +23,6 @@ from proctor.origins.askbench.records import (
 )
 from proctor.origins.askbench.tally import AskBenchTally
 from proctor.reports.structured import clean
-from proctor.reports.view import Layout, RunView
 
 API = "api_responses.json"
 SUMMARY = "summary_results.json"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from proctor.contracts.report import Layout, RunView
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score, ScoreStatus
@@ -12,7 +13,6 @@ from proctor.core.suite import Case, Criterion, Json
 from proctor.origins.colossal import tables
 from proctor.origins.colossal.statistics import rating_statistics
 from proctor.reports.structured import clean
-from proctor.reports.view import Layout, RunView
 
 Kind = Literal["automatic", "unieval", "rating"]
 KINDS: Mapping[str, Kind] = {

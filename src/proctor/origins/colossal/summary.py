@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from proctor.contracts.report import RunView
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import Measured
 from proctor.core.score import ScoreStatus
@@ -11,7 +12,6 @@ from proctor.core.suite import Json
 from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.tabular import usage_line
-from proctor.reports.view import RunView
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

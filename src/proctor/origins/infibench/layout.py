@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 
+from proctor.contracts.report import Layout, RunView
 from proctor.core.fold import parse_fold
 from proctor.core.run import Group
 from proctor.core.suite import Case, Json
@@ -20,7 +21,6 @@ from proctor.io.text_files import inside, unusable_name
 from proctor.io.yaml_files import read_yaml
 from proctor.origins.infibench.entry import Sums, entry_of
 from proctor.reports.structured import clean
-from proctor.reports.view import Layout, RunView
 
 _METRICS: Mapping[str, str] = {"customized": "custom"}
 _SECTIONS: Mapping[str, str] = {"lang": "Lang", "type": "Type", "metric": "Metric"}

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from proctor.contracts.report import Layout, RunView
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Case
 from proctor.reports.turns import NOT_REACHED, UNSCORED, turns_of
-from proctor.reports.view import Layout, RunView
 
 RESULT = "sample_case_results.csv"
 BY_TURN = ("case_file", "round", "score", "normalized_score")

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
+from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
@@ -13,7 +14,6 @@ from proctor.io.text_files import read_text
 from proctor.origins.taskweaver.layout import BY_CASE, BY_TURN, by_turn, rows_of, written
 from proctor.reports.shortfall import shortfall
 from proctor.reports.turns import NOT_REACHED, turns_of
-from proctor.reports.view import RunView
 
 
 def write_rows(view: RunView, path: Path) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from proctor.contracts.report import RunView
 from proctor.core.comparison import BattleOutcome
 from proctor.core.run import Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.reports.charts.of_battles import ladder, wins
 from proctor.reports.charts.of_runs import grouped_bars, histogram, radar
 from proctor.reports.charts.parts import Bar, Chart, top_of
-from proctor.reports.view import RunView
 
 _MOST = 40
 """How many values of a tag are drawn at most."""

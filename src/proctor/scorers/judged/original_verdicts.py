@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel
 
+from proctor.contracts.judge import ReadingError
 from proctor.core.suite import Json
 from proctor.judging.first_fence import read_first_json
 from proctor.scorers.judged.question import Correctness
@@ -16,7 +17,7 @@ _MET = {
 }  # fmt: skip
 
 
-class Unusable(ValueError):
+class Unusable(ReadingError):
     """Say that JSON came, but not with a usable value: the original does not ask again."""
 
     final = True

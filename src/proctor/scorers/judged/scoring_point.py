@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator
 
+from proctor.contracts.judge import SpokenVerdict
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Message
@@ -27,14 +28,14 @@ def _said(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-class Hit(BaseModel):
+class Hit(SpokenVerdict, BaseModel):
     """Hold whether a statement holds."""
 
     reason: str = ""
     is_hit: Annotated[Literal["yes", "no"], BeforeValidator(_said)]
 
     @classmethod
-    def from_words(cls, text: str) -> "Hit | None":
+    def from_words(cls, text: str) -> Self | None:
         """Read a reply that is no JSON but begins with a plain yes or no, and never the other."""
         found = _ANSWER.match(text)
         words = {word.lower() for word in _WORD.findall(text)}

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from starlette.exceptions import HTTPException
 
+from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.engine.run.evaluate import placed_case, view_of
 from proctor.errors import StoreError
-from proctor.reports.view import RunView
 from proctor.store.pairs import Change
 from proctor.store.store import Store
 from proctor.web import addresses

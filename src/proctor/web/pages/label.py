@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Criterion
 from proctor.engine.run.evaluate import placed_case, view_of
 from proctor.reports.reasons import rows_of
-from proctor.reports.view import RunView
 from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import addresses

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast, get_args
 
+from proctor.contracts.report import RunView
 from proctor.core.suite import Json
 from proctor.engine.compare.as_json import compared_object
 from proctor.engine.compare.comparing import CompareSettings, compare
@@ -20,7 +21,6 @@ from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import to_object
-from proctor.reports.view import RunView
 from proctor.store.store import Store
 from proctor.version import __version__
 from proctor.web.share.data import Blocks, Questions, case_parts, written

@@ -1,18 +1,20 @@
-"""What a report is made of, and what a report must be able to do."""
+"""What a report and a layout of result files must be able to do, and what they are given."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
+from typing import IO, ClassVar
 
+from proctor.core.candidate_name import candidate_label
 from proctor.core.run import CaseResult, Group, Run, Summary
-from proctor.core.suite import Spec, Suite
+from proctor.core.suite import Suite
 from proctor.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """Hold a run as reports see it: its numbers at once, its cases one by one."""
+    """A run as reports see it: its numbers at once, its cases one by one."""
 
     run: Run
     summary: Summary
@@ -42,15 +44,24 @@ class RunView:
 
 
 class Report(ABC):
-    """Write a run as one text; a dataclass whose fields, all optional, are its settings."""
+    """A run as one text: a dataclass whose fields, all optional, are its settings."""
 
     @abstractmethod
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the text: breakdowns by the tags named (else all), and every case if asked for."""
 
+    streams: ClassVar[bool] = False
+    """Whether ``write`` holds less than the whole text, so that it is used where it can be."""
+
+    def write(
+        self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
+    ) -> None:
+        """Write the same text into a file."""
+        file.write(self.render(view, by=by, cases=cases))
+
 
 class Layout(ABC):
-    """Write a run as the files that the tools of its format's origin expect."""
+    """A run as the files that the tools of its format's origin expect."""
 
     def beside(self, suite: Path) -> "Layout":
         """Return the layout that knows where the suite lies; most do not look there."""
@@ -59,17 +70,3 @@ class Layout(ABC):
     @abstractmethod
     def write(self, view: RunView, folder: Path) -> list[Path]:
         """Write the files into a folder, and return them."""
-
-
-def candidate_label(candidate: Spec) -> str:
-    """Name a candidate: a model with its provider, or the last part of the answers' path."""
-    params = candidate.params
-    if (model := params.get("model")) and not params.get("name"):
-        return f"{candidate.name}:{model}"
-    for key in ("label", "name"):
-        if params.get(key):
-            return str(params[key])
-    for key in ("path", "answers", "file"):
-        if params.get(key):
-            return PurePath(str(params[key])).name or candidate.name
-    return candidate.name
