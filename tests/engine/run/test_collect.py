@@ -17,6 +17,7 @@ from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.call_cache import CallLog, StoredModel
 from proctor.engine.models.roles import Cast
+from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.collect import AttemptPlan, Collector, Dialogues, Interviewed
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.errors import ModelError, PluginError
@@ -78,7 +79,8 @@ def interview(store: Store) -> Callable[..., Made]:
         key = suite_key(given, [found for found, _ in keyed])
         store.suites.put(given, key, keyed)
         store.runs.save(Run(id="run", name="r", suite="s", suite_key=key, candidate=Spec(name="m")))
-        who = Collector(store=store, run_id="run", roster=roster, scorers=Scorers(), **how)
+        writer = AttemptWriter(store, "run")
+        who = Collector(writer=writer, roster=roster, scorers=Scorers(), **how)
         seen: list[tuple[int, int]] = []
         counted = asyncio.run(who.collect(lambda done: seen.append((done.done, done.total))))
         assert seen[-1] == (counted.done, counted.total)

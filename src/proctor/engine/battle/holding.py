@@ -21,8 +21,8 @@ from proctor.engine.models.call_scope import CallScope
 from proctor.engine.models.network_guard import offline
 from proctor.engine.models.refused_settings import refused_words
 from proctor.engine.models.roles import Models, judge_of
-from proctor.engine.run.answers import BATCH
 from proctor.engine.run.evaluate import RunProgress
+from proctor.engine.run.run_rows import BATCH
 from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
 from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
 from proctor.io import concurrency

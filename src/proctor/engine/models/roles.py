@@ -208,7 +208,7 @@ class Cast:
     ) -> AsyncIterator[DialogueContext]:
         """Give what a dialogue about a case needs, as long as it lasts."""
         if self.seats is not None:
-            sandbox = None if grader is None else grader.tools.sandbox
+            sandbox = None if grader is None else grader.dispatcher.sandbox
             async with self.seats.seated(case, index, sandbox) as candidate:
                 yield self._context(case, index, candidate, grader)
             return

@@ -1,31 +1,25 @@
 """Collecting: get the attempts of a candidate into the store, linked to the run."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import answer_key
 from proctor.core.suite import Case, Suite
 from proctor.engine.run import read_suite
+from proctor.engine.run.attempt_writer import AttemptWriter
+from proctor.engine.run.run_rows import BATCH, AttemptRow
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.io.batches import batched
-from proctor.store.rows import RunAttempt
-from proctor.store.store import Store
-
-Item = TypeVar("Item")
-
-BATCH = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerImporter:
     """Get the answers on file into the store, linked to one run."""
 
-    store: Store
-    run_id: str
+    writer: AttemptWriter
     whole: Suite
     """All cases that the answers may name."""
     suite: Suite
@@ -39,8 +33,9 @@ class AnswerImporter:
         kept, so that another process at the same run is not disturbed, unless the answers changed.
         """
         done = self._link(answers, attempts, progress)
-        if self.store.attempts.count(self.run_id) != done:
-            self.store.attempts.unlink(self.run_id)
+        writer = self.writer
+        if writer.store.attempts.count(writer.run_id) != done:
+            writer.unlink()
             done = self._link(answers, attempts, progress)
         return done
 
@@ -53,7 +48,7 @@ class AnswerImporter:
             rows = [(place, cases[place], attempt) for place, attempt in batch]
             for place, _, _ in rows:
                 answered[place] = 1
-            self._put(rows)
+            self.writer.write([self._row(*row) for row in rows])
             done += len(rows)
             progress(done)
         silent = (
@@ -62,32 +57,25 @@ class AnswerImporter:
             if not known
         )
         for rest in batched(silent, BATCH):
-            self._put(rest)
+            self.writer.write([self._row(*row) for row in rest])
             done += len(rest)
         return done
 
-    def _put(self, rows: Sequence[tuple[int, Case, Attempt]]) -> None:
-        keys = [answer_key(case, attempt) for _, case, attempt in rows]
-        with self.store.batch():
-            self.store.attempts.put(
-                (key, attempt) for key, (_, _, attempt) in zip(keys, rows, strict=True)
-            )
-            self.store.attempts.link(
-                self.run_id,
-                [
-                    RunAttempt(
-                        position=position,
-                        index=attempt.index,
-                        attempt_key=key,
-                        score_keys=self._score_keys(case, attempt),
-                    )
-                    for key, (position, case, attempt) in zip(keys, rows, strict=True)
-                ],
-            )
+    def _row(self, position: int, case: Case, attempt: Attempt) -> AttemptRow:
+        return answer_row(position, case, attempt, self.scorers)
 
-    def _score_keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
-        answered = attempt.status is AttemptStatus.ANSWERED
-        return self.scorers.keys(case, attempt) if answered else {}
+
+def answer_row(position: int, case: Case, attempt: Attempt, scorers: Scorers) -> AttemptRow:
+    """Return an answer at its place, with the keys of the scores that it will have."""
+    answered = attempt.status is AttemptStatus.ANSWERED
+    return AttemptRow(
+        position=position,
+        index=attempt.index,
+        case=case,
+        attempt=attempt,
+        key=answer_key(case, attempt),
+        score_keys=scorers.keys(case, attempt) if answered else {},
+    )
 
 
 def wanted(

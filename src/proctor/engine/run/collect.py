@@ -1,7 +1,7 @@
 """Collecting from a model: hold the dialogue of every case, and store each attempt at its end."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,19 +10,17 @@ from traceback import format_exception
 
 from proctor import registry
 from proctor.contracts.dialogue import Dialogue
-from proctor.contracts.scorer import ScoreContext
-from proctor.contracts.scoring import run_scorer
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.fingerprint import attempt_key, digest
-from proctor.core.rounds import scored_part
-from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.aggregate import usage_from
-from proctor.engine.run.answers import BATCH
+from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.failure_notices import FailureNotices
+from proctor.engine.run.run_rows import BATCH, MOST_HELD, AttemptRow
+from proctor.engine.run.score_dispatch import instant_scores
 from proctor.engine.run.scorer_pool import Scorers, spec_key
 from proctor.engine.run.stored_soon import StoredSoon
 from proctor.engine.run.turn_scoring import TurnGrader
@@ -30,8 +28,6 @@ from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreEr
 from proctor.io import concurrency as concurrency_module
 from proctor.io.batches import batched
 from proctor.io.redaction import redact
-from proctor.store.rows import RunAttempt
-from proctor.store.store import Store
 
 FLUSH_SECONDS = 0.5
 LEVELS, LONGEST = 30, 8000
@@ -138,8 +134,7 @@ class AttemptPlan:
 class Collector:
     """Put the cases of a suite to a model, many at a time, each at its own pace."""
 
-    store: Store
-    run_id: str
+    writer: AttemptWriter
     roster: AttemptPlan
     scorers: Scorers
     concurrency: int = 64
@@ -152,6 +147,8 @@ class Collector:
     notice: Callable[[str], None] = lambda _: None
     """Is told of the first failure of each kind, and how many there were."""
     _begun: list[bool] = field(default_factory=list)
+    _looked_up: dict[str, Attempt] = field(default_factory=dict)
+    """Stored attempts that were looked up before they are linked; not more than a run holds."""
 
     def missing(self) -> bool:
         """Tell whether some attempts are still to be made."""
@@ -162,12 +159,14 @@ class Collector:
         for _, known in self._batches(self.roster):
             if self.ignore_stored:
                 break
-            for attempt in self.store.attempts.get_many(known).values():
+            for attempt in self._stored(known).values():
                 yield from (usage_from(used) for used in attempt.usage.values())
 
     async def collect(self, progress: Callable[[Interviewed], None]) -> Interviewed:
         """Make, store and link every attempt that is not in the store yet."""
         counted = Interviewed(total=len(self.roster))
+        if self.ignore_stored:
+            self.writer.rows.let_go()  # what was stored before stays, and may differ
         buffer: list[tuple[Planned, Attempt]] = []
         notices = FailureNotices(self.notice, "failed")
 
@@ -205,16 +204,26 @@ class Collector:
 
     def _batches(self, roster: AttemptPlan) -> Iterator[tuple[list[Planned], set[str]]]:
         for batch in batched(roster, BATCH):
-            yield batch, self.store.attempts.known(planned.key for planned in batch)
+            yield batch, self.writer.store.attempts.known(planned.key for planned in batch)
 
     def _to_do(self, roster: AttemptPlan, counted: Interviewed) -> Iterator[Planned]:
         """Yield the attempts to be made; those that are stored are linked to the run here."""
         for batch, known in self._batches(roster):
             there = [] if self.ignore_stored else [p for p in batch if p.key in known]
-            found = self.store.attempts.get_many(planned.key for planned in there)
-            self._link([(planned, found[planned.key]) for planned in there if planned.key in found])
-            counted.stored += len(found)
-            yield from (p for p in batch if p.key not in found)
+            stored = self._stored(planned.key for planned in there)
+            self._looked_up.clear()
+            self.writer.link([self._row(p, stored[p.key]) for p in there if p.key in stored])
+            counted.stored += len(stored)
+            yield from (p for p in batch if p.key not in stored)
+
+    def _stored(self, keys: Iterable[str]) -> dict[str, Attempt]:
+        """Return stored attempts by key, those that can be read; none is read twice."""
+        wanted = list(keys)
+        read = self.writer.store.attempts.get_many(k for k in wanted if k not in self._looked_up)
+        if len(self._looked_up) + len(read) <= MOST_HELD:
+            self._looked_up.update(read)
+        before = {key: self._looked_up[key] for key in wanted if key in self._looked_up}
+        return {**before, **read}
 
     async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
         if self.pause and self._begun:
@@ -249,37 +258,24 @@ class Collector:
     def _flush(self, buffer: list[tuple[Planned, Attempt]]) -> None:
         if not buffer:
             return
-        rows = [self._row(planned, attempt) for planned, attempt in buffer]
-        with self.store.batch():
-            self.store.attempts.put((planned.key, attempt) for planned, attempt in buffer)
-            self.store.attempts.link(self.run_id, rows)
-            self.store.scores.put(self._instant(buffer, rows))
+        rows = (self._row(planned, attempt) for planned, attempt in buffer)
+        self.writer.write([self._scored(row) for row in rows])
         buffer.clear()
 
-    def _instant(
-        self, made: list[tuple[Planned, Attempt]], rows: list[RunAttempt]
-    ) -> Iterator[tuple[str, str, Score]]:
-        """Judge at once, while everything is at hand, what is judged in no time."""
-        for (planned, attempt), row in zip(made, rows, strict=True):
-            for criterion in planned.case.criteria if row.score_keys else ():
-                scorer = self.scorers.of(criterion)
-                if scorer.instant and not scorer.finishes:
-                    part = scored_part(criterion, attempt)
-                    score = run_scorer(scorer, ScoreContext(case=planned.case, attempt=part))
-                    yield row.score_keys[criterion.id], criterion.scorer.name, score
+    def _scored(self, row: AttemptRow) -> AttemptRow:
+        """Return a row with those scores that are made in no time, while all is in memory."""
+        if not row.score_keys:
+            return row
+        return replace(row, scores=instant_scores(self.scorers, row.case, row.attempt))
 
-    def _link(self, rows: list[tuple[Planned, Attempt]]) -> None:
-        if rows:
-            self.store.attempts.link(
-                self.run_id, [self._row(planned, made) for planned, made in rows]
-            )
-
-    def _row(self, planned: Planned, attempt: Attempt) -> RunAttempt:
+    def _row(self, planned: Planned, attempt: Attempt) -> AttemptRow:
         answered = attempt.status is AttemptStatus.ANSWERED
-        return RunAttempt(
+        return AttemptRow(
             position=planned.position,
             index=planned.index,
-            attempt_key=planned.key,
+            case=planned.case,
+            attempt=attempt,
+            key=planned.key,
             score_keys=self.scorers.keys(planned.case, attempt) if answered else {},
         )
 

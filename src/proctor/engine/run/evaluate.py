@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,11 +11,10 @@ from proctor import registry
 from proctor.contracts.case_spool import Keyed
 from proctor.contracts.dialect import Reading
 from proctor.contracts.executor import Executor
-from proctor.contracts.measure import Measure
 from proctor.contracts.report import RunView
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import suite_key
-from proctor.core.run import CaseResult, Measured, Run, RunStatus, Totals
+from proctor.core.run import CaseResult, Run, RunStatus, Totals
 from proctor.core.suite import Spec, Suite
 from proctor.engine.compare.compatibility import changed_scorers
 from proctor.engine.models.budget import Budget
@@ -28,17 +27,18 @@ from proctor.engine.models.refused_settings import (
 )
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
-from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
+from proctor.engine.run.aggregate import case_result, fold_of
 from proctor.engine.run.answers import AnswerImporter
+from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.collect import Interviewed
 from proctor.engine.run.gates import check_gates
 from proctor.engine.run.lock import alone
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
-from proctor.engine.run.result_rows import result_rows
-from proctor.engine.run.rows_in_memory import AtHand
+from proctor.engine.run.run_rows import RunRows
+from proctor.engine.run.run_sums import RunSums, measure_label
 from proctor.engine.run.sandbox_cache import SharedSandbox
-from proctor.engine.run.score import ASYNC_LIMIT, Graded, Grader
+from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import MAX_UNSCORED, RunSettings
 from proctor.engine.run.signature import signature
@@ -47,12 +47,10 @@ from proctor.engine.run.turn_scoring import Tools
 from proctor.engine.run.working_status import allow_time_to_sum_up, at_work
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import available_cores
-from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
 LARGE_FILE = 16 * 2**20
 """Bytes of a suite from which on a person is told that it is being read."""
-Placed = Callable[[], Iterator[tuple[int, CaseResult]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +72,6 @@ class Outcome:
     graded: Graded
     stopped: str = ""
     """Why the run was stopped before its end, where it was."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringResources:
-    """Hold what attempts are judged with."""
-
-    executor: Executor
-    sandbox: Sandbox | None
-    at_hand: AtHand | None
 
 
 async def evaluate(
@@ -173,11 +162,13 @@ async def _examine(
     if notice := namesake_notice(run, store):
         ready.models.notice(notice)
 
-    async def collect(tools: Tools) -> None:
+    async def collect(tools: Tools) -> RunRows:
+        writer = AttemptWriter(store, run.id)
         if settings.on_file:
-            _collect_answers(ready, store, run.id, progress)
+            _collect_answers(ready, writer, progress)
         else:
-            await _interview(ready, store, run.id, tools, progress)
+            await _interview(ready, writer, tools, progress)
+        return writer.rows
 
     put = partial(store.suites.put, suite, key, keyed)
     return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
@@ -185,13 +176,10 @@ async def _examine(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a run is made of: its suite, stored with its first attempts, and who collects these.
-
-    What collects them may give them back, where they are in memory; else the store is read.
-    """
+    """What a run is made of: its suite, stored with its first attempts, and who collects these."""
 
     put_suite: Callable[[], object]
-    collect: Callable[[Tools], Awaitable[AtHand | None]]
+    collect: Callable[[Tools], Awaitable[RunRows]]
 
 
 async def carry_out(
@@ -236,10 +224,11 @@ async def _carry_out(
         if fresh and scorers.need_processes(suite):
             await executor.warm(len(suite.cases))
         with ready.models.spread(executor):
-            at_hand = await work.collect(Tools(executor=executor, sandbox=sandbox))
+            tools = Tools(executor=executor, sandbox=sandbox)
+            rows = await work.collect(tools)
             store.liveness.begin(run.id)
-            means = ScoringResources(executor=executor, sandbox=sandbox, at_hand=at_hand)
-            graded = await _grade(ready, store, run.id, means, progress)
+            sums = _sums(run, suite, rows)
+            graded = await _score(ready, rows, tools, sums, progress)
     finally:
         await executor.close()
         if sandbox is not None:
@@ -250,7 +239,7 @@ async def _carry_out(
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))
     ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
-    view = finish(store, done, suite, scorers, ending=ended, at_hand=at_hand)
+    view = _finished(store, done, suite, sums, signed_by=scorers, ending=ended)
     for name, old, new in changed_scorers(before.signature if before else "", view.run.signature):
         ready.models.notice(
             f"the scorer {name!r} is another than when this run was last made (version {old}, now"
@@ -265,12 +254,11 @@ async def _carry_out(
 
 
 def _collect_answers(
-    ready: PreparedRun, store: Store, run_id: str, progress: Callable[[RunProgress], None]
+    ready: PreparedRun, writer: AttemptWriter, progress: Callable[[RunProgress], None]
 ) -> None:
     assert ready.settings.answers is not None
     collector = AnswerImporter(
-        store=store,
-        run_id=run_id,
+        writer=writer,
         whole=ready.reading.suite,
         suite=ready.suite,
         scorers=ready.scorers,
@@ -294,15 +282,14 @@ def _settled() -> Iterator[None]:
 
 async def _interview(
     ready: PreparedRun,
-    store: Store,
-    run_id: str,
+    writer: AttemptWriter,
     tools: Tools,
     progress: Callable[[RunProgress], None],
 ) -> None:
-    interviewer = ready.interviewer(store, run_id, tools)
+    interviewer = ready.interviewer(writer, tools)
     if interviewer.missing() or interviewer.ignore_stored:
         await ready.check()
-        store.liveness.begin(run_id)
+        writer.store.liveness.begin(writer.run_id)
     if ready.models.budget.most is not None:
         for used in interviewer.used():
             ready.models.budget.before(used)
@@ -335,40 +322,37 @@ async def _passed_on(ready: PreparedRun) -> AsyncIterator[None]:
         await seats.agent.close()
 
 
-async def _grade(
+async def _score(
     ready: PreparedRun,
-    store: Store,
-    run_id: str,
-    means: ScoringResources,
+    rows: RunRows,
+    tools: Tools,
+    sums: RunSums,
     progress: Callable[[RunProgress], None],
 ) -> Graded:
-    total = store.scores.count(run_id)
+    """Score what is not scored yet, and sum up all cases as they pass by."""
+    total = rows.store.scores.count(rows.run_id)
 
     def report(graded: Graded) -> None:
         done = graded.judged + graded.stored
         progress(RunProgress(phase="grade", done=done, total=total, failed=graded.failed))
 
-    grader = Grader(
-        store=store,
-        run_id=run_id,
-        suite=ready.suite,
-        scorers=ready.scorers,
-        executor=means.executor,
+    ignore_stored = ready.settings.calls.record is not None
+    scoring = RunScoring(
+        store=rows.store,
+        rows=rows,
+        dispatcher=ready.dispatcher(rows.store, tools, look_first=not ignore_stored),
         progress=report,
-        at_hand=means.at_hand,
-        sandbox=means.sandbox,
-        judge=ready.cast.judge,
-        read_file=store.files.get,
-        marks=ready.cast.marks,
-        check=ready.check_judges,
-        limit=max(ASYNC_LIMIT, ready.concurrency) if ready.cast.judge else ASYNC_LIMIT,
-        ignore_stored=ready.settings.calls.record is not None,
+        ignore_stored=ignore_stored,
         notice=ready.models.notice,
     )
     if ready.models.budget.most is not None:
-        for used in grader.used():
+        for used in scoring.used():
             ready.models.budget.before(used)
-    return await grader.grade()
+    with sums:
+        async with aclosing(scoring.blocks()) as blocks:
+            async for block in blocks:
+                sums.add(block)
+    return scoring.counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -386,39 +370,49 @@ class Ending:
 
 
 def finish(
-    store: Store,
-    run: Run,
-    suite: Suite,
-    scorers: Scorers | None,
-    *,
-    ending: "Ending | None" = None,
-    at_hand: AtHand | None = None,
+    store: Store, run: Run, suite: Suite, scorers: Scorers | None, *, rows: RunRows | None = None
 ) -> RunView:
     """Sum up a run whose scores are in the store, and store the numbers.
 
-    With all at hand, the view holds it: nothing but scores is read. A run that was not scored here
-    has no scorers, and keeps its signature.
+    A run that was not scored here has no scorers, and keeps its signature.
     """
-    header = replace(suite, cases=())
-    placed: Placed = partial(_placed, store, run.id, header)
-    if at_hand is not None:
-        held = list(_valued(at_hand.rows(), header))
-        placed = partial(iter, held)
-    summer = RunTotals(compat=suite.compat, interval=str(run.settings.get("interval", "t")))
-    store.results.put(run.id, result_rows(placed(), summer))
-    summary = replace(summer.summary(), measures=_measures(header, placed))
+    rows = rows or RunRows(store, run.id).let_go()
+    with _sums(run, suite, rows) as sums:
+        for block in blocks_of(rows.iter_cases()):
+            sums.add(block)
+    return _finished(store, run, suite, sums, signed_by=scorers)
+
+
+def _sums(run: Run, suite: Suite, rows: RunRows) -> RunSums:
+    interval = str(run.settings.get("interval", "t"))
+    return RunSums(replace(suite, cases=()), interval=interval, hold=rows.are_held)
+
+
+def _finished(
+    store: Store,
+    run: Run,
+    suite: Suite,
+    sums: RunSums,
+    *,
+    signed_by: Scorers | None,
+    ending: Ending | None = None,
+) -> RunView:
+    """Store the numbers of a run; where its results are held, so they are by the view."""
+    header, summary = sums.suite, sums.summary()
+    store.results.put(run.id, sums.rows())
     done = replace(
         run,
         status=(ending or Ending()).status(summary.totals),
         finished=time.time(),
-        signature=signature(run, suite, summary, scorers) if scorers else run.signature,
+        signature=signature(run, suite, summary, signed_by) if signed_by else run.signature,
     )
     with store.batch():
         store.summaries.save(run.id, summary_json(summary))
         store.runs.save(done)
-    return RunView(
-        run=done, summary=summary, suite=header, results=lambda: (one for _, one in placed())
-    )
+    results = partial(_results, store, run.id, header)
+    if sums.hold:
+        results = partial(iter, sums.results)
+    return RunView(run=done, summary=summary, suite=header, results=results)
 
 
 _LEFT = "was interrupted before it had numbers (fix: start it again with the same command)"
@@ -478,32 +472,6 @@ def _executor(settings: RunSettings) -> Executor:
 
 
 def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:
-    return (result for _, result in _placed(store, run_id, suite))
-
-
-def _placed(store: Store, run_id: str, suite: Suite) -> Iterator[tuple[int, CaseResult]]:
-    return _valued(store.attempts.iter_cases(run_id), suite)
-
-
-def _valued(rows: Iterator[LinkedCase], suite: Suite) -> Iterator[tuple[int, CaseResult]]:
     how = fold_of(suite)
-    for row in rows:
-        yield row.position, case_result(how, row.case, row.attempts)
-
-
-def _measures(suite: Suite, placed: Placed) -> dict[str, Measured]:
-    found = {}
-    for spec in suite.measures:
-        measure: Measure = registry.build("measure", spec)
-        found[measure_label(spec, suite)] = measure.measure(one for _, one in placed())
-    return found
-
-
-def measure_label(spec: Spec, suite: Suite) -> str:
-    """Name a measure; where a suite has several of one name, their parameters tell them apart."""
-    if own := registry.build("measure", spec).label:
-        return str(own)
-    if sum(other.name == spec.name for other in suite.measures) < 2:
-        return spec.name
-    shown = ", ".join(f"{name}={value}" for name, value in spec.params.items())
-    return f"{spec.name}({shown})"
+    for linked in store.attempts.iter_cases(run_id):
+        yield case_result(how, linked.case, linked.attempts)

@@ -12,7 +12,9 @@ from proctor.engine.agents.workspaces import placed_cases
 from proctor.engine.models.access import FLAGS, permitted
 from proctor.engine.models.roles import Cast, Models, cast_for, lacking, resolved
 from proctor.engine.run import read_suite
+from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.collect import AttemptPlan, Collector, Dialogues
+from proctor.engine.run.score_dispatch import ASYNC_LIMIT, ScoreDispatcher
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import RunSettings
 from proctor.engine.run.turn_scoring import Tools, TurnGrader
@@ -66,19 +68,12 @@ class PreparedRun:
             case.setup.get("pre_command") for case in self.suite.cases
         )
 
-    def interviewer(self, store: Store, run_id: str, tools: Tools) -> Collector:
+    def interviewer(self, writer: AttemptWriter, tools: Tools) -> Collector:
         """Return who puts the cases to the candidate."""
-        grader = TurnGrader(
-            store=store,
-            scorers=self.scorers,
-            tools=tools,
-            judge=self.cast.judge,
-            check=self.check_judges,
-            marks=self.cast.marks,
-        )
+        dispatcher = self.dispatcher(writer.store, tools, look_first=False)
+        grader = TurnGrader(store=writer.store, dispatcher=dispatcher)
         return Collector(
-            store=store,
-            run_id=run_id,
+            writer=writer,
             roster=self.roster,
             scorers=self.scorers,
             concurrency=self.concurrency,
@@ -87,6 +82,21 @@ class PreparedRun:
             ignore_stored=self.settings.calls.record is not None,
             grader=grader,
             notice=self.models.notice,
+        )
+
+    def dispatcher(self, store: Store, tools: Tools, *, look_first: bool) -> ScoreDispatcher:
+        """Return who has attempts scored."""
+        judge = self.cast.judge
+        return ScoreDispatcher(
+            scorers=self.scorers,
+            executor=tools.executor,
+            sandbox=tools.sandbox,
+            judge=judge,
+            read_file=store.files.get,
+            marks=self.cast.marks,
+            check=self.check_judges,
+            limit=max(ASYNC_LIMIT, self.concurrency) if judge else ASYNC_LIMIT,
+            look_first=look_first,
         )
 
     async def check(self) -> None:

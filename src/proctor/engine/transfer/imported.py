@@ -4,28 +4,27 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 
 from proctor.contracts.archive import KeptRun, KeptSuite, Row
 from proctor.contracts.dialect import Reading
 from proctor.contracts.model import ModelChoice
 from proctor.contracts.report import RunView
-from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import answer_key, case_key, digest, suite_key
 from proctor.core.run import Run
-from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.core.suite import Json, Spec, Suite
 from proctor.engine.models.roles import Models
-from proctor.engine.run.answers import BATCH
+from proctor.engine.run.answers import answer_row
+from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.evaluate import Outcome, RunProgress, Work, carry_out, finish, view_of
 from proctor.engine.run.prepare import prepare
-from proctor.engine.run.rows_in_memory import AtHand, Held
+from proctor.engine.run.run_rows import BATCH, AttemptRow, RunRows
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSettings
 from proctor.engine.run.turn_scoring import Tools
 from proctor.engine.transfer import quotations
 from proctor.io.batches import batched
-from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
 
@@ -69,13 +68,14 @@ async def examine(
         kept = {**ready.settings.stored(), **given.settings}
         run = run_of(ready.suite, key, replace(_kept(given), settings=kept))
 
-        async def collect(_: Tools) -> AtHand:
-            store.attempts.unlink(run.id)
+        async def collect(_: Tools) -> RunRows:
+            writer = AttemptWriter(store, run.id)
+            writer.unlink()
             pairs = enumerate(zip(ready.suite.cases, given.attempts, strict=True))
-            held: list[Held] = []
-            for batch in batched(pairs, BATCH):
-                held += _put(store, run.id, batch, ready.scorers)
-            return AtHand(store, held)
+            rows = (answer_row(place, *pair, ready.scorers) for place, pair in pairs)
+            for batch in batched(rows, BATCH):
+                writer.write(batch)
+            return writer.rows
 
         put = partial(put_suite, store, ready.suite, keys)
         return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
@@ -110,17 +110,16 @@ def keep_run(store: Store, suite: Suite, key: str, kept: KeptRun) -> RunView:
 
 
 def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
-    held: list[Held] = []
+    writer = AttemptWriter(store, run.id)
     with store.batch():
         store.runs.save(run)
-        store.attempts.unlink(run.id)
-        for batch in batched(_with_silent(suite, kept.rows), BATCH):
-            held += _put_judged(store, run, suite, batch)
-    held.sort(key=itemgetter(0))
-    at_hand = AtHand(store, held)
+        writer.unlink()
+        rows = (_scored_row(run, suite, row) for row in _with_silent(suite, kept.rows))
+        for batch in batched(rows, BATCH):
+            writer.write(batch)
     if not run.imported:
-        return finish(store, run, suite, Scorers(), at_hand=at_hand)
-    view = finish(store, run, suite, None, at_hand=at_hand)
+        return finish(store, run, suite, Scorers(), rows=writer.rows)
+    view = finish(store, run, suite, None, rows=writer.rows)
     done = replace(view.run, signature=quotations.quoted_signature(run, suite, view.summary))
     store.runs.save(done)
     return replace(view, run=done)
@@ -179,29 +178,6 @@ def _kept(given: Given) -> KeptRun:
     return KeptRun(name=given.name, candidate=given.candidate, rows=())
 
 
-def _put(
-    store: Store,
-    run_id: str,
-    batch: Sequence[tuple[int, tuple[Case, Attempt]]],
-    scorers: Scorers,
-) -> list[Held]:
-    """Store answers, and link them to the scores that they will have."""
-    links, attempts, held = [], [], list[Held]()
-    for position, (case, attempt) in batch:
-        answered = attempt.status is AttemptStatus.ANSWERED
-        key = answer_key(case, attempt)
-        attempts.append((key, attempt))
-        keys = scorers.keys(case, attempt) if answered else {}
-        held.append((position, case, attempt, keys))
-        links.append(
-            RunAttempt(position=position, index=attempt.index, attempt_key=key, score_keys=keys)
-        )
-    with store.batch():
-        store.attempts.put(attempts)
-        store.attempts.link(run_id, links)
-    return held
-
-
 def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
     """Yield all rows, and one without an answer for each case that has none."""
     seen = set()
@@ -213,26 +189,22 @@ def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
             yield place, Attempt.of(case.id, None), {}
 
 
-def _put_judged(store: Store, run: Run, suite: Suite, batch: Sequence[Row]) -> list[Held]:
-    """Store answers with their scores, under keys that no other run shares.
+def _scored_row(run: Run, suite: Suite, row: Row) -> AttemptRow:
+    """Return an answer with its scores, under keys that no other run shares.
 
-    What judged them may be code that has changed since, so equal answers may differ in score.
+    What scored it may be code that has changed since, so equal answers may differ in score.
     """
-    links, scores, attempts, held = [], [], [], list[Held]()
-    for place, attempt, judged in batch:
-        case = suite.cases[place]
-        keys = {name: digest("given", run.id, case.id, attempt.index, name) for name in judged}
-        names = {criterion.id: criterion.scorer.name for criterion in case.criteria}
-        scores += [(keys[name], names.get(name, name), score) for name, score in judged.items()]
-        key = answer_key(case, attempt)
-        if run.imported:
-            key = quotations.attempt_key(run.id, place, attempt.index)
-        attempts.append((key, attempt))
-        held.append((place, case, attempt, keys))
-        links.append(
-            RunAttempt(position=place, index=attempt.index, attempt_key=key, score_keys=keys)
-        )
-    store.attempts.put(attempts)
-    store.scores.put(scores)
-    store.attempts.link(run.id, links)
-    return held
+    place, attempt, scores = row
+    case = suite.cases[place]
+    key = answer_key(case, attempt)
+    if run.imported:
+        key = quotations.attempt_key(run.id, place, attempt.index)
+    return AttemptRow(
+        position=place,
+        index=attempt.index,
+        case=case,
+        attempt=attempt,
+        key=key,
+        score_keys={name: digest("given", run.id, case.id, attempt.index, name) for name in scores},
+        scores=scores,
+    )

@@ -22,8 +22,9 @@ from proctor.core.fingerprint import suite_key
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Suite
-from proctor.engine.run.answers import BATCH
+from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.evaluate import finish
+from proctor.engine.run.run_rows import BATCH, AttemptRow
 from proctor.engine.transfer import quotations
 from proctor.engine.transfer.rows import (
     KNOWN,
@@ -37,7 +38,6 @@ from proctor.engine.transfer.rows import (
 from proctor.errors import SuiteError
 from proctor.io.batches import batched
 from proctor.io.text_files import Document, wrong
-from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
 ALIKE = 3
@@ -91,8 +91,8 @@ class Taking(ABC):
         """Return a case as it is stored."""
 
     @abstractmethod
-    def _put(self, run_id: str, batch: Sequence[Tried]) -> None:
-        """Store attempts with their scores, linked to a run."""
+    def _row(self, run_id: str, tried: Tried) -> AttemptRow:
+        """Return an attempt with its scores, and the keys that these have here."""
 
     @abstractmethod
     def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
@@ -116,7 +116,8 @@ class Taking(ABC):
             raise wrong(self.path, f"the run {told.id!r} occurs twice", head.row, 1)
         run = self._named(told, values)
         self._ids[told.id] = run.id
-        cases, row = self._cases(run.id)
+        writer = AttemptWriter(self.store, run.id)
+        cases, row = self._cases(writer)
         if not len(cases):
             raise wrong(self.path, "a run without a case", head.row, 1)
         kept = {name: value for name, value in values["suite"].items() if name != "cases"}
@@ -125,24 +126,25 @@ class Taking(ABC):
         run = replace(run, suite=suite.name, suite_key=suite_key(suite, keyed.keys()))
         self.store.suites.put(suite, run.suite_key, keyed, imported=run.imported)
         self.store.runs.save(run)
-        view = finish(self.store, run, suite, None)
+        view = finish(self.store, run, suite, None, rows=writer.rows)
         done = self._finished(told, view, suite)
         self.store.runs.save(done)
         return replace(view, run=done), row
 
-    def _cases(self, run_id: str) -> tuple[Sequence[Case], Document | None]:
-        cases, waiting = SpooledCases(), list[Tried]()
+    def _cases(self, writer: AttemptWriter) -> tuple[Sequence[Case], Document | None]:
+        cases, waiting = SpooledCases(), list[AttemptRow]()
         row = next(self.rows, None)
         while row is not None and kind_of(row) is CaseRow:
             values = checked(row, CaseRow)
             case = self._case(case_from(values["case"]))
-            waiting += self._tried(len(cases), case, values, row)
+            tried = self._tried(len(cases), case, values, row)
+            waiting += (self._row(writer.run_id, one) for one in tried)
             cases.append(case)
             if len(waiting) >= BATCH:
-                self._put(run_id, waiting)
+                writer.write(waiting)
                 waiting.clear()
             row = next(self.rows, None)
-        self._put(run_id, waiting)
+        writer.write(waiting)
         return cases.done(), row
 
     def _tried(
@@ -214,19 +216,19 @@ class Quoting(Taking):
     def _case(self, case: Case) -> Case:
         return quotations.quoted_case(case)
 
-    def _put(self, run_id: str, batch: Sequence[Tried]) -> None:
-        links, scores, attempts = [], [], []
-        for one in batch:
-            place, index = one.place, one.attempt.index
-            names = {criterion.id: criterion.scorer.name for criterion in one.case.criteria}
-            keys = {name: quotations.score_key(run_id, place, index, name) for name in one.scores}
-            scores += [(keys[name], names[name], score) for name, score in one.scores.items()]
-            key = quotations.attempt_key(run_id, place, index)
-            attempts.append((key, one.attempt))
-            links.append(RunAttempt(position=place, index=index, attempt_key=key, score_keys=keys))
-        self.store.attempts.put(attempts)
-        self.store.scores.put(scores)
-        self.store.attempts.link(run_id, links)
+    def _row(self, run_id: str, tried: Tried) -> AttemptRow:
+        place, index = tried.place, tried.attempt.index
+        return AttemptRow(
+            position=place,
+            index=index,
+            case=tried.case,
+            attempt=tried.attempt,
+            key=quotations.attempt_key(run_id, place, index),
+            score_keys={
+                name: quotations.score_key(run_id, place, index, name) for name in tried.scores
+            },
+            scores=tried.scores,
+        )
 
     def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
         signature = quotations.quoted_signature(view.run, suite, view.summary)
@@ -251,31 +253,19 @@ class Restoring(Taking):
     def _case(self, case: Case) -> Case:
         return case
 
-    def _put(self, run_id: str, batch: Sequence[Tried]) -> None:
-        links, scores, attempts = [], [], []
-        for one in batch:
-            if (
-                one.key is None
-                or one.score_keys is None
-                or not one.scores.keys() <= (one.score_keys.keys())
-            ):
-                raise SuiteError([one.row.problem((), "an attempt lacks its keys")])
-            names = {criterion.id: criterion.scorer.name for criterion in one.case.criteria}
-            scores += [
-                (one.score_keys[name], names[name], score) for name, score in one.scores.items()
-            ]
-            attempts.append((one.key, one.attempt))
-            links.append(
-                RunAttempt(
-                    position=one.place,
-                    index=one.attempt.index,
-                    attempt_key=one.key,
-                    score_keys=one.score_keys,
-                )
-            )
-        self.store.attempts.put(attempts)
-        self.store.scores.put(scores)
-        self.store.attempts.link(run_id, links)
+    def _row(self, run_id: str, tried: Tried) -> AttemptRow:
+        keys = tried.score_keys
+        if tried.key is None or keys is None or not tried.scores.keys() <= keys.keys():
+            raise SuiteError([tried.row.problem((), "an attempt lacks its keys")])
+        return AttemptRow(
+            position=tried.place,
+            index=tried.attempt.index,
+            case=tried.case,
+            attempt=tried.attempt,
+            key=tried.key,
+            score_keys=keys,
+            scores=tried.scores,
+        )
 
     def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
         return replace(

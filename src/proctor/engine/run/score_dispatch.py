@@ -1,0 +1,221 @@
+"""Dispatching: every attempt that is to be scored goes to where its scorer runs."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import chain
+
+from proctor.contracts.executor import Executor, GradeTask
+from proctor.contracts.judge import Judge
+from proctor.contracts.sandbox import Sandbox
+from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scoring import finish_score, is_async, run_scorer, run_scorer_async
+from proctor.core.attempt import Attempt
+from proctor.core.blame import passed_a_limit
+from proctor.core.marks import MARKS, Marks
+from proctor.core.rounds import scored_part
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion
+from proctor.engine.models.call_scope import scored_on_replies
+from proctor.engine.models.stored_only import scored_from_store
+from proctor.engine.run.scorer_pool import Scorers, spec_key
+from proctor.io import concurrency
+
+ASYNC_LIMIT = 16
+BATCH_SIZE = 4096
+"""How many attempts a scorer that scores many at once is given."""
+
+
+class Kind(StrEnum):
+    """Where a scorer runs."""
+
+    INSTANT = "instant"
+    """Here and now."""
+    PROCESS = "process"
+    """In a process that can be killed."""
+    BATCH = "batch"
+    """Many at once, in a thread."""
+    WAITING = "waiting"
+    """On the loop, since it waits for a model or a sandbox."""
+
+
+def kind_of(scorer: Scorer) -> Kind:
+    """Return where a scorer runs."""
+    if is_async(scorer):
+        return Kind.WAITING
+    if scorer.batches and not scorer.finishes:
+        return Kind.BATCH
+    return Kind.INSTANT if scorer.instant and not scorer.finishes else Kind.PROCESS
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTask:
+    """An attempt to be scored by one criterion, from the beginning or from where it was left."""
+
+    key: str
+    case: Case
+    criterion: Criterion
+    attempt: Attempt
+    """The part of the attempt that the criterion is about."""
+    begun: Score | None = None
+    """What the executor gave, where the scorer has still to finish it."""
+
+
+TaskGroup = Sequence[ScoreTask]
+"""Attempts at one case, to be scored by one criterion, in their order."""
+Scored = tuple[ScoreTask, Score]
+
+
+def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, Score]:
+    """Score an answer by those criteria of its case that take no time."""
+    return {
+        criterion.id: _instant(scorers.of(criterion), case, scored_part(criterion, attempt))
+        for criterion in case.criteria
+        if kind_of(scorers.of(criterion)) is Kind.INSTANT
+    }
+
+
+@dataclass
+class ScoreDispatcher:
+    """The queues of all kinds of scorers, filled in one pass and worked off batch by batch."""
+
+    scorers: Scorers
+    executor: Executor
+    sandbox: Sandbox | None = None
+    judge: Judge | None = None
+    read_file: Callable[[str], bytes] | None = None
+    marks: Marks = MARKS
+    check: Callable[[], Awaitable[None]] | None = None
+    """Finds out, before a judge is asked, whether all of them are there."""
+    limit: int = ASYNC_LIMIT
+    """How many attempts are scored at a time by scorers that wait for something."""
+    look_first: bool = True
+    """Whether stored replies are tried before it must be known that the judges are there."""
+    _processes: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while grading processes are in use."""
+
+    def can_score(self, criterion: Criterion) -> bool:
+        """Tell whether there is somebody to score by a criterion; else it is only shown."""
+        return self.judge is not None or not self.scorers.of(criterion).needs_judge
+
+    async def dispatch(self, groups: Iterable[TaskGroup]) -> AsyncGenerator[Scored, None]:
+        """Score a batch: what takes no time, what processes do, many at once, and what waits."""
+        queues: dict[Kind, list[TaskGroup]] = {kind: [] for kind in Kind}
+        for group in groups:
+            queues[kind_of(self.scorers.of(group[0].criterion))].append(group)
+        for task in chain.from_iterable(queues[Kind.INSTANT]):
+            yield task, _instant(self.scorers.of(task.criterion), task.case, task.attempt)
+        begun: list[TaskGroup] = []
+        if queues[Kind.PROCESS]:
+            async with aclosing(self._in_processes(queues[Kind.PROCESS])) as scored:
+                async for task, score in scored:
+                    if self._is_unfinished(task, score):
+                        begun.append([replace(task, begun=score)])
+                    else:
+                        yield task, score
+        for batch in self._batches(queues[Kind.BATCH]):
+            for pair in await self._score_batch(batch):
+                yield pair
+        waiting = chain(begun, self._waiting(queues[Kind.WAITING]))
+        works = concurrency.map_unordered(waiting, self._score_in_order, limit=self.limit)
+        async with aclosing(works) as done:
+            async for pairs in done:
+                for pair in pairs:
+                    yield pair
+
+    async def score(self, task: ScoreTask) -> Score:
+        """Score a single attempt."""
+        async with aclosing(self.dispatch([[task]])) as scored:
+            async for _, score in scored:
+                return score
+        return Score.failed("the grading process gave nothing")
+
+    async def _in_processes(self, groups: Iterable[TaskGroup]) -> AsyncGenerator[Scored, None]:
+        by_key: dict[str, ScoreTask] = {}
+
+        def grade_tasks() -> Iterator[GradeTask]:
+            for group in groups:
+                by_key.update((task.key, task) for task in group)
+                yield self._grade_task(group)
+
+        async with self._processes, aclosing(self.executor.grade(grade_tasks())) as scored:
+            async for key, score in scored:
+                yield by_key.pop(key), score
+
+    def _grade_task(self, group: TaskGroup) -> GradeTask:
+        scorer = self.scorers.of(group[0].criterion)
+        return GradeTask(
+            case=group[0].case,
+            criterion=group[0].criterion,
+            attempts=tuple(task.attempt for task in group),
+            keys=tuple(task.key for task in group),
+            time_limit=scorer.time_limit,
+            out_of=scorer.full_marks,
+        )
+
+    def _is_unfinished(self, task: ScoreTask, score: Score) -> bool:
+        finishable = score.status is ScoreStatus.SCORED and not passed_a_limit(score)
+        return finishable and self.scorers.of(task.criterion).finishes
+
+    def _batches(self, groups: Iterable[TaskGroup]) -> Iterator[list[ScoreTask]]:
+        """Gather what one scorer scores, and yield as many as it is given at once."""
+        heaps: dict[tuple[str, bytes], list[ScoreTask]] = {}
+        for group in groups:
+            key = spec_key(group[0].criterion.scorer)
+            heap = heaps.setdefault(key, [])
+            heap += group
+            if len(heap) >= BATCH_SIZE:
+                yield heaps.pop(key)
+        yield from heaps.values()
+
+    async def _score_batch(self, tasks: list[ScoreTask]) -> list[Scored]:
+        spec = tasks[0].criterion.scorer
+        language = self.scorers.language
+        contexts = [
+            ScoreContext(case=task.case, attempt=task.attempt, language=language) for task in tasks
+        ]
+        scorer = self.scorers.of(tasks[0].criterion)
+        scores = await self.executor.judge_batch(scorer, spec, contexts)
+        return list(zip(tasks, scores, strict=True))
+
+    def _waiting(self, groups: Iterable[TaskGroup]) -> Iterator[TaskGroup]:
+        """Yield what is scored in order: the attempts at a case, where they are scored apart."""
+        for group in groups:
+            if self.scorers.of(group[0].criterion).per_attempt:
+                yield group
+            else:
+                yield from ([task] for task in group)
+
+    async def _score_in_order(self, group: TaskGroup) -> list[Scored]:
+        return [(task, await self._score_waiting(task)) for task in group]
+
+    async def _score_waiting(self, task: ScoreTask) -> Score:
+        scorer = self.scorers.of(task.criterion)
+        ctx = ScoreContext(
+            case=task.case,
+            attempt=task.attempt,
+            sandbox=self.sandbox,
+            judge=self.judge,
+            language=self.scorers.language,
+            read_file=self.read_file,
+            marks=self.marks,
+        )
+        begun = task.begun
+
+        async def scored() -> Score:
+            if begun is not None:
+                return await finish_score(scorer, ctx, begun)
+            return await run_scorer_async(scorer, ctx)
+
+        if scorer.needs_judge and self.check is not None:
+            if self.look_first and (score := await scored_from_store(scored)) is not None:
+                return score
+            await self.check()
+            self.look_first = False  # somebody had to be asked, so all judges are there
+        return await scored_on_replies(scored)
+
+
+def _instant(scorer: Scorer, case: Case, part: Attempt) -> Score:
+    return run_scorer(scorer, ScoreContext(case=case, attempt=part))
