@@ -75,7 +75,8 @@ def scorers_page() -> str:
         waits = inspect.iscoroutinefunction(cls.score)
         limit = "that of its programs" if waits else f"{cls.time_limit:g} s"
         facts = f"Out of: {points}. Time limit: {limit}. Version: {cls.version}."
-        lines += [f"### `{name}`", "", *_described(cls), facts, "", *_parameters(cls, shown)]
+        lines += [f"### `{name}`", "", *_described(cls), *_variant("scorer", name), facts, ""]
+        lines += _parameters(cls, shown, registry.variant_names("scorer", name))
     lines += ["## Mappings in parameters", ""]
     done: set[str] = set()
     while left := [name for name in shown if name not in done]:
@@ -88,8 +89,9 @@ def scorers_page() -> str:
     lines += _overview("measure")
     for name in registry.BUILT_IN["measure"]:
         cls = registry.find("measure", name)
-        lines += [f"### `{name}`", "", *_described(cls), f"Version: {cls.version}.", ""]
-        lines += _parameters(cls, shown)
+        lines += [f"### `{name}`", "", *_described(cls), *_variant("measure", name)]
+        lines += [f"Version: {cls.version}.", ""]
+        lines += _parameters(cls, shown, registry.variant_names("measure", name))
     for kind, title in (("dialect", "Dialects"), ("report", "Reports"), ("sandbox", "Sandboxes")):
         lines += [f"## {title}", "", *_overview(kind, linked=False)]
     return _page(lines)
@@ -214,11 +216,25 @@ def _described(cls: type[Any]) -> list[str]:
     return [*_markdown(inspect.getdoc(cls) or "").splitlines(), ""]
 
 
-def _parameters(cls: type[Any], shown: dict[str, type[Any]]) -> list[str]:
+def _variant(kind: str, name: str) -> list[str]:
+    """Describe what an origin has in place of a plugin."""
+    found = registry.variant(kind, name)
+    if found is None:
+        return []
+    first, *rest = _described(found)
+    return [f"With `compat: {registry.variant_names(kind, name)[0]}`: {first}", *rest]
+
+
+def _parameters(
+    cls: type[Any], shown: dict[str, type[Any]], variants: Sequence[str] = ()
+) -> list[str]:
     rows = [
         f"| `{field.name}` | {_type(hint, shown)} | {_default(field)} |"
         for field, hint in _hinted(cls)
     ]
+    if variants:
+        known = ", ".join(f'`"{name}"`' for name in ("", *variants))
+        rows.append(f'| `compat` | one of {known} | `""` |')
     if not rows:
         return ["No parameters.", ""]
     return ["| Parameter | Type | Default |", "| --- | --- | --- |", *rows, ""]

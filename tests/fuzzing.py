@@ -113,7 +113,11 @@ def read_reply(text: str) -> None:
     """Read a judge's reply in every way there is; callers take a ValueError as unreadable."""
     from proctor.dialogues import verdicts
     from proctor.judging import reading
-    from proctor.scorers.judged import original_grades, original_ratings, original_verdicts
+    from proctor.origins.arthur import verdicts as arthur
+    from proctor.origins.askbench import dialogue
+    from proctor.origins.askbench import verdicts as askbench
+    from proctor.origins.colossal.rating_reading import digit_in
+    from proctor.origins.taskweaver.scorers import read_hit
     from proctor.scorers.judged.question import Correctness
     from proctor.scorers.judged.rating_metric import Rated
 
@@ -127,12 +131,8 @@ def read_reply(text: str) -> None:
     readers: list[Callable[[str], Any]] = [
         lambda said, kind=kind: reading.read(said, kind) for kind in kinds
     ]  # fmt: skip
-    readers += [verdicts.read_originally, original_verdicts.read_result, original_verdicts.read_met]
-    readers += [
-        original_grades.read_correct,
-        original_grades.read_choice,
-        original_ratings.digit_in,
-    ]
+    readers += [dialogue.read_object, askbench.read_result, askbench.read_met]
+    readers += [arthur.read_correct, arthur.read_choice, digit_in, read_hit]
     for read in readers:
         try:
             read(text)

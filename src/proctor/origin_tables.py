@@ -47,6 +47,15 @@ def signs() -> dict[str, dict[str, str]]:
     return {name: row for table in _tables() for name, row in getattr(table, "SIGNS", {}).items()}
 
 
+def variants(kind: str) -> dict[str, str]:
+    """Return the classes that take the place of plugins of one kind where a spec says so."""
+    return {
+        name: target
+        for table in _tables()
+        for name, target in getattr(table, "VARIANTS", {}).get(kind, {}).items()
+    }
+
+
 def commands() -> dict[str, tuple[str, str]]:
     """Return the commands of origins: where each is, and what it does in a line."""
     return {

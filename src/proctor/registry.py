@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from importlib.metadata import EntryPoint
 from math import isfinite
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from proctor import origin_tables
 from proctor.core.suite import Json, Spec
@@ -120,6 +120,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     kind: {**rows, **origin_tables.plugins(kind)} for kind, rows in _OWN.items()
 }
 """All that comes with Proctor: the plugins above, and those of origins."""
+VARIANT = "compat"
+"""The parameter by which a spec asks for an origin's own variant of a plugin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,17 +157,48 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
     raise PluginError(f"there is no {kind} {name!r} ({meant})")
 
 
+def variant(kind: str, name: str) -> type[Any] | None:
+    """Return the class that an origin has in place of a plugin; none where no origin has one.
+
+    It is a subclass with one more parameter, ``compat``, which is what a spec asks for it with.
+    """
+    target = _variants(kind).get(name)
+    return None if target is None else _load(kind, target)
+
+
+def variant_names(kind: str, name: str) -> tuple[str, ...]:
+    """Return what may be asked for by ``compat``."""
+    found = variant(kind, name)
+    return () if found is None else get_args(get_type_hints(found)[VARIANT])
+
+
+def variant_of(spec: Spec) -> dict[str, Json]:
+    """Return the parameters by which another plugin is of the same origin's variant as this one."""
+    return {VARIANT: spec.params[VARIANT]} if spec.params.get(VARIANT) else {}
+
+
+def class_of(kind: str, spec: Spec, *, allow_import: bool = False) -> type[Any]:
+    """Return the class behind a spec: the plugin of that name, or an origin's variant of it."""
+    if spec.params.get(VARIANT) and (found := variant(kind, spec.name)) is not None:
+        return found
+    return find(kind, spec.name, allow_import=allow_import)
+
+
 def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     """Make a plugin of its spec, checking every parameter."""
-    cls: Any = find(kind, spec.name, allow_import=allow_import)
-    known = _field_names(cls)
-    wrong = [_unknown(name, known) for name in spec.params if name not in known]
+    cls: Any = class_of(kind, spec, allow_import=allow_import)
+    known, params = _field_names(cls), dict(spec.params)
+    offered = known
+    if VARIANT not in known and spec.name in _variants(kind):
+        params.pop(VARIANT, None)  # It is empty: the plugin itself is meant.
+        offered = (*known, VARIANT)
+    wrong = [_unknown(name, offered) for name in params if name not in known]
     if wrong:
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(wrong)}")
     from pydantic import ValidationError
 
     try:
-        built = _adapter(cls).validate_python(dict(spec.params))
+        built = _adapter(cls).validate_python(params)
     except ValidationError as error:
         from proctor.io.validation import words_of
 
@@ -177,7 +210,7 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
 
 def parameters(kind: str, name: str) -> list[Parameter]:
     """Describe the parameters of a plugin, the main one first."""
-    return [
+    own = [
         Parameter(
             name=f.name,
             type=_type_name(f.type),
@@ -186,6 +219,9 @@ def parameters(kind: str, name: str) -> list[Parameter]:
         )
         for f in fields(find(kind, name))
     ]
+    if name in _variants(kind):
+        own.append(Parameter(name=VARIANT, type="str", default="", required=False))
+    return own
 
 
 def _type_name(kind: Any) -> str:
@@ -217,6 +253,11 @@ def describe(kind: str) -> Iterator[tuple[str, str]]:
     for name in names(kind):
         text = (find(kind, name).__doc__ or "").strip()
         yield name, text.splitlines()[0] if text else ""
+
+
+@cache
+def _variants(kind: str) -> Mapping[str, str]:
+    return origin_tables.variants(kind)
 
 
 @cache

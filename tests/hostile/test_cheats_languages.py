@@ -12,6 +12,7 @@ import pytest
 from hostile.language_cheats import CHEATS
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import ScoreStatus
+from proctor.origins.infibench.scorers import InfiBenchUnitTests
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.programs.languages import named
 from proctor.scorers.programs.toolchains import toolchain
@@ -61,7 +62,9 @@ def test_a_test_that_never_calls_assert_can_be_passed(compat: str) -> None:
     test = UnitTest(content="#include <cassert>\nint main() { return twice(2) - 4; }", timeout=20)
     ctx = ScoreContext.of("```cpp\nint twice(int x) { return 2 * x; }\n```")
     ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=ROOM.sandbox(Bubblewrap))
-    made = ROOM.run(UnitTests(tests=(test,), lang="c++", compat=compat).score(ctx))
+    made = ROOM.run(
+        (InfiBenchUnitTests if compat else UnitTests)(tests=(test,), lang="c++").score(ctx)
+    )
     assert made.points == 1.0, made
 
 

@@ -11,9 +11,16 @@ import pytest
 from proctor import ScoreContext
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case
-from proctor.scorers.counts import specificity
+from proctor.origins.arthur import scorers as arthur_scorers
+from proctor.origins.arthur.scorers import (
+    ArthurExactMatch,
+    ArthurHedgingLanguage,
+    ArthurReadability,
+    ArthurSpecificity,
+    ArthurWordCountMatch,
+)
 from proctor.scorers.counts.readability import Readability, reading_ease
-from proctor.scorers.counts.specificity import Specificity, names, not_vague, rare
+from proctor.scorers.counts.specificity import Specificity, names, rare
 from proctor.scorers.counts.tokenise import sentences, words
 from proctor.scorers.counts.word_count import WordCountMatch
 from proctor.scorers.embedding.bert_similarity import BertSimilarity
@@ -72,7 +79,7 @@ def test_sentences(text: str, count: int) -> None:
 )
 def test_word_counts(reference: str, output: str, compat: Any, points: float | None) -> None:
     ctx = ScoreContext.of(output, references=[reference])
-    assert try_scorer(WordCountMatch(compat=compat), ctx).points == points
+    assert try_scorer((ArthurWordCountMatch if compat else WordCountMatch)(), ctx).points == points
 
 
 def test_counts_need_a_reference() -> None:
@@ -107,7 +114,7 @@ def test_readability_of_chinese_and_of_nothing() -> None:
     assert new.detail["sentences"] == 2
     assert new.detail["words"] > 8
     assert try_scorer(Readability(), ScoreContext.of("?!")).status is ScoreStatus.FAILED
-    assert try_scorer(Readability(compat="original"), ScoreContext.of("?!")).points == 206.84
+    assert try_scorer(ArthurReadability(), ScoreContext.of("?!")).points == 206.84
 
 
 @pytest.mark.parametrize(
@@ -115,10 +122,12 @@ def test_readability_of_chinese_and_of_nothing() -> None:
     [(False, "", 0.0), (True, "", 1.0), (True, "original", 0.0)],
 )
 def test_lower_case_is_not_casefold(ignore_case: bool, compat: Any, points: float) -> None:
-    scorer = ExactMatch(ignore_case=ignore_case, strip=False, compat=compat)
+    kind = ArthurExactMatch if compat else ExactMatch
+    scorer = kind(ignore_case=ignore_case, strip=False)
     assert try_scorer(scorer, ScoreContext.of("STRASSE", references=["straße"])).points == points
 
 
+@knows_words
 @pytest.mark.parametrize(
     ("text", "new", "old"),
     [
@@ -128,8 +137,9 @@ def test_lower_case_is_not_casefold(ignore_case: bool, compat: Any, points: floa
     ],
 )
 def test_vague_words(text: str, new: float, old: float) -> None:
-    assert not_vague(text) == pytest.approx(new)
-    assert not_vague(text, original=True) == pytest.approx(old)
+    for scorer, share in ((Specificity(), new), (ArthurSpecificity(), old)):
+        made = try_scorer(scorer, ScoreContext.of(text))
+        assert made.detail["not_vague"] == pytest.approx(share)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +166,7 @@ def test_specificity() -> None:
     assert exact.points is not None
     assert 0 <= vague.points < exact.points <= 0.99
     assert try_scorer(Specificity(), ScoreContext.of("…")).points == 0.0
-    assert try_scorer(Specificity(compat="original"), ScoreContext.of("…")).points is None
+    assert try_scorer(ArthurSpecificity(), ScoreContext.of("…")).points is None
 
 
 EVENING = "Saw films in a cold theatre. Light and sound were good!"
@@ -181,15 +191,15 @@ def tagger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab"):
         (punkt / name).write_text("")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    specificity._tagger.cache_clear()
+    arthur_scorers._tagger.cache_clear()
     yield
-    specificity._tagger.cache_clear()
+    arthur_scorers._tagger.cache_clear()
 
 
 @knows_words
 @pytest.mark.usefixtures("tagger")
 def test_specificity_is_arthur_benchs_where_its_tagger_is() -> None:
-    scorer = Specificity(compat="original")
+    scorer = ArthurSpecificity()
     made = try_scorer(scorer, ScoreContext.of(EVENING))
     # Two names in eleven words, of which one is vague; the rule finds no name.
     parts = 6 / 11 + rare(EVENING) + 10 / 11
@@ -200,19 +210,19 @@ def test_specificity_is_arthur_benchs_where_its_tagger_is() -> None:
     assert "nltk" in scorer.toolchain()
     assert list(scorer.doubts(CASE)) == []
     assert "nltk" not in Specificity().toolchain()
-    assert specificity.tagged_names("There were 3 guests.") == 1
+    assert arthur_scorers.tagged_names("There were 3 guests.") == 1
 
 
 @knows_words
 def test_specificity_says_where_the_tagger_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     nltk = pytest.importorskip("nltk")
     monkeypatch.setattr(nltk.data, "path", [])
-    specificity._tagger.cache_clear()
-    scorer = Specificity(compat="original")
+    arthur_scorers._tagger.cache_clear()
+    scorer = ArthurSpecificity()
     assert "by a rule" in try_scorer(scorer, ScoreContext.of(EVENING)).reason
     assert "averaged_perceptron_tagger_eng" in next(iter(scorer.doubts(CASE)))
     assert list(Specificity().doubts(CASE)) == []
-    specificity._tagger.cache_clear()
+    arthur_scorers._tagger.cache_clear()
 
 
 @encodes
@@ -224,7 +234,7 @@ def test_hedging_is_told_by_a_threshold() -> None:
     assert said.detail["value"] == pytest.approx(1.0, abs=1e-4)
     other = try_scorer(scorer, ScoreContext.of("Paris."))
     assert other.points == 0.0
-    old = HedgingLanguage(model=str(TINY), compat="original")
+    old = ArthurHedgingLanguage(model=str(TINY))
     assert try_scorer(old, ScoreContext.of("Paris.")).points == other.detail["value"]
 
 

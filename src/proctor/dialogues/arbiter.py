@@ -22,7 +22,7 @@ class Arbiter:
     tries: int
     sampling: Sampling | None = None
     reader: Any = None
-    """The original's way to read a reply; it knows one word only for rulings that fail."""
+    """Another way to read a reply; rulings that fail then have one reason, whatever the cause."""
 
     async def rule(
         self,

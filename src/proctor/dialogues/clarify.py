@@ -1,12 +1,11 @@
 """A dialogue in which the candidate may ask: a judge as arbiter, a simulated user who answers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.exchange import Sampling
 from proctor.core.suite import Case, Json, Message
 from proctor.dialogues import simulated
 from proctor.dialogues.arbiter import Arbiter, ruled
@@ -17,10 +16,7 @@ from proctor.dialogues.verdicts import (
     AnswerVerdict,
     ArbiterDecision,
     ClarifyVerdict,
-    OriginalVerdict,
     decided,
-    decided_originally,
-    read_originally,
 )
 from proctor.judging.prompts import NumberOf, Words, keys_of, load
 
@@ -38,9 +34,6 @@ _ARBITERS = {
     "in3": "in3_arbiter",
 }
 _VAGUE = {"true": "true", "false": "false"}
-# The original sends these, whatever its settings say.
-_ORIGINAL_JUDGE = Sampling(temperature=0.0, max_tokens=4096, top_p=1.0)
-_ORIGINAL_USER = {"missing_info": 0.5, "plain": 0.5, "overconfidence": 0.3, "in3": 0.3}
 
 
 @dataclass(frozen=True)
@@ -53,6 +46,8 @@ class Clarify(Dialogue):
     """
 
     consults: ClassVar[frozenset[str]] = frozenset({"judge", "simulator"})
+    user_replies: ClassVar[int] = 2
+    """How often the simulated user may be asked for one reply."""
 
     scenario: Literal["missing_info", "overconfidence", "plain", "in3"] = "missing_info"
     max_turns: int = 3
@@ -61,7 +56,6 @@ class Clarify(Dialogue):
     wrapper: Literal["", "fata"] = ""
     """``fata`` puts the FATA request around the question."""
     tries: int = 10
-    compat: Literal["", "original"] = ""
     judge_sampling: Mapping[str, Json] = field(default_factory=dict)
     simulator_sampling: Mapping[str, Json] = field(default_factory=dict)
 
@@ -73,11 +67,7 @@ class Clarify(Dialogue):
 
     async def hold(self, ctx: DialogueContext) -> Attempt:
         """Talk until the candidate has answered or the turns are used up."""
-        talk = Conversation(
-            ctx,
-            failed_as="Error" if self.compat else None,
-            null_as="None" if self.compat else None,
-        )
+        talk = self._conversation(ctx)
         ledger = Ledger.of(ctx.case)
         try:
             while True:
@@ -102,11 +92,10 @@ class Clarify(Dialogue):
         """Return how many calls to expect: most candidates ask once, or not at all."""
         last = self._last
         likely = min(2, last)
-        again = 1 if self.compat else 2
         return Turns(
             candidate=(1, likely, last),
             judge=(1, likely, last * self.tries),
-            simulator=(0, likely - 1, (last - 1) * again),
+            simulator=(0, likely - 1, (last - 1) * self.user_replies),
         )
 
     def prompt_key(self, language: str) -> str:
@@ -124,8 +113,8 @@ class Clarify(Dialogue):
 
     @property
     def _is_strict(self) -> bool:
-        """Tell whether strict rules hold; the original has none for in3."""
-        return self.strict and not (self.compat and self.scenario == "in3")
+        """Tell whether strict rules hold."""
+        return self.strict
 
     @property
     def _last(self) -> int:
@@ -137,7 +126,7 @@ class Clarify(Dialogue):
         messages = list(talk.transcript)
         if self.wrapper:
             _append(messages, 0, lambda text: fata_request(text, language))
-        guidance = "none" if self._guidance_is_ignored else self.guidance
+        guidance = self._guidance
         if turn == 1 and guidance in GUIDANCE:
             added = load(GUIDANCE[guidance], language).text
             _append(messages, 0, lambda text: f"{text}\n\n{added}")
@@ -147,21 +136,24 @@ class Clarify(Dialogue):
         return tuple(messages)
 
     @property
-    def _guidance_is_ignored(self) -> bool:
-        return bool(self.compat) and self.scenario == "in3" and self.guidance == "fata"
+    def _guidance(self) -> Guidance:
+        """Return the guidance that the candidate gets."""
+        return self.guidance
+
+    def _conversation(self, ctx: DialogueContext) -> Conversation:
+        return Conversation(ctx)
+
+    @property
+    def _arbiter(self) -> Arbiter:
+        return Arbiter(tries=self.tries, sampling=sampling_of(self.judge_sampling))
+
+    def _decided(self, verdict: Any, points: Sequence[str]) -> ArbiterDecision:
+        return decided(verdict, points, matched)
 
     async def _rule(self, talk: Conversation, ledger: Ledger) -> ArbiterDecision:
         """Have the judge rule on the last reply, and write it down."""
-        arbiter = Arbiter(
-            tries=self.tries,
-            sampling=_ORIGINAL_JUDGE if self.compat else sampling_of(self.judge_sampling),
-            reader=read_originally if self.compat else None,
-        )
-        ruling = await arbiter.rule(talk, self._arbitration(talk), self._verdict_type)
-        if isinstance(ruling.verdict, OriginalVerdict):
-            decision = decided_originally(ruling.verdict.given, ledger.points)
-        else:
-            decision = decided(ruling.verdict, ledger.points, matched)
+        ruling = await self._arbiter.rule(talk, self._arbitration(talk), self._verdict_type)
+        decision = self._decided(ruling.verdict, ledger.points)
         if self.scenario == "in3":
             decision = replace(decision, correct=None)
         ledger.enter(talk.turn, decision, ruling)
@@ -169,8 +161,6 @@ class Clarify(Dialogue):
 
     @property
     def _verdict_type(self) -> type[Any]:
-        if self.compat:
-            return OriginalVerdict
         return ClarifyVerdict if self.scenario == "in3" else AnswerVerdict
 
     def _arbitration(self, talk: Conversation) -> tuple[Message, ...]:
@@ -202,12 +192,8 @@ class Clarify(Dialogue):
         return reason, wrong
 
     def _user(self, ctx: DialogueContext) -> SimulatedUser:
-        if self.compat:
-            heat = _ORIGINAL_USER[self.scenario]
-            sampling = Sampling(temperature=heat, max_tokens=4096, top_p=1.0)
-        else:
-            sampling = sampling_of(self.simulator_sampling) or ctx.simulator_sampling
-        return SimulatedUser(self.scenario, sampling, original=bool(self.compat))
+        sampling = sampling_of(self.simulator_sampling) or ctx.simulator_sampling
+        return SimulatedUser(self.scenario, sampling)
 
     def _silent(self, talk: Conversation, ledger: Ledger) -> Attempt:
         """End where the candidate was reached and said nothing."""

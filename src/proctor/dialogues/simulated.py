@@ -30,14 +30,11 @@ class SimulatedUser:
 
     scenario: str
     sampling: Sampling
-    original: bool = False
 
     async def answer(self, talk: Conversation, ledger: Ledger) -> str:
         """Return the user's next message, or raise Stopped where there is none to be had."""
         messages = self.messages(talk)
         talk.user_requests.clear()
-        if self.original:
-            return await self._answer_originally(talk, messages)
         text = await self._say(talk, messages, "")
         mistake, severe = self._mistake(talk, ledger, text, first=True)
         if mistake is None:
@@ -130,15 +127,6 @@ class SimulatedUser:
             await talk.discard_user()
             raise DialogueStopped(FAILED, "the simulated user said nothing")
         return text
-
-    async def _answer_originally(self, talk: Conversation, messages: tuple[Message, ...]) -> str:
-        try:
-            text = await self._reply(talk, messages, "")
-        except BudgetError:
-            raise
-        except ModelError:
-            return "Error"
-        return "None" if text is None else text
 
     async def _reply(
         self, talk: Conversation, messages: tuple[Message, ...], salt: str

@@ -1,7 +1,5 @@
-"""What an arbiter may say: strict verdicts, and the original's way to read them."""
+"""What an arbiter may say: strict verdicts, reconciled with themselves."""
 
-import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,12 +74,6 @@ class FataVerdict(FataLastVerdict):
         return self
 
 
-class OriginalVerdict(BaseModel):
-    """Hold whatever object the judge gave."""
-
-    given: dict[str, Any]
-
-
 def decided(
     verdict: ClarifyVerdict, points: Sequence[str], match: Callable[[str, Sequence[str]], Any]
 ) -> ArbiterDecision:
@@ -100,30 +92,3 @@ def decided(
         asked=None if asked is None else tuple(asked),
         verdict=verdict.model_dump(),
     )
-
-
-def decided_originally(given: dict[str, Any], points: Sequence[str]) -> ArbiterDecision:
-    """Rule as the original does: truth values of anything, the flag before its own list."""
-    listed = given.get("missing_required_points")
-    missing = tuple(str(name) for name in listed) if isinstance(listed, list) else ()
-    flag = given.get("all_required_points_resolved")
-    final = bool(given.get("is_final_answer"))
-    return ArbiterDecision(
-        final=final,
-        correct=bool(given.get("is_correct")) if final else None,
-        resolved=flag if isinstance(flag, bool) else not points or not missing,
-        missing=missing,
-        verdict=given,
-    )
-
-
-def read_originally(text: str) -> OriginalVerdict:
-    """Read a reply as the original does: the first fence marked json, else the whole reply."""
-    found = re.search(r"```json\s*(.*?)```", text, re.DOTALL)
-    try:
-        given = json.loads(found[1] if found else text, parse_constant=str)
-    except (ValueError, RecursionError):
-        raise ValueError("no JSON in a fence, and the reply as a whole is none either") from None
-    if not isinstance(given, dict) or not given:
-        raise ValueError("a JSON object with something in it is wanted")
-    return OriginalVerdict(given=given)

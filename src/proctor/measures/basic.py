@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from proctor.contracts.measure import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus, ValueStatus
 from proctor.core.summation import in_turn
-from proctor.measures.shares import NEAR, Compat, Share, full_marks
+from proctor.measures.shares import NEAR, Share, full_marks
 from proctor.stats.intervals import RatioSums, wilson_interval
 
 FOLDED = "cases, by their value over all attempts"
@@ -23,18 +23,21 @@ class Accuracy(Measure):
     right, with ``max`` one of them.
     ``over: attempts`` is the share of all attempts that count, ``over: rounds`` the mean over
     first attempts, second attempts and so on of their shares. The interval then treats the
-    attempts at one case as one draw. The original's number of nothing at all is 0.
+    attempts at one case as one draw.
     """
 
+    empty: ClassVar[float | None] = None
+    """The share of nothing at all."""
+    empty_rounds: ClassVar[bool] = False
+    """Whether a round in which no attempt counts is one in which all are wrong."""
+
     over: Literal["cases", "attempts", "rounds"] = "cases"
-    compat: Compat = ""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the cases, or attempts, with full marks among those that count."""
-        empty = 0.0 if self.compat else None
         if self.over == "cases":
             found = _share(results, lambda value, full: value >= full - NEAR)
-            return replace(found, value=empty) if found.value is None else found
+            return replace(found, value=self.empty) if found.value is None else found
         share = Share()
         rounds: dict[int, list[bool]] = {}
         for result in results:
@@ -44,12 +47,12 @@ class Accuracy(Measure):
             for index, hit in marks:
                 rounds[index].append(hit)
             share.add(hit for _, hit in marks)
-        pooled = share.measured(empty)
+        pooled = share.measured(self.empty)
         if self.over == "attempts":
             return pooled
-        kept = [hits for hits in rounds.values() if hits or self.compat]
+        kept = [hits for hits in rounds.values() if hits or self.empty_rounds]
         shares = [sum(hits) / len(hits) if hits else 0.0 for hits in kept]
-        return replace(pooled, value=in_turn(shares) / len(shares) if shares else empty)
+        return replace(pooled, value=in_turn(shares) / len(shares) if shares else self.empty)
 
 
 @dataclass(frozen=True)

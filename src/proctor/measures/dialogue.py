@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import sqrt
+from typing import ClassVar
 
 from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Measured
 from proctor.core.suite import Json
-from proctor.measures.shares import Compat, Share
+from proctor.measures.shares import Share
 from proctor.stats.intervals import clip01, t_quantile
 
 Notes = dict[str, Json]
@@ -21,11 +22,11 @@ _HELD = (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
 class AskRate(Measure):
     """Share of attempts that asked at least once, among those ruled on to the end."""
 
-    compat: Compat = ""
+    empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the attempts with a question."""
-        return _share(results, self.compat, lambda notes: bool(notes.get("asked")))
+        return _share(results, self.empty, lambda notes: bool(notes.get("asked")))
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,11 @@ class CovRate(Measure):
 class UnqRate(Measure):
     """Share of attempts that asked on although every point was covered; less is better."""
 
-    compat: Compat = ""
+    empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the attempts with a needless question."""
-        return _share(results, self.compat, lambda notes: _redundant(notes) > 0)
+        return _share(results, self.empty, lambda notes: _redundant(notes) > 0)
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,12 @@ class UnqEvents(Measure):
 class AskScore(Measure):
     """AskBench's score: half accuracy, three tenths coverage, two tenths asking nothing needless.
 
-    Without a final answer the coverage is 0; the original counts it as 1 there.
+    Without a final answer the coverage is 0.
     """
 
-    compat: Compat = ""
+    empty: ClassVar[float | None] = None
+    coverage_of_none: ClassVar[float] = 0.0
+    """The coverage where there is no final answer."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Put the three shares together, with an interval by linearisation over cases."""
@@ -76,10 +79,9 @@ class AskScore(Measure):
             moments.add(notes)
         _, valid, covered, finals, needless = moments.sums
         if not valid:
-            empty = 0.5 if self.compat else None
-            return Measured(value=empty, interval=None, n=0)
+            return Measured(value=self.empty, interval=None, n=0)
         accuracy, unq = moments.sums[0] / valid, needless / valid
-        cov = covered / finals if finals else (1.0 if self.compat else 0.0)
+        cov = covered / finals if finals else self.coverage_of_none
         value = 0.5 * accuracy + 0.3 * cov + 0.2 * (1 - unq)
         slopes = [0.5 / valid, (0.2 * unq - 0.5 * accuracy) / valid, 0.0, 0.0, -0.2 / valid]
         if finals:
@@ -96,13 +98,13 @@ class AskScore(Measure):
 class VagueAskRate(Measure):
     """Share of attempts at vague tasks that asked at least once."""
 
-    compat: Compat = ""
+    empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the attempts with a question among those at vague tasks."""
         return _share(
             results,
-            self.compat,
+            self.empty,
             lambda notes: bool(notes.get("asked")),
             among=lambda notes: notes.get("vague") is True,
         )
@@ -112,13 +114,13 @@ class VagueAskRate(Measure):
 class ClearDirectRate(Measure):
     """Share of attempts at clear tasks that asked nothing."""
 
-    compat: Compat = ""
+    empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the attempts without a question among those at clear tasks."""
         return _share(
             results,
-            self.compat,
+            self.empty,
             lambda notes: not notes.get("asked"),
             among=lambda notes: notes.get("vague") is False,
         )
@@ -224,14 +226,14 @@ def _valid(results: Iterable[CaseResult]) -> Iterator[list[Notes]]:
 
 def _share(
     results: Iterable[CaseResult],
-    compat: Compat,
+    empty: float | None,
     hit: Callable[[Notes], bool],
     among: Callable[[Notes], bool] = lambda notes: True,
 ) -> Measured:
     share = Share()
     for notes in _valid(results):
         share.add(hit(one) for one in notes if among(one))
-    return share.measured(empty=0.0 if compat else None)
+    return share.measured(empty=empty)
 
 
 def _total(results: Iterable[CaseResult], count: Callable[[Notes], int]) -> Measured:

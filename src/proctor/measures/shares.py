@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ValueStatus
 from proctor.stats.intervals import RatioSums, clip01, wilson_interval
 
-Compat = Literal["", "original"]
 NEAR = 1e-9
 
 

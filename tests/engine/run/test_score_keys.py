@@ -133,7 +133,7 @@ def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def forget() -> None:
     for known in (
-        chinese.cut_by, chinese.cutter, chinese.original_cutter, comparing.library_versions,
+        chinese.cut_by, chinese.cutter, chinese.exact_cutter, comparing.library_versions,
         python_packages._versions, checkpoints.identity, toolchains._version,
     ):  # fmt: skip
         known.cache_clear()

@@ -10,12 +10,15 @@ import pytest
 
 from proctor import ScoreContext
 from proctor.bench import ScoringMethod, TestSuite
+from proctor.origins.arthur.scorers import (
+    ArthurQaCorrectness,
+    ArthurSpecificity,
+    ArthurSummaryQuality,
+)
+from proctor.origins.arthur.verdicts import read_choice, read_correct
 from proctor.scorers.counts import specificity, tokenise
 from proctor.scorers.counts.readability import reading_ease
 from proctor.scorers.embedding.bert_similarity import weighted
-from proctor.scorers.judged.against_context import QaCorrectness
-from proctor.scorers.judged.original_grades import read_choice, read_correct
-from proctor.scorers.judged.summary_quality import SummaryQuality
 from proctor.testing import ScriptedJudge, try_scorer
 
 GOLDEN = json.loads(
@@ -71,13 +74,14 @@ def test_what_readability_counts() -> None:
         assert reading_ease(*counts, rounded=True) == row["flesch_reading_ease"]
 
 
+@knows_words
 def test_vague_words_as_the_original_counts_them() -> None:
     for row in rows("specificity.non_vague_part"):
+        made = ArthurSpecificity().score(ScoreContext.of(row["candidate"]))
         if row["score"] is None:
-            with pytest.raises(ZeroDivisionError):
-                specificity.not_vague(row["candidate"], original=True)
+            assert made.points is None
         else:
-            assert specificity.not_vague(row["candidate"], original=True) == row["score"]
+            assert made.detail["not_vague"] == row["score"]
 
 
 @knows_words
@@ -102,8 +106,8 @@ def test_replies_of_judges(key: str, read: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "scorer"),
     [
-        ("qa_correctness.parse_grader_reply", QaCorrectness(compat="original")),
-        ("summary_quality.parse_grader_reply", SummaryQuality(compat="original")),
+        ("qa_correctness.parse_grader_reply", ArthurQaCorrectness()),
+        ("summary_quality.parse_grader_reply", ArthurSummaryQuality()),
     ],
 )
 def test_replies_become_scores(key: str, scorer: Any) -> None:

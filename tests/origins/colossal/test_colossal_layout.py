@@ -15,9 +15,9 @@ from proctor.core.run import AttemptResult, CaseResult, Measured, Run, RunStatus
 from proctor.core.score import Score, value_of
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.origins.colossal.layout import ColossalLayout
+from proctor.origins.colossal.rating_reading import digit_in
 from proctor.origins.colossal.statistics import rating_statistics
 from proctor.origins.colossal.summary import summary_table
-from proctor.scorers.judged.original_ratings import digit_in
 
 GOLDEN = json.loads(
     (Path(__file__).parents[2] / "golden" / "colossal.json").read_text(encoding="utf-8")

@@ -11,8 +11,9 @@ from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message, Spec
 from proctor.judging import ModelJudge
+from proctor.origins.taskweaver.scorers import read_hit
 from proctor.registry import build
-from proctor.scorers.judged.scoring_point import Hit, read_hit
+from proctor.scorers.judged.scoring_point import Hit
 from proctor.testing import ScriptedModel, try_scorer
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "taskweaver"

@@ -11,9 +11,11 @@ from proctor import ScoreContext, Spec
 from proctor.contracts.scoring import run_scorer
 from proctor.core.score import Score
 from proctor.errors import PluginError
+from proctor.origins.colossal import overlap_texts
 from proctor.registry import build
-from proctor.scorers.overlap import chinese, original_texts
+from proctor.scorers.overlap import chinese
 from proctor.scorers.overlap import process as overlap_process
+from proctor.scorers.overlap.values import OURS
 
 GOLDEN = json.loads(
     (Path(__file__).resolve().parents[2] / "golden" / "colossal.json").read_text(encoding="utf-8")
@@ -67,11 +69,11 @@ def test_the_originals_values(name: str, language: str) -> None:
 def test_the_originals_tokens(language: str) -> None:
     for row in GOLDEN["preprocessing"][language]:
         for side in row.values():
-            prepared = original_texts.prepared(side["raw"])
+            prepared = overlap_texts.prepared(side["raw"])
             assert prepared == side["preprocessed"]
-            assert original_texts.tokens(prepared, LANGUAGES[language]) == side["tokens"]
+            assert overlap_texts.tokens(prepared, LANGUAGES[language]) == side["tokens"]
             if language == "cn":
-                assert chinese.cut_originally(side["raw"]) == side["tokens_raw_for_distinct"]
+                assert chinese.cut_exactly(side["raw"]) == side["tokens_raw_for_distinct"]
 
 
 def test_what_the_original_stops_at_costs_the_other_metrics_nothing() -> None:
@@ -207,14 +209,14 @@ def test_many_texts_are_shared_with_other_processes(monkeypatch: pytest.MonkeyPa
 
 def test_a_process_that_has_ended_is_started_again() -> None:
     process = overlap_process.TextProcess()
-    job = [[["a b", "a c", "en"]], ["prf"], ""]
+    job = [[["a b", "a c", "en"]], ["prf"], OURS]
     wanted = [[{"precision": 0.5, "recall": 0.5, "f1_score": 0.5}, {}]]
     assert process.ask(job) == wanted
     assert process._process is not None
     process._process.kill()
     process._process.wait()
     assert process.ask(job) == wanted
-    assert process.ask([[["a", "b", "en"]], ["no such metric"], ""]) is None
+    assert process.ask([[["a", "b", "en"]], ["no such metric"], OURS]) is None
     assert process.ask(job) == wanted
     process.close()
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from proctor.origins.infibench import programs
 from proctor.scorers.programs.extraction import compose, extract
 from proctor.scorers.programs.language import Language
 from proctor.scorers.programs.languages import named
@@ -41,17 +42,17 @@ def language(name: str) -> Language:
     ],
 )
 def test_the_original_rules(lang: str, answer: str, only_longest: bool, expected: str) -> None:
-    made = extract(answer, language(lang), only_longest=only_longest, compat="original")
+    made = programs.extracted(f"\n{answer}", language(lang), only_longest=only_longest)
     assert made == expected
 
 
 def test_the_original_loses_the_prefix_of_a_fenced_answer_and_python_cuts_it_off() -> None:
     python = language("python")
-    fenced = extract("```\na = 1\n```", python, prefix="p = 0", compat="original")
+    fenced = programs.extracted("p = 0\n```\na = 1\n```", python, only_longest=False)
     assert fenced == "a = 1"
-    assert extract("    a = 1", python, prefix="def f():", compat="original") == ""
+    assert programs.extracted("def f():\n    a = 1", python, only_longest=False) == ""
     script = language("javascript")
-    assert extract("a }", script, prefix="f {", compat="original") == "f {\na }"
+    assert programs.extracted("f {\na }", script, only_longest=False) == "f {\na }"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,8 @@ def test_the_parts_stand_in_the_order_in_which_they_run() -> None:
 @pytest.mark.parametrize("compat", ["", "original"])
 def test_python_preamble_future_lines_and_unused_packages(compat: str) -> None:
     code = "from __future__ import annotations\nx = np.zeros(1)"
-    made = compose(code, language("python"), before="", test="assert x", compat=compat)
+    put = programs.composed if compat else compose
+    made = put(code, language("python"), before="", test="assert x")
     lines = made.text.split("\n")
     assert lines[0] == "from __future__ import annotations"
     assert lines.count("from __future__ import annotations") == 1
@@ -188,5 +190,6 @@ def test_what_must_stand_first_is_put_first_once(
 
 
 def test_the_original_hoists_nothing() -> None:
-    made = compose("import a;", language("java"), before="b", test="import c;", compat="original")
+    java = programs.graded(language("java"))
+    made = programs.composed("import a;", java, before="b", test="import c;")
     assert made.text == "b\nimport a;\nimport c;"

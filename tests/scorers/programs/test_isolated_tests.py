@@ -12,6 +12,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.program import Program, Ran
 from proctor.core.score import Score, ScoreStatus
+from proctor.origins.infibench.scorers import InfiBenchUnitTests
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.sandboxes.process import PlainProcess
 from proctor.scorers.programs.languages import named
@@ -529,7 +530,7 @@ def test_published_numbers_are_made_in_one_process() -> None:
         test = UnitTest(content="assert f(1) == 1", isolate=isolate)
         ctx = ScoreContext.of("def f(x): return x")
         ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=kept)
-        asyncio.run(UnitTests(tests=(test,), compat=compat).score(ctx))
+        asyncio.run((InfiBenchUnitTests if compat else UnitTests)(tests=(test,)).score(ctx))
     assert [program.partner is not None for program in kept.programs] == [False, False, False, True]
     whole, _, late, apart = kept.programs
     assert b"assert f(1)" in whole.files["main.py"]

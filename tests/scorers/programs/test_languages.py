@@ -429,29 +429,28 @@ def test_a_missing_toolchain_leaves_the_criterion_unscored(
 
 
 @pytest.mark.parametrize(
-    ("name", "compat", "expected"),
+    ("name", "expected"),
     [
-        ("js", "", "javascript"),
-        ("JavaScript", "", "javascript"),
-        ("c", "", "c"),
-        ("c", "original", "c++"),
-        ("c/c++", "", "c++"),
-        ("c++/c", "", "c++"),
-        ("cpp/c", "", "c++"),
-        ("c/cpp", "", "c++"),
-        ("cpp", "", "c++"),
-        ("c-sharp", "", "c#"),
-        ("csharp", "", "c#"),
-        ("cs", "", "c#"),
-        ("ts", "", "typescript"),
-        ("R", "", "r"),
-        ("golang", "", "go"),
-        ("shell", "", "bash"),
-        ("cobol", "", None),
+        ("js", "javascript"),
+        ("JavaScript", "javascript"),
+        ("c", "c"),
+        ("c/c++", "c++"),
+        ("c++/c", "c++"),
+        ("cpp/c", "c++"),
+        ("c/cpp", "c++"),
+        ("cpp", "c++"),
+        ("c-sharp", "c#"),
+        ("csharp", "c#"),
+        ("cs", "c#"),
+        ("ts", "typescript"),
+        ("R", "r"),
+        ("golang", "go"),
+        ("shell", "bash"),
+        ("cobol", None),
     ],
 )
-def test_names_of_languages(name: str, compat: str, expected: str | None) -> None:
-    found = named(name, compat)
+def test_names_of_languages(name: str, expected: str | None) -> None:
+    found = named(name)
     assert (found.name if found else None) == expected
 
 

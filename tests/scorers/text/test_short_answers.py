@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from proctor import ScoreContext
+from proctor.origins.arthur.scorers import ArthurExactMatch
 from proctor.scorers.text.comparisons import Contains, ExactMatch, TokenF1
 from proctor.scorers.text.short_answers import normalised
 
@@ -76,7 +77,7 @@ def test_nothing_is_emptied(text: str) -> None:
         (ExactMatch(strict=True, strip=False), " Mercury", False),
         (ExactMatch(strip=False), "mercury", False),
         (ExactMatch(strip=False), "Mercury", True),
-        (ExactMatch(compat="original"), "Mercury.", False),
+        (ArthurExactMatch(), "Mercury.", False),
     ],
 )
 def test_every_character_counts_on_demand(scorer: ExactMatch, answer: str, hit: bool) -> None:

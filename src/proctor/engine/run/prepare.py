@@ -185,7 +185,8 @@ def measured(suite: Suite, settings: RunSettings) -> Suite:
     names = {measure.name for measure in suite.measures}
     added = []
     if (settings.attempts or 1) > 1 and "accuracy" in names and SINGLE not in names:
-        added.append(Spec(name=SINGLE, params={"compat": suite.compat} if suite.compat else {}))
+        same = next(measure for measure in suite.measures if measure.name == "accuracy")
+        added.append(Spec(name=SINGLE, params=registry.variant_of(same)))
     panel = settings.panel
     if (len(panel.judges) > 1 or panel.repeats > 1) and "agreement" not in names:
         added.append(Spec(name="agreement"))

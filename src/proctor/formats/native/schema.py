@@ -111,6 +111,9 @@ def _scorer(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
     whole = adapter.json_schema(schema_generator=generator)
     definitions = whole.pop("$defs", {})
     description = whole.pop("description", "").partition("\n")[0]
+    if variants := registry.variant_names("scorer", name):
+        own = {"default": "", "enum": ["", *variants], "type": "string"}
+        whole["properties"] = {**whole.get("properties", {}), registry.VARIANT: own}
     whole = {"additionalProperties": False, **whole}
     alone = {"not": {"type": "object"}} if len(whole.get("required", ())) < 2 else False
     return {"description": description, "anyOf": [whole, alone]}, definitions

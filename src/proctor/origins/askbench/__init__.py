@@ -5,6 +5,25 @@ PLUGINS = {
     "layout": {"askbench": "proctor.origins.askbench.layout:AskBenchLayout"},
 }
 SIGNS = {"askbench": {".ini": "", ".cfg": "", ".conf": "", ".jsonl": ""}}
+VARIANTS = {
+    "scorer": {
+        "judged_correct": "proctor.origins.askbench.scorers:AskBenchJudgedCorrect",
+        "rubric": "proctor.origins.askbench.scorers:AskBenchRubricItem",
+    },
+    "dialogue": {
+        "clarify": "proctor.origins.askbench.dialogue:AskBenchClarify",
+    },
+    "measure": {
+        "accuracy": "proctor.origins.askbench.measures:AskBenchAccuracy",
+        "ask_rate": "proctor.origins.askbench.measures:AskBenchAskRate",
+        "clear_direct_rate": "proctor.origins.askbench.measures:AskBenchClearDirectRate",
+        "healthbench": "proctor.origins.askbench.measures:AskBenchHealthBench",
+        "pass@1": "proctor.origins.askbench.measures:AskBenchPassAt1",
+        "score": "proctor.origins.askbench.measures:AskBenchAskScore",
+        "unq_rate": "proctor.origins.askbench.measures:AskBenchUnqRate",
+        "vague_ask_rate": "proctor.origins.askbench.measures:AskBenchVagueAskRate",
+    },
+}
 COMMANDS = {
     "askbench": (
         "proctor.origins.askbench.command:askbench",

@@ -9,7 +9,7 @@ from proctor.core.run import AttemptResult
 from proctor.core.score import Score, ScoreStatus, ValueStatus
 from proctor.core.suite import Case, Json, Message
 from proctor.judging import prompts
-from proctor.judging.first_fence import first_json
+from proctor.origins.askbench.first_fence import first_json
 
 CORRECT = "correct"
 SKIPS = ("JudgeJSONParseFailed", "JudgeResultInvalid")

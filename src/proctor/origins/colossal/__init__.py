@@ -5,6 +5,13 @@ PLUGINS = {
     "layout": {"colossal": "proctor.origins.colossal.layout:ColossalLayout"},
 }
 SIGNS = {"colossal": {".json": "category"}}
+VARIANTS = {
+    "scorer": {
+        "rating_metric": "proctor.origins.colossal.scorers:ColossalRatingMetric",
+        "text_metrics": "proctor.origins.colossal.scorers:ColossalTextMetrics",
+        "unieval": "proctor.origins.colossal.scorers:ColossalUniEval",
+    },
+}
 COMMANDS = {
     "colossal": (
         "proctor.origins.colossal.command:colossal",

@@ -7,6 +7,11 @@ PLUGINS = {
 }
 _CASE = "eval_query|task_description"
 SIGNS = {"taskweaver": {".yaml": _CASE, ".yml": _CASE}}
+VARIANTS = {
+    "scorer": {
+        "scoring_point": "proctor.origins.taskweaver.scorers:TaskWeaverScoringPoint",
+    },
+}
 COMMANDS = {
     "taskweaver": (
         "proctor.origins.taskweaver.command:taskweaver",

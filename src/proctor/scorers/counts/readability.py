@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import copysign, floor
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
@@ -19,33 +19,33 @@ class Readability(Scorer):
     """Give the Flesch Reading Ease Score of the answer; higher is easier, 90 is fifth grade.
 
     206.835 - 1.015 * words / sentences - 84.6 * syllables / words. It is shown only, unless it is
-    to count, as so many of 100. With ``compat: original``, both ratios are first rounded to one
-    decimal, and only spaces part words, as Arthur Bench with textstat 0.7.3 has it.
+    to count, as so many of 100.
     """
 
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     instant: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
+    by_spaces: ClassVar[bool] = False
+    """Whether only spaces part words, and both ratios are rounded to one decimal first."""
 
     counts: bool = False
-    compat: Literal["", "original"] = ""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Count, and apply the formula."""
         if lacking := next(iter(self.missing()), None):
             return Score.failed(lacking, out_of=self.full_marks)
-        text, original = ctx.output, self.compat == "original"
-        if original:
+        text = ctx.output
+        if self.by_spaces:
             words = len(tokenise.spaced_words(text))
             sentences = tokenise.spaced_sentences(text)
             syllables = tokenise.spaced_syllables(text)
         else:
             words = len(tokenise.words(text))
             sentences, syllables = tokenise.sentences(text), tokenise.syllables(text)
-        if not words and not original:
+        if not words and not self.by_spaces:
             return self._unread("the answer has no words to be read")
-        ease = reading_ease(words, sentences, syllables, rounded=original)
+        ease = reading_ease(words, sentences, syllables, rounded=self.by_spaces)
         reason = f"{words} words, {sentences} sentences, {syllables} syllables: {ease:g}"
         detail = {"words": words, "sentences": sentences, "syllables": syllables}
         return Score(points=ease, out_of=self.full_marks, reason=reason, detail=detail)
@@ -68,7 +68,7 @@ class Readability(Scorer):
     def toolchain(self) -> str:
         """Return what syllables are counted with, and what Chinese is cut by."""
         hyphens = f"pyphen {installed_version('pyphen')}"
-        return hyphens if self.compat else f"{hyphens} {cutter()}"
+        return hyphens if self.by_spaces else f"{hyphens} {cutter()}"
 
 
 def reading_ease(words: int, sentences: int, syllables: int, *, rounded: bool = False) -> float:

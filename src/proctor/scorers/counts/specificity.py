@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
-from proctor.core.suite import Case
 from proctor.scorers.counts.tokenise import HOW_TO, spaced_words
 
 VAGUE = (
@@ -20,7 +18,6 @@ VAGUE = (
 )  # fmt: skip
 """What says little; Arthur Bench lists and counts one of them twice."""
 SHARE = 0.33
-_TAGGER = "pip install nltk; python -m nltk.downloader punkt_tab averaged_perceptron_tagger_eng"
 _COMMON = 0.001
 _LOOK_BACK = 40
 _WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
@@ -32,14 +29,10 @@ class Specificity(Scorer):
     """Score from 0 to 0.99 how specific the answer is, in three parts of 0.33 each.
 
     Few vague words, words that are rare in English, and names and numbers. A name is a word with a
-    capital that does not open a sentence; ``I`` is none. ``compat: original`` counts vague words
-    also inside of others, and names and numbers by NLTK's tagger, as Arthur Bench does; where NLTK
-    or its data are not here, by the rule.
+    capital that does not open a sentence; ``I`` is none.
     """
 
     instant: ClassVar[bool] = True
-
-    compat: Literal["", "original"] = ""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Add up the three parts."""
@@ -48,54 +41,41 @@ class Specificity(Scorer):
         text = ctx.output
         total = len(spaced_words(text))
         if not total:
-            if self.compat:
-                return Score.failed("the answer has no words", out_of=1.0)
-            return Score(points=0.0, out_of=1.0, reason="the answer has no words")
-        original = self.compat == "original"
-        count = tagged_names(text) if original else None
+            return self._wordless()
+        vague, count, note = self._counts(text)
         parts = {
-            "not_vague": not_vague(text, original=original),
+            "not_vague": max(0.0, (total - vague) / total / 0.2 - 4),
             "rare": rare(text),
-            "named": min(1.0, 5 * (names(text) if count is None else count) / total),
+            "named": min(1.0, 5 * count / total),
         }
         reason = ", ".join(f"{name.replace('_', ' ')} {part:.2f}" for name, part in parts.items())
-        if original and count is None:
-            reason += " (by a rule: NLTK's tagger is not here)"
+        reason += note
         return Score(points=SHARE * sum(parts.values()), out_of=1.0, reason=reason, detail=parts)
+
+    def _wordless(self) -> Score:
+        return Score(points=0.0, out_of=1.0, reason="the answer has no words")
+
+    def _counts(self, text: str) -> tuple[int, int, str]:
+        """Return how many words are vague, how many are names or numbers, and a note on that."""
+        return vague_words(text), names(text), ""
 
     def missing(self) -> Iterable[str]:
         """Report the package that knows how frequent words are."""
         if find_spec("wordfreq") is None:
             yield f"specificity looks words up in wordfreq, which is not installed ({HOW_TO})"
 
-    def doubts(self, case: Case) -> Iterable[str]:
-        """Report that the original's tagger is not here, where its numbers are wanted."""
-        if self.compat == "original" and _tagger() is None:
-            yield (
-                "specificity: Arthur Bench counts names by a tagger of NLTK that is not here, so"
-                f" that old numbers may not come out (fix: {_TAGGER})"
-            )
-
     def toolchain(self) -> str:
-        """Return the version of the table of frequencies, and the tagger where there is one."""
+        """Return the version of the table of frequencies."""
         try:
-            found = f"wordfreq {version('wordfreq')}"
-            tags = self.compat == "original" and _tagger() is not None
-            return f"{found} nltk {version('nltk')}" if tags else found
+            return f"wordfreq {version('wordfreq')}"
         except PackageNotFoundError:
             return ""
 
 
-def not_vague(text: str, *, original: bool = False) -> float:
-    """Return 1 where no word is vague, 0 where a fifth of them are."""
-    found = spaced_words(text)
-    lowered = text.lower()
-    if original:
-        vague = sum(lowered.count(word) for word in VAGUE)
-    else:
-        known = set(VAGUE)
-        vague = sum(word in known for word in spaced_words(lowered))
-    return max(0.0, (len(found) - vague) / len(found) / 0.2 - 4)
+def vague_words(text: str) -> int:
+    """Count the words that say little."""
+    known = set(VAGUE)
+    return sum(word in known for word in spaced_words(text.lower()))
 
 
 def rare(text: str) -> float:
@@ -106,30 +86,6 @@ def rare(text: str) -> float:
     common = [min(word_frequency(word, "en"), _COMMON) for word in words]
     mean = sum(common) / len(common) if common else _COMMON
     return min(1.0, max(0.0, 2 - mean / 0.0004))
-
-
-def tagged_names(text: str) -> int | None:
-    """Count proper nouns and numbers as NLTK tags them; none where it cannot."""
-    if (tagger := _tagger()) is None:
-        return None
-    from nltk.tokenize import word_tokenize
-
-    return sum(tag in ("NNP", "CD") for _, tag in tagger.tag(word_tokenize(text)))
-
-
-@cache
-def _tagger() -> Any:
-    """Return NLTK's tagger, loaded once; none where it or its data are not installed."""
-    if find_spec("nltk") is None:
-        return None
-    from nltk.tag import PerceptronTagger
-    from nltk.tokenize import word_tokenize
-
-    try:
-        word_tokenize("One. Two.")
-        return PerceptronTagger()
-    except (LookupError, OSError, ValueError):
-        return None
 
 
 def names(text: str) -> int:

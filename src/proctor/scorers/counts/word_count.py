@@ -1,7 +1,7 @@
 """How close the length of an answer comes to that of the reference, in words."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
@@ -14,14 +14,13 @@ class WordCountMatch(Scorer):
     """Compare the number of words with that of the reference: 1 for as many, 0 for twice as many.
 
     (r - |r - a|) / r for r words in the reference and a in the answer, and never below 0. Of
-    several references, the nearest counts. ``compat: original`` counts what stands between spaces
-    as one word, Chinese too, and has no score where both have none.
+    several references, the nearest counts.
     """
 
     version: ClassVar[str] = "2"
     instant: ClassVar[bool] = True
-
-    compat: Literal["", "original"] = ""
+    by_spaces: ClassVar[bool] = False
+    """Whether a word is what stands between spaces, and two texts without any have no score."""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Count both."""
@@ -33,10 +32,10 @@ class WordCountMatch(Scorer):
 
     def toolchain(self) -> str:
         """Return what Chinese is cut by, with its version."""
-        return "" if self.compat else cutter()
+        return "" if self.by_spaces else cutter()
 
     def _one(self, said: int, wanted: int) -> Score:
-        if not wanted and not said and self.compat:
+        if not wanted and not said and self.by_spaces:
             return Score.failed("neither the reference nor the answer has a word", out_of=1.0)
         reason = f"{said} words, {wanted} in the reference"
         detail = {"words": said, "reference_words": wanted}
@@ -44,7 +43,7 @@ class WordCountMatch(Scorer):
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)
 
     def _count(self, text: str) -> int:
-        return len(spaced_words(text) if self.compat == "original" else words(text))
+        return len(spaced_words(text) if self.by_spaces else words(text))
 
 
 def closeness(said: int, wanted: int) -> float:

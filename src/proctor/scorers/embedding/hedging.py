@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
@@ -23,7 +23,7 @@ class HedgingLanguage(Scorer):
     """Tell whether the answer hedges: 1 where it comes close to a hedging sentence, 0 else.
 
     Closeness is BERTScore's F with that sentence, of the whole answer or of one of its sentences,
-    whichever is closer. ``compat: original`` gives the F of the whole answer as it is.
+    whichever is closer.
     """
 
     version: ClassVar[str] = "1"
@@ -35,7 +35,6 @@ class HedgingLanguage(Scorer):
     """A folder, a name of the model hub, or the default, which is fetched once."""
     layer: int = 0
     """The layer whose vectors are compared; 0 means the one known to be good, else the last."""
-    compat: Literal["", "original"] = ""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Judge one answer."""
@@ -79,8 +78,6 @@ class HedgingLanguage(Scorer):
 
     def _texts(self, answer: str) -> list[str]:
         """Return what is compared: the whole, and its sentences where there are several."""
-        if self.compat == "original":
-            return [answer]
         parts = [part.strip() for part in _SENTENCE.findall(answer)]
         parts = [part for part in parts if part][:MOST_SENTENCES]
         return [answer, *parts] if len(parts) > 1 else [answer]
@@ -88,8 +85,6 @@ class HedgingLanguage(Scorer):
     def _score(self, found: Sequence[tuple[float, str]]) -> Score:
         value, text = max(found, key=lambda pair: pair[0])
         detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
-        if self.compat == "original":
-            return Score(points=value, out_of=1.0, reason=f"F {value:.4f}", detail=detail)
         hedges = value >= self.threshold
         sign = "at or above" if hedges else "below"
         reason = f"F {value:.4f}, {sign} {self.threshold:g}"

@@ -16,7 +16,6 @@ from proctor.errors import MissingResource, ProctorError
 from proctor.io import json_bytes
 from proctor.scorers.embedding import checkpoints, sentences
 from proctor.scorers.embedding.t5_yes_no import ON_GPU, answerer
-from proctor.scorers.text.patterns import ORIGINAL
 from proctor.suggestions import LOOSELY, suggest
 
 PLACES = ("output", "source", "reference", "context")
@@ -59,14 +58,14 @@ class UniEval(Scorer):
 
     A value is the probability of yes against no. Sentence-wise dimensions are means over sentences
     (``dialogue-engagingness``: sums). It is shown, never added. A dimension for which the case has
-    nothing to fill in, such as no reference, is left out; an empty answer scores 0. ``compat:
-    original`` asks in these cases too, glues instruction and input together, knows no context, and
-    divides by the number of sentences and a millionth.
+    nothing to fill in, such as no reference, is left out; an empty answer scores 0.
     """
 
     version: ClassVar[str] = "1"
     out_of: ClassVar[float | None] = None
     batches: ClassVar[bool] = True
+    asks_always: ClassVar[bool] = False
+    """Whether questions are asked that have nothing to be filled in with, or about no answer."""
 
     dimensions: Annotated[tuple[str, ...], BeforeValidator(_listed)]
     models: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +78,6 @@ class UniEval(Scorer):
     """``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes a GPU where there is one."""
     precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
     """``auto`` is ``tf32`` on a GPU, full elsewhere; ``bfloat16`` is quicker and less exact."""
-    compat: str = ""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Ask about one answer."""
@@ -161,22 +159,25 @@ class UniEval(Scorer):
 
     def _asked(self, ctx: ScoreContext) -> dict[str, list[str]]:
         """Return the questions of each dimension; none for one that is worth nothing anyway."""
-        original = self.compat == ORIGINAL
-        texts = {
-            "source": _source(ctx, glued=original),
-            "reference": ctx.references[0] if ctx.references else "",
-            "context": "" if original else " ".join(ctx.context),
-        }
-        parts = {"text": [ctx.output] if original or ctx.output.strip() else []}
+        texts = self._filling(ctx)
+        parts = {"text": [ctx.output] if self.asks_always or ctx.output.strip() else []}
         if any(self._questions[dimension].of == "sentences" for dimension in self.dimensions):
             parts["sentences"] = sentences.split(ctx.output)
         made: dict[str, list[str]] = {}
         for dimension in self.dimensions:
             question = self._questions[dimension]
             rest = [place for place in question.places if place != "output"]
-            if original or all(texts[place].strip() for place in rest):
+            if self.asks_always or all(texts[place].strip() for place in rest):
                 made[dimension] = [question.filled(texts, part) for part in parts[question.of]]
         return made
+
+    def _filling(self, ctx: ScoreContext) -> Mapping[str, str]:
+        """Return the texts that questions are filled in with."""
+        return {
+            "source": source_of(ctx, between="\n"),
+            "reference": ctx.references[0] if ctx.references else "",
+            "context": " ".join(ctx.context),
+        }
 
     def _score(self, found: Mapping[str, Sequence[float]]) -> Score:
         metrics: dict[str, Json] = {}
@@ -195,7 +196,10 @@ class UniEval(Scorer):
             return 0.0
         if question.of == "text" or question.fold == "sum":
             return sum(values)
-        return sum(values) / (len(values) + (1e-6 if self.compat == ORIGINAL else 0.0))
+        return self._mean(values)
+
+    def _mean(self, values: Sequence[float]) -> float:
+        return sum(values) / len(values)
 
 
 @cache
@@ -207,15 +211,13 @@ def _published() -> tuple[Mapping[str, str], Mapping[str, UniEvalQuestion]]:
     }
 
 
-def _source(ctx: ScoreContext, *, glued: bool) -> str:
+def source_of(ctx: ScoreContext, *, between: str) -> str:
     """Return what was asked: instruction and input where a format keeps them apart."""
     hidden = ctx.case.hidden
     if "instruction" not in hidden:
         return ctx.prompt
     instruction, given = str(hidden["instruction"]), str(hidden.get("input") or "")
-    if glued or not instruction or not given:
-        return instruction + given
-    return f"{instruction}\n{given}"
+    return f"{instruction}{between}{given}" if instruction and given else instruction + given
 
 
 def _row(dimension: str) -> str:

@@ -10,7 +10,6 @@ from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.judging import prompts
-from proctor.scorers.judged.original_grades import INVALID, Grade, graded, read_correct
 from proctor.scorers.judged.question import Decision, Question, decide, unaskable
 
 NOTE = "context"
@@ -37,16 +36,14 @@ class QaCorrectness(Scorer):
     """Pass when a judge finds the answer to the question correct, going by the context.
 
     No reference is needed. Where the context does not decide the question, the answer is unscored.
-    With ``compat: original`` the whole reply of the judge is 0 or 1, and any other gives -1.
     """
 
     version: ClassVar[str] = "2"
-
     reads_notes: ClassVar[bool] = True
     needs_judge: ClassVar[bool] = True
+    prompt: ClassVar[str] = "bench_correct"
 
     tries: int = 3
-    compat: Literal["", "original"] = ""
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask whether the answer is correct."""
@@ -54,12 +51,10 @@ class QaCorrectness(Scorer):
         if not context:
             return _without_context()
         told = {"question": ctx.prompt, "context": context, "answer": ctx.output}
-        if self.compat == "original":
-            asked = Question(
-                prompt=self._prompt, verdict=Grade, untrusted=told, reader=read_correct
-            )
-            return await graded(ctx, asked)
-        asked = Question(prompt=self._prompt, verdict=Correct, untrusted=told, tries=self.tries)
+        return await self._ask(ctx, told)
+
+    async def _ask(self, ctx: ScoreContext, told: Mapping[str, str]) -> Score:
+        asked = Question(prompt=self.prompt, verdict=Correct, untrusted=told, tries=self.tries)
         made = await decide(
             ctx,
             asked,
@@ -68,21 +63,17 @@ class QaCorrectness(Scorer):
         detail: Mapping[str, Json] = made.detail or {}
         if detail.get("result") == "cannot tell":
             reason = f"the judge cannot tell by the context: {made.reason}"
-            detail = {**detail, "category": INVALID}
+            detail = {**detail, "category": "invalid"}
             return Score.failed(reason, out_of=1.0, detail=detail)
         return made
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""
-        return prompts.keys_of([self._prompt], language)
+        return prompts.keys_of([self.prompt], language)
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
         return unaskable(self.tries)
-
-    @property
-    def _prompt(self) -> str:
-        return "bench_correct_original" if self.compat == "original" else "bench_correct"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.judging import prompts
-from proctor.scorers.judged.original_verdicts import read_result
 from proctor.scorers.judged.question import Correctness, Decision, Question, decide, unaskable
 from proctor.scorers.maths.comparing import library_versions, missing_library, score_of
 from proctor.scorers.text.final_answer import extracted
@@ -74,7 +73,6 @@ class JudgedCorrect(Scorer):
     choices: tuple[str, ...] = ()
     maths_first: bool = False
     tries: int = 3
-    compat: Literal["", "original"] = ""
 
     def score(self, ctx: ScoreContext) -> Any:
         """Ask whether the answer is correct, or let mathematics say what it can."""
@@ -111,8 +109,7 @@ class JudgedCorrect(Scorer):
 
     def _question(self, ctx: ScoreContext) -> Question:
         none = _NONE.get(ctx.language[:2], "(none)")
-        original = self.compat == "original"
-        answer = extracted(ctx.output) if self.extract and not original else ""
+        answer = self._extracted(ctx.output)
         return Question(
             prompt="judge_correct",
             verdict=Correctness,
@@ -126,15 +123,8 @@ class JudgedCorrect(Scorer):
                 "extracted": answer or none,
             },
             tries=self.tries,
-            reader=read_result if original else None,
-            salt=salt_of(ctx) if original else "",
             detail={"extracted": answer} if answer else {},
         )
-
-    @property
-    def per_attempt(self) -> bool:
-        """Judge each attempt by itself where the original did."""
-        return self.compat == "original"
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt with its rules."""
@@ -151,6 +141,9 @@ class JudgedCorrect(Scorer):
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
         return unaskable(self.tries)
+
+    def _extracted(self, answer: str) -> str:
+        return extracted(answer) if self.extract else ""
 
     @property
     def _rules(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, field_validator
 
@@ -16,7 +16,6 @@ from proctor.core.score import Score
 from proctor.core.suite import Json, Message
 from proctor.errors import JudgeError
 from proctor.judging import prompts
-from proctor.scorers.judged.original_ratings import TOP, digit_in, weighted
 from proctor.scorers.judged.question import Decision, Question, failed, record, unaskable
 
 LOW, HIGH = 1, 5
@@ -53,12 +52,14 @@ class RatingMetric(Scorer):
     Where the judge's server gives log-probabilities, the rating is what is expected of the first
     token's digits 1 to 5; else it is a verdict with a reason. ``definition``, ``steps`` and
     ``prompt`` (with the places {question}, {answer}, {metric} and {steps}) are those of a prompt
-    file. ``compat: original`` reads one token as ColossalAI's own code does.
+    file.
     """
 
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     needs_judge: ClassVar[bool] = True
+    bare: ClassVar[bool] = False
+    """Whether texts are put into the prompt as they are, without marks around them."""
 
     metric: str
     definition: str
@@ -67,14 +68,13 @@ class RatingMetric(Scorer):
     with_reference: bool = False
     logprobs: bool = True
     tries: int = 3
-    compat: Literal["", "original"] = ""
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask for the rating."""
         asked = Question(prompt="metric_verdict", verdict=Rated, untrusted={}, out_of=None)
         if ctx.judge is None:
             return Score.failed("there is no judge to ask (fix: name one with --judge)")
-        texts = _Texts(self, ctx)
+        texts = RatingTexts(self, ctx)
         try:
             ruling = await ctx.judge.ask(
                 texts.verdict, Rated, tries=self.tries, reader=self._talk(texts)
@@ -89,9 +89,7 @@ class RatingMetric(Scorer):
             points=made.points, reason=made.reason, detail={**detail, **record(ruling, _meaning)}
         )
 
-    def _talk(self, texts: "_Texts") -> Talk[Rated] | None:
-        if self.compat == "original":
-            return _Original(texts=texts, top=TOP if self.logprobs else 0)
+    def _talk(self, texts: "RatingTexts") -> Talk[Rated] | None:
         return _FirstToken(texts=texts) if self.logprobs else None
 
     def prompt_key(self, language: str) -> str:
@@ -111,7 +109,7 @@ class RatingMetric(Scorer):
 
 
 @dataclass(frozen=True, eq=False)
-class _Texts:
+class RatingTexts:
     """Hold what a judge is told about one answer."""
 
     scorer: RatingMetric
@@ -120,7 +118,7 @@ class _Texts:
     @property
     def bare(self) -> bool:
         """Tell whether texts are put in as they are, without marks around them."""
-        return self.scorer.compat == "original"
+        return self.scorer.bare
 
     @property
     def reference(self) -> str | None:
@@ -200,7 +198,7 @@ class _Texts:
 class _FirstToken(Talk[Rated]):
     """Take the rating from the probabilities of the reply's first token."""
 
-    texts: _Texts
+    texts: RatingTexts
 
     async def hold(self, voice: Voice) -> Rated | None:
         """Ask, with the reference in a second turn where there is one."""
@@ -211,27 +209,7 @@ class _FirstToken(Talk[Rated]):
             messages = (*messages, said, again)
             reply = await voice.say(messages, max_tokens=1, top_logprobs=ALTERNATIVES)
         rating = expected(reply.logprobs)
-        return None if rating is None else _heard(rating)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Original(Talk[Rated]):
-    """Take the rating from one token, as the original does."""
-
-    texts: _Texts
-    top: int
-
-    async def hold(self, voice: Voice) -> Rated | None:
-        """Ask, with the reference in a second turn where it is wanted."""
-        messages, again = self.texts.first_turn, self.texts.second_turn
-        top = self.top if again is None else 0
-        reply = await voice.say(messages, max_tokens=1, top_logprobs=top)
-        if again is not None:
-            said = Message(role="assistant", content=reply.text or "")
-            reply = await voice.say((*messages, said, again), max_tokens=1)
-        if reply.logprobs and top:
-            return _heard(weighted(reply.logprobs))
-        return _heard(digit_in(reply.text or ""))
+        return None if rating is None else heard(rating)
 
 
 def expected(logprobs: Mapping[str, float]) -> float | None:
@@ -262,7 +240,7 @@ def _places(template: str) -> set[str]:
     return {found[1] for found in _PLACE.finditer(template) if found[1] is not None}
 
 
-def _heard(rating: float) -> Rated:
+def heard(rating: float) -> Rated:
     """Make the verdict of a rating that is on no scale of halves, or outside of it."""
     return Rated.model_construct(reason="", rating=rating)
 

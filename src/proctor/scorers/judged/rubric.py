@@ -1,15 +1,23 @@
 """One item of a rubric, judged on the last reply of a conversation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import BaseModel
 
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.core.score import Score, ScoreStatus
+from proctor.core.score import Score
 from proctor.judging import prompts
-from proctor.scorers.judged.criteria import before_answer, salt_of
-from proctor.scorers.judged.original_verdicts import Met, read_met
+from proctor.scorers.judged.criteria import before_answer
 from proctor.scorers.judged.question import Decision, Question, decide, unaskable
+
+
+class Met(BaseModel):
+    """Hold whether a rubric item holds."""
+
+    explanation: str = ""
+    criteria_met: bool
 
 
 @dataclass(frozen=True)
@@ -17,8 +25,7 @@ class RubricItem(Scorer):
     """Give a point when a judge finds that an item of a rubric holds for the last reply.
 
     The criterion's weight says what that is worth; a negative one describes something undesirable.
-    ``points`` is what the judge is told it is worth. With ``compat: original``, an item without a
-    readable verdict does not hold, and the score's detail says that it is not valid.
+    ``points`` is what the judge is told it is worth.
     """
 
     version: ClassVar[str] = "2"
@@ -27,12 +34,13 @@ class RubricItem(Scorer):
     criterion: str
     points: float = 1.0
     tries: int = 3
-    compat: Literal["", "original"] = ""
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask whether the item holds."""
-        original = self.compat == "original"
-        asked = Question(
+        return await decide(ctx, self._question(ctx), _meaning)
+
+    def _question(self, ctx: ScoreContext) -> Question:
+        return Question(
             prompt="judge_rubric",
             verdict=Met,
             trusted={"points": f"{self.points:g}"},
@@ -42,21 +50,7 @@ class RubricItem(Scorer):
                 "criterion": self.criterion,
             },
             tries=self.tries,
-            reader=read_met if original else None,
-            salt=salt_of(ctx) if original else "",
         )
-        score = await decide(ctx, asked, _meaning)
-        if original and score.detail is not None:
-            valid = score.status is ScoreStatus.SCORED
-            points = score.points if valid else 0.0
-            detail = {**score.detail, "valid": valid}
-            return replace(score, status=ScoreStatus.SCORED, points=points, detail=detail)
-        return score
-
-    @property
-    def per_attempt(self) -> bool:
-        """Judge each attempt by itself where the original did."""
-        return self.compat == "original"
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""

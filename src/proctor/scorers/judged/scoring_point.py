@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -61,7 +61,6 @@ class ScoringPoint(Scorer):
     post_index: PostIndex = None
     history: bool = False
     tries: int = 3
-    compat: Literal["", "original"] = ""
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask whether the statement holds."""
@@ -69,13 +68,12 @@ class ScoringPoint(Scorer):
         judged, missing = chosen(rounds, self.post_index)
         if missing:
             return Score(points=0.0, out_of=1.0, reason=missing)
-        original = self.compat == "original"
         question = Question(
             prompt=self._prompt,
             verdict=Hit,
             untrusted={**self._material(ctx, rounds[-1], judged), "statement": self.statement},
-            tries=1 if original else self.tries,
-            reader=read_hit if original else None,
+            tries=self._tries,
+            reader=self._reader,
         )
         return await decide(
             ctx, question, lambda it: Decision(points=float(it.is_hit == "yes"), reason=it.reason)
@@ -87,6 +85,15 @@ class ScoringPoint(Scorer):
             return {"task": str(task), "conversation": written(spoken(ctx), ctx.language)}
         shown = json.dumps(judged, ensure_ascii=False, indent=1)
         return {"query": str(last.get("user_query", "")), "output": shown}
+
+    @property
+    def _tries(self) -> int:
+        return self.tries
+
+    @property
+    def _reader(self) -> Callable[[str], Hit] | None:
+        """Return how a reply is read, where that is not as any verdict."""
+        return None
 
     @property
     def _prompt(self) -> str:
@@ -113,20 +120,3 @@ def written(messages: Iterable[Message], language: str) -> prompts.Transcript:
             for number, message in enumerate(messages, 1)
         )
     )
-
-
-def read_hit(text: str) -> Hit:
-    """Read a verdict as TaskWeaver's own evaluator reads it, so that old numbers come out.
-
-    What is not one JSON object with the right key is a hit where the letters of yes stand in it
-    anywhere, and else a miss where those of no do.
-    """
-    try:
-        found = json.loads(text)
-        hit = found["is_hit"].lower() == "yes"
-        return Hit(reason=str(found.get("reason", "")), is_hit="yes" if hit else "no")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        for word in ("yes", "no"):
-            if word in text.lower():
-                return Hit.model_validate({"is_hit": word})
-    raise ValueError("there is no yes and no no in the reply")

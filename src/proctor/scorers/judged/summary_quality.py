@@ -11,7 +11,6 @@ from proctor.core.exchange import Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json
 from proctor.judging import prompts
-from proctor.scorers.judged.original_grades import Grade, graded, read_choice
 from proctor.scorers.judged.question import Decision, Question, decide, unaskable
 
 CATEGORIES = {0.0: "reference", 0.5: "equal", 1.0: "candidate"}
@@ -29,25 +28,22 @@ class SummaryQuality(Scorer):
     """Compare the answer, a summary, with the reference: 1 where a judge finds it better, 0 if not.
 
     The judge is asked twice, with either of them first; a tie, or two verdicts that differ, is
-    worth a half. With ``compat: original`` it is asked once, the reference first; the reply begins
-    with 0, 1 or tie, and any other gives -1.
+    worth a half.
     """
 
     version: ClassVar[str] = "2"
     needs_judge: ClassVar[bool] = True
+    prompt: ClassVar[str] = "bench_summary"
 
     tries: int = 3
-    compat: Literal["", "original"] = ""
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask which summary is better."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        reference = ctx.references[0]
-        if self.compat == "original":
-            told = _told(ctx, reference, ctx.output)
-            asked = Question(prompt=self._prompt, verdict=Grade, untrusted=told, reader=read_choice)
-            return await graded(ctx, asked)
+        return await self._compare(ctx, ctx.references[0])
+
+    async def _compare(self, ctx: ScoreContext, reference: str) -> Score:
         first = await self._ask(ctx, reference, ctx.output, {"first": 0.0, "second": 1.0})
         if first.status is ScoreStatus.FAILED:
             return first
@@ -58,23 +54,19 @@ class SummaryQuality(Scorer):
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""
-        return prompts.keys_of([self._prompt], language)
+        return prompts.keys_of([self.prompt], language)
 
     def problems(self) -> Iterable[str]:
         """Report a judge that would never be asked."""
         return unaskable(self.tries)
 
-    @property
-    def _prompt(self) -> str:
-        return "bench_summary_original" if self.compat == "original" else "bench_summary"
-
     async def _ask(
         self, ctx: ScoreContext, first: str, second: str, worth: Mapping[str, float]
     ) -> Score:
         asked = Question(
-            prompt=self._prompt,
+            prompt=self.prompt,
             verdict=Better,
-            untrusted=_told(ctx, first, second),
+            untrusted=about(ctx, first, second),
             tries=self.tries,
         )
         return await decide(
@@ -82,7 +74,8 @@ class SummaryQuality(Scorer):
         )
 
 
-def _told(ctx: ScoreContext, first: str, second: str) -> Mapping[str, str]:
+def about(ctx: ScoreContext, first: str, second: str) -> Mapping[str, str]:
+    """Return what a judge is shown: the text, and two summaries of it."""
     return {"text": ctx.prompt, "first": first, "second": second}
 
 

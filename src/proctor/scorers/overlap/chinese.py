@@ -25,7 +25,7 @@ def cut_run(run: str) -> list[str]:
     return list(run) if cut is None else cut(run)
 
 
-def cut_originally(text: str) -> list[str]:
+def cut_exactly(text: str) -> list[str]:
     """Cut any text exactly as jieba 0.42.1 does, white space left out.
 
     Needs jieba; rjieba only takes over what it is known to cut alike.
@@ -67,7 +67,7 @@ def cutter() -> str:
 
 
 @cache
-def original_cutter() -> str:
+def exact_cutter() -> str:
     """Return what cuts Chinese as jieba does: jieba, and rjieba where that takes over."""
     quick = f" rjieba {installed_version('rjieba')}" if find_spec("rjieba") is not None else ""
     return f"jieba {installed_version('jieba')}{quick}"

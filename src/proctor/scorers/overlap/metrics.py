@@ -8,10 +8,10 @@ from pydantic import BeforeValidator
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
-from proctor.scorers.overlap.chinese import HOW_TO, cut_by, cutter, missing_jieba, original_cutter
+from proctor.scorers.overlap.chinese import HOW_TO, cut_by, cutter
 from proctor.scorers.overlap.process import values_of_many
 from proctor.scorers.overlap.tokens import Language, language_of
-from proctor.scorers.overlap.values import ROWS, Metric, MetricRow, Pair
+from proctor.scorers.overlap.values import OURS, ROWS, Metric, MetricRow, Pair
 
 
 def _listed(value: Any) -> Any:
@@ -32,16 +32,13 @@ class TextMetrics(Scorer):
     Tokens are lower-case words. ``language`` says how Chinese is cut: ``zh`` by jieba's
     dictionary, ``en`` sign by sign; left out, the case's reference tells by its script. Without
     the extra ``chinese`` it is always sign by sign, and the signature says so.
-
-    ``compat: original`` computes what ColossalAI's evaluation does, with jieba 0.42.1: text is
-    stripped of most punctuation first, BLEU is not smoothed, P/R/F1 compare place by place, chrF
-    counts orders that a text is too short for, Chinese ROUGE fails on an empty text, only the
-    first reference counts.
     """
 
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     batches: ClassVar[bool] = True
+    formulas: ClassVar[str] = OURS
+    """The class that computes the metrics, as ``module:Class``: other processes load it, too."""
 
     metrics: Annotated[tuple[Metric, ...], BeforeValidator(_listed)] = (
         "bleu",
@@ -51,7 +48,6 @@ class TextMetrics(Scorer):
         "prf",
     )
     language: Literal["", "zh", "en"] = ""
-    compat: Literal["", "original"] = ""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Compare one answer."""
@@ -65,7 +61,7 @@ class TextMetrics(Scorer):
             made = self._pairs(ctx)
             pairs += made
             counts.append(len(made))
-        rows = iter(values_of_many(pairs, self.metrics, self.compat))
+        rows = iter(values_of_many(pairs, self.metrics, self.formulas))
         return [self._score([next(rows) for _ in range(count)]) for count in counts]
 
     def problems(self) -> Iterable[str]:
@@ -79,24 +75,31 @@ class TextMetrics(Scorer):
     def missing(self) -> Iterable[str]:
         """Report jieba where Chinese must be cut by it."""
         if self.language == "zh" and self._cuts:
-            if self.compat:
-                yield from missing_jieba()
-            elif cut_by() != "jieba":
-                yield f"neither jieba nor rjieba, which cut Chinese, is installed ({HOW_TO})"
+            yield from self._missing_cutter()
 
     def toolchain(self) -> str:
         """Name what Chinese is cut by, with its version."""
         if self.language == "en" or not self._cuts:
             return ""
-        return f"Chinese by {original_cutter() if self.compat else cutter()}"
+        return f"Chinese by {self._cutter()}"
+
+    def _missing_cutter(self) -> Iterable[str]:
+        if cut_by() != "jieba":
+            yield f"neither jieba nor rjieba, which cut Chinese, is installed ({HOW_TO})"
+
+    def _cutter(self) -> str:
+        return cutter()
 
     @property
     def _cuts(self) -> bool:
         """Tell whether some metric needs words."""
-        return bool(self.compat) or set(self.metrics) != {"chrf"}
+        return set(self.metrics) != {"chrf"}
+
+    def _references(self, ctx: ScoreContext) -> Sequence[str]:
+        return ctx.references
 
     def _pairs(self, ctx: ScoreContext) -> list[Pair]:
-        references: Sequence[str] = ctx.references[:1] if self.compat else ctx.references
+        references = self._references(ctx)
         if not references and set(self.metrics) == {"distinct"}:
             references = [""]
         if not references:

@@ -14,7 +14,7 @@ from typing import IO
 from proctor.core.suite import Json
 from proctor.io import json_bytes
 from proctor.io.concurrency import available_cores
-from proctor.scorers.overlap.values import MetricRow, Pair, values_of
+from proctor.scorers.overlap.values import OURS, MetricRow, Pair, values_of
 from proctor.scorers.own_process import OwnProcess
 
 PART = 256
@@ -31,7 +31,7 @@ Compute = Callable[[Sequence[Pair]], "list[MetricRow] | None"]
 
 
 def values_of_many(
-    pairs: Sequence[Pair], metrics: Sequence[str], compat: str = ""
+    pairs: Sequence[Pair], metrics: Sequence[str], how: str = OURS
 ) -> list[MetricRow]:
     """Compute the metrics of all pairs, on all cores where there is enough to do."""
     parts = deque(enumerate(pairs[at : at + PART] for at in range(0, len(pairs), PART)))
@@ -50,12 +50,12 @@ def values_of_many(
             made[place] = rows
 
     def here(part: Sequence[Pair]) -> list[MetricRow]:
-        return values_of(part, metrics, compat)
+        return values_of(part, metrics, how)
 
     threads: list[Thread] = []
     if sum(_effort(answer) + _effort(reference) for answer, reference, _ in pairs) >= WORTH:
         for process in _processes():
-            beside = _beside(process, metrics, compat)
+            beside = _beside(process, metrics, how)
             threads.append(Thread(target=work, args=(beside,), daemon=True))
             threads[-1].start()
     try:
@@ -97,9 +97,9 @@ class TextProcess(OwnProcess):
         return None
 
 
-def _beside(process: TextProcess, metrics: Sequence[str], compat: str) -> Compute:
+def _beside(process: TextProcess, metrics: Sequence[str], how: str) -> Compute:
     def compute(part: Sequence[Pair]) -> list[MetricRow] | None:
-        made = process.ask([part, list(metrics), compat])
+        made = process.ask([part, list(metrics), how])
         return None if made is None else [MetricRow(*row) for row in made]
 
     return compute
@@ -136,8 +136,8 @@ def main() -> None:
     os.dup2(2, 1)
     # Every message is answered before the next is sent, so that none waits in the buffer.
     while select.select([stdin], [], [], IDLE)[0] and (job := receive(stdin)) is not None:
-        pairs, metrics, compat = job
-        rows = values_of([(a, r, language) for a, r, language in pairs], metrics, compat)
+        pairs, metrics, how = job
+        rows = values_of([(a, r, language) for a, r, language in pairs], metrics, how)
         send(stdout, [[row.values, row.errors] for row in rows])
 
 

@@ -16,7 +16,6 @@ from proctor.core.suite import Case
 from proctor.scorers.overlap.alignment import NOWHERE, align
 from proctor.scorers.overlap.formulas import f_measure
 from proctor.scorers.overlap.tokens import words
-from proctor.scorers.text.patterns import ORIGINAL
 
 METRICS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -32,26 +31,26 @@ class Rouge(Scorer):
 
     The F-measure is mapped so that ``low`` gives nothing and ``high`` gives full marks. References
     are those given here, or else the case's own. Tokens are lower-case words of any script, sign by
-    sign where it writes no spaces; ``compat: original`` knows plain letters and digits only.
+    sign where it writes no spaces.
     """
 
     version: ClassVar[str] = "2"
     fixed_marks: ClassVar[bool] = True
+    ascii_only: ClassVar[bool] = False
+    """Whether tokens are made of plain letters and digits alone."""
 
     metric: Literal["rouge1", "rouge2", "rougeL", "rougeLsum"] = "rougeL"
     references: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
     low: float = 0.0
     high: float = 1.0
-    compat: str = ""
 
     def score(self, ctx: ScoreContext) -> Score:
         """Compare with every reference."""
         references = self.references or ctx.references
         if not references:
             return Score.failed("there is no reference to compare with", out_of=1.0)
-        ascii_only = self.compat == ORIGINAL
-        answer = _RougeText.of(ctx.output, ascii_only)
-        rows = [_values(_prepared(reference, ascii_only), answer) for reference in references]
+        answer = _RougeText.of(ctx.output, self.ascii_only)
+        rows = [_values(_prepared(reference, self.ascii_only), answer) for reference in references]
         values = {name: max(row[name] for row in rows) for name in METRICS}
         best = max(range(len(rows)), key=lambda i: rows[i][self.metric])
         raw = values[self.metric]

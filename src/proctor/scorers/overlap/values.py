@@ -3,13 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from importlib import import_module
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from proctor.scorers.overlap import formulas, original_formulas, original_texts
-from proctor.scorers.overlap.chinese import cut_originally
+from proctor.scorers.overlap import formulas
 from proctor.scorers.overlap.ngrams import shared
 from proctor.scorers.overlap.tokens import Language, words
-from proctor.scorers.text.patterns import ORIGINAL
 
 Metric: TypeAlias = Literal["bleu", "rouge", "distinct", "chrf", "prf"]
 Pair: TypeAlias = tuple[str, str, Language]
@@ -25,21 +24,23 @@ ROWS: Mapping[str, tuple[str, ...]] = {
 """The values that each metric has."""
 
 
+OURS = "proctor.scorers.overlap.values:TextPairs"
+
+
 @dataclass(slots=True)
 class MetricRow:
-    """Hold the values of one pair, and what the original would have stopped at."""
+    """Hold the values of one pair, and the metrics that have none, with why."""
 
     values: dict[str, float] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
 
 
-def values_of(pairs: Sequence[Pair], metrics: Sequence[str], compat: str = "") -> list[MetricRow]:
-    """Compute the metrics of all pairs."""
+def values_of(pairs: Sequence[Pair], metrics: Sequence[str], how: str = OURS) -> list[MetricRow]:
+    """Compute the metrics of all pairs by a class of formulas, which is named."""
     order = 4 if "bleu" in metrics else 2 if "rouge" in metrics else 1
-    if compat == ORIGINAL:
-        made: _Pairs = _OriginalPairs(_texts(pairs, _OriginalText), order)
-    else:
-        made = _Pairs(_texts(pairs, _PreparedText), order)
+    module, _, name = how.partition(":")
+    kind: type[TextPairs] = getattr(import_module(module), name)
+    made = kind(_texts(pairs, kind.text), order)
     rows = [MetricRow() for _ in pairs]
     for metric in metrics:
         for row, found in zip(rows, made.compute(metric), strict=True):
@@ -50,7 +51,7 @@ def values_of(pairs: Sequence[Pair], metrics: Sequence[str], compat: str = "") -
     return rows
 
 
-class _PreparedText:
+class PreparedText:
     """Hold a text, cut when first needed."""
 
     def __init__(self, text: str, language: Language) -> None:
@@ -58,54 +59,29 @@ class _PreparedText:
 
     @cached_property
     def tokens(self) -> list[str]:
+        """Return the words."""
         return words(self.text, self.language)
 
     @cached_property
     def characters(self) -> str:
+        """Return the characters that chrF compares."""
         return "".join(self.text.split())
 
 
-class _OriginalText(_PreparedText):
-    """Hold a text, prepared and cut when first needed as the original does."""
-
-    @cached_property
-    def prepared(self) -> str:
-        return original_texts.prepared(self.text)
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        return original_texts.tokens(self.prepared, self.language)
-
-    @cached_property
-    def characters(self) -> str:
-        return "".join(self.tokens)
-
-    @cached_property
-    def rouge(self) -> list[str]:
-        if self.language == "zh":
-            return original_texts.rouge_chinese_words(self.tokens)
-        return original_texts.rouge_words(self.prepared)
-
-    @cached_property
-    def distinct(self) -> float:
-        if self.language == "zh":
-            return original_formulas.distinct(cut_originally(self.text), 1)
-        return original_formulas.distinct(self.tokens)
-
-
-Kind = TypeVar("Kind", bound=_PreparedText)
 Found: TypeAlias = "list[dict[str, float]] | list[dict[str, float] | str]"
 
 
 @dataclass
-class _Pairs:
+class TextPairs:
     """Compute metrics by their right definitions."""
 
-    pairs: Sequence[tuple[_PreparedText, _PreparedText]]
+    text: ClassVar[type[PreparedText]] = PreparedText
+    pairs: Sequence[tuple[PreparedText, PreparedText]]
     order: int
     """The longest n-grams of tokens that some metric asks for."""
 
     def compute(self, metric: str) -> Found:
+        """Return the values of one metric, a row for each pair."""
         known: Mapping[str, Callable[[], Found]] = {
             "bleu": self.bleu,
             "rouge": self.rouge,
@@ -117,6 +93,7 @@ class _Pairs:
 
     @cached_property
     def hits(self) -> list[list[int]]:
+        """Return how many n-grams each pair shares."""
         return shared([(a.tokens, r.tokens) for a, r in self.pairs], self.order)
 
     @cached_property
@@ -125,23 +102,29 @@ class _Pairs:
         return [(len(r.tokens), len(a.tokens)) for a, r in self.pairs]
 
     def bleu(self) -> Found:
+        """Compute BLEU."""
         both = zip(self.hits, self.sizes, strict=True)
         return [formulas.bleu(hits, *sizes) for hits, sizes in both]
 
     def rouge(self) -> Found:
-        return _rouge([(a.tokens, r.tokens) for a, r in self.pairs], self.hits)
+        """Compute ROUGE."""
+        return rouge_rows([(a.tokens, r.tokens) for a, r in self.pairs], self.hits)
 
     def distinct(self) -> Found:
+        """Compute the share of distinct n-grams."""
         return [{"distinct": formulas.distinct(a.tokens)} for a, _ in self.pairs]
 
     def chrf(self) -> Found:
-        return self._chrf(formulas.chrf)
+        """Compute chrF."""
+        return self.chrf_by(formulas.chrf)
 
     def prf(self) -> Found:
+        """Compute precision, recall and F1."""
         both = zip(self.hits, self.sizes, strict=True)
         return [formulas.precision_recall_f1(hits[0], *sizes) for hits, sizes in both]
 
-    def _chrf(self, formula: Callable[[Sequence[int], int, int], float]) -> Found:
+    def chrf_by(self, formula: Callable[[Sequence[int], int, int], float]) -> Found:
+        """Compute chrF by a formula over counts."""
         texts = [(a.characters, r.characters) for a, r in self.pairs]
         hits = shared(texts, formulas.CHRF_ORDER)
         return [
@@ -150,44 +133,9 @@ class _Pairs:
         ]
 
 
-@dataclass
-class _OriginalPairs(_Pairs):
-    """Compute metrics as the original does."""
-
-    pairs: Sequence[tuple[_OriginalText, _OriginalText]]
-
-    def bleu(self) -> Found:
-        both = zip(self.hits, self.sizes, strict=True)
-        return [original_formulas.bleu(hits, *sizes) for hits, sizes in both]
-
-    def rouge(self) -> Found:
-        english = [(a.rouge, r.rouge) for a, r in self.pairs if a.language != "zh"]
-        found = iter(_rouge(english, shared(english, 2)))
-        made: list[dict[str, float] | str] = []
-        for answer, reference in self.pairs:
-            if answer.language != "zh":
-                made.append(next(found))
-                continue
-            try:
-                made.append(original_formulas.rouge_chinese(answer.rouge, reference.rouge))
-            except ValueError as error:
-                made.append(f"ValueError: {error}")
-        return made
-
-    def distinct(self) -> Found:
-        return [{"distinct": a.distinct} for a, _ in self.pairs]
-
-    def chrf(self) -> Found:
-        return self._chrf(original_formulas.chrf)
-
-    def prf(self) -> Found:
-        pairs = self.pairs
-        return [original_formulas.precision_recall_f1(a.tokens, r.tokens) for a, r in pairs]
-
-
-def _texts(pairs: Sequence[Pair], kind: type[Kind]) -> list[tuple[Kind, Kind]]:
+def _texts(pairs: Sequence[Pair], kind: type[PreparedText]) -> list[tuple[Any, Any]]:
     """Wrap the texts of all pairs, equal ones once."""
-    texts: dict[tuple[str, Language], Kind] = {}
+    texts: dict[tuple[str, Language], PreparedText] = {}
     made = []
     for answer, reference, language in pairs:
         both = []
@@ -199,7 +147,7 @@ def _texts(pairs: Sequence[Pair], kind: type[Kind]) -> list[tuple[Kind, Kind]]:
     return made
 
 
-def _rouge(
+def rouge_rows(
     pairs: Sequence[tuple[list[str], list[str]]], hits: Sequence[Sequence[int]]
 ) -> list[dict[str, float]]:
     """Return ROUGE's F-measures by counts of n-grams, and by the longest common subsequence."""

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from proctor.scorers.programs.language import Language
-from proctor.scorers.text.patterns import ORIGINAL
 
-MARKERS = ("```", r"\begin{code}", r"\end{code}")
 MOST_LINES = 400
 """Lines of an answer without fences that are searched for the part which is Python."""
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([^\s`]*)[^`]*$")
@@ -55,11 +53,8 @@ def extract(
     *,
     prefix: str = "",
     only_longest: bool = False,
-    compat: str = "",
 ) -> str:
     """Return the code of an answer, with the prefix before it."""
-    if compat == ORIGINAL:
-        return _original(f"{prefix}\n{answer}", language, only_longest)
     blocks = _blocks(answer)
     if not blocks:
         code = _python_of(answer, prefix) if language.name == "python" else _code_of(answer)
@@ -73,26 +68,21 @@ def extract(
     return f"{prefix}\n{code}"
 
 
-def compose(code: str, language: Language, *, before: str, test: str, compat: str = "") -> Composed:
+def compose(code: str, language: Language, *, before: str, test: str) -> Composed:
     """Put the parts of a program together, in the order in which they run."""
-    if compat == ORIGINAL:
-        head = f"{before}\n{code}"
-        if language.preamble:
-            preamble = language.preamble_for(f"{head}\n{test}")
-            head = _future_first(f"{preamble}\n{head}".strip(), language)
-        parts = [head]
-    else:
-        shape = language.shape or _unchanged
-        body = "\n".join(part for part in (shape(before), shape(code)) if part.strip())
-        test = shape(test)
-        guard = language.guard(test) if language.guard is not None else ""
-        hoisted, (_, body, test) = _hoisted((guard, body, test), language)
-        preamble = language.preamble_for("\n".join((hoisted, body, test)))
-        head = "\n".join(part for part in (preamble, hoisted, body) if part)
-        parts = [_future_first(head, language)]
-    if joint := language.original_joint if compat == ORIGINAL else language.joint:
-        parts.append(joint)
-    head = "\n".join(parts) + "\n"
+    shape = language.shape or _unchanged
+    body = "\n".join(part for part in (shape(before), shape(code)) if part.strip())
+    test = shape(test)
+    guard = language.guard(test) if language.guard is not None else ""
+    hoisted, (_, body, test) = _hoisted((guard, body, test), language)
+    preamble = language.preamble_for("\n".join((hoisted, body, test)))
+    head = "\n".join(part for part in (preamble, hoisted, body) if part)
+    return joined_parts(future_first(head, language), test, language)
+
+
+def joined_parts(head: str, test: str, language: Language) -> Composed:
+    """Put the test behind all that comes before it."""
+    head = f"{head}\n{language.joint}\n" if language.joint else f"{head}\n"
     if language.opening:
         head = language.opening + "\n" + head
     return Composed(text=head + test, test_line=head.count("\n") + 1)
@@ -104,7 +94,7 @@ def compose_script(code: str, language: Language, *, before: str) -> Composed:
     body = "\n".join(part for part in (shape(before), shape(code)) if part.strip())
     hoisted, (body,) = _hoisted((body,), language)
     preamble = language.preamble_for(f"{hoisted}\n{body}") if _wants_preamble(language) else ""
-    head = _future_first("\n".join(part for part in (preamble, hoisted, body) if part), language)
+    head = future_first("\n".join(part for part in (preamble, hoisted, body) if part), language)
     if language.opening:
         head = f"{language.opening}\n{head}"
     return Composed(text=f"{head}\n", test_line=1)
@@ -118,7 +108,8 @@ def _unchanged(text: str) -> str:
     return text
 
 
-def _future_first(text: str, language: Language) -> str:
+def future_first(text: str, language: Language) -> str:
+    """Put Python's imports from the future before everything else."""
     if language.name != "python" or "__future__" not in text:
         return text
     lines = text.split("\n")
@@ -257,43 +248,3 @@ def _code_of(answer: str) -> str:
     lines = answer.split("\n")
     marked = [number for number, line in enumerate(lines) if _CODE.search(line)]
     return "\n".join(lines[marked[0] : marked[-1] + 1]) if marked else answer
-
-
-def _original(text: str, language: Language, only_longest: bool) -> str:
-    """Follow the rules by which the published numbers were made."""
-    if sum(text.count(marker) for marker in MARKERS) < 2:
-        return _function_body(text, language)
-    lines = text.split("\n")
-    marked = [n for n, line in enumerate(lines) if any(marker in line for marker in MARKERS)]
-    pairs = list(zip(marked[::2], marked[1::2], strict=False))
-    if only_longest and pairs:
-        pairs = [max(pairs, key=lambda pair: pair[1] - pair[0])]
-    return "\n\n".join("\n".join(lines[first + 1 : last]) for first, last in pairs)
-
-
-def _function_body(text: str, language: Language) -> str:
-    """Cut an answer without fences as if it went on with the body of a function."""
-    for word in language.stops:
-        text = text.partition(word)[0]
-    if language.name == "python":
-        lines = text.split("\n")
-        for number, line in enumerate(lines):
-            if line.strip() and line[0] not in " \t":
-                return "\n".join(lines[:number])
-        return text
-    return _closed(text, language) if language.depth else text
-
-
-def _closed(text: str, language: Language) -> str:
-    depth = language.depth
-    for place, letter in enumerate(text):
-        depth += (letter == "{") - (letter == "}")
-        if depth == 0:
-            return text[: place + 1]
-    if language.name == "java":
-        if (main := text.find("public static void main")) >= 0:
-            text = text[:main] + "}"
-        if "}" in text:
-            text = text[: text.rfind("}") + 1]
-        return text + "\n}" if text.count("{") - 1 == text.count("}") else text
-    return text[: text.rfind("}") + 1] if "}" in text else text

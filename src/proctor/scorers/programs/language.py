@@ -49,10 +49,7 @@ class Language:
     version: tuple[str, ...] = ("--version",)
     install: str
     build: tuple[tuple[str, ...], ...] = ()
-    original_build: tuple[tuple[str, ...], ...] = ()
-    """How it is built to reproduce published numbers, where that differs."""
     run: tuple[str, ...]
-    original_run: tuple[str, ...] = ()
     timeout: float = 10.0
     build_time: float = 60.0
     memory: int = 1024 * MIB
@@ -68,8 +65,6 @@ class Language:
     opening: str = ""
     joint: str = ""
     """A line between the candidate's code and the test."""
-    original_joint: str = ""
-    """That line where published numbers are reproduced."""
     ending: str = ""
     """The line after the test, by which the launcher knows that it was reached."""
     late: str | None = None
@@ -84,11 +79,6 @@ class Language:
     """Makes lines that give a test the language's own names, whatever the answer calls its own."""
     hides: tuple[str, ...] = ()
     """Files that building leaves and running does not need, besides the sources."""
-    original: bool = False
-    """Whether InfiBench's own grader runs it."""
-    stops: tuple[str, ...] = ()
-    depth: int = 0
-    """How many braces the original takes for open around an answer without fences."""
     tested: bool = True
 
     @property

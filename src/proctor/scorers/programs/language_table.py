@@ -37,7 +37,7 @@ from proctor.scorers.programs.languages_joints import (
 
 TYPESCRIPT = "{typescript}"
 """Stands for the folder of npm's package typescript in a command."""
-_JVM = (
+JVM = (
     "-XX:+DisableAttachMechanism", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
     "-Xshare:auto",
 )  # fmt: skip
@@ -47,10 +47,6 @@ _JAVAC = (
 )  # fmt: skip
 _JAVA_AID = f"-J-XX:SharedArchiveFile={AID}/javac.jsa"
 _NODE = ("node", "--min-semi-space-size=16")
-_ORIGINAL_TSC = (
-    f"node {TYPESCRIPT}/bin/tsc main.ts --outfile main.js >&2;"
-    " printf '\\n;__proctorEnd();\\n' >>main.js"
-)
 _NODE_AID = ("packages.js", "packages.json", "latin1.js", "latin1.bin", "utf8.js", "utf8.bin")
 
 
@@ -96,8 +92,6 @@ LANGUAGES: tuple[Language, ...] = (
         env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
         preamble=_PYTHON_PREAMBLE,
         optional=_PYTHON_OPTIONAL,
-        original=True,
-        stops=("\nclass", "\ndef", "\n#", "\n@", "\nprint", "\nif", "\nassert"),
         script=Script(run=("python3", "-I", "-B", "main.py")),
     ),
     Language(
@@ -117,8 +111,6 @@ LANGUAGES: tuple[Language, ...] = (
         ),
         ending=";__proctorEnd();",
         late=";require=__proctorRequire;eval(__proctorTest(eval));__proctorEnd();",
-        original=True,
-        depth=1,
         script=Script(run=(*_NODE, "main.js")),
     ),
     Language(
@@ -130,7 +122,6 @@ LANGUAGES: tuple[Language, ...] = (
         tools=(("node", "nodejs"),),
         install="npm install -g typescript",
         build=((*_NODE, "build_ts.js"),),
-        original_build=(("sh", "-c", _ORIGINAL_TSC),),
         run=(*_NODE, "--enable-source-maps", "-r", "./launch.js", "main.js"),
         aid=Aid(
             files=("aid_packages.js", "packages.js"),
@@ -140,7 +131,6 @@ LANGUAGES: tuple[Language, ...] = (
         ),
         timeout=20.0,
         joint=";(globalThis as any).__proctorRestore();",
-        original=True,
         script=Script(
             build=((*_NODE, "build_ts.js", "script"),),
             run=(*_NODE, "--enable-source-maps", "main.js"),
@@ -160,16 +150,13 @@ LANGUAGES: tuple[Language, ...] = (
             steps=((*_JAVAC, "-J-XX:ArchiveClassesAtExit=javac.jsa", "proctor/Launch.java"),),
             keep=("javac.jsa",),
         ),
-        run=("java", *_JVM, "-ea", "-cp", ".", "proctor.Launch", "Main"),
-        original_run=("java", *_JVM, "-cp", ".", "proctor.Launch", "Main"),
+        run=("java", *JVM, "-ea", "-cp", ".", "proctor.Launch", "Main"),
         guard=java_names,
         memory=2048 * MIB,
         first=(r"^[ \t]*import\s+[\w.*\s]+;",),
         shape=no_package,
-        original=True,
-        depth=2,
         script=Script(
-            build=((*_JAVAC, "Main.java"),), run=("java", *_JVM, "-ea", "-cp", ".", "Main")
+            build=((*_JAVAC, "Main.java"),), run=("java", *JVM, "-ea", "-cp", ".", "Main")
         ),
     ),
     Language(
@@ -207,10 +194,7 @@ LANGUAGES: tuple[Language, ...] = (
         preamble=_CPP_PREAMBLE,
         optional=_CPP_OPTIONAL,
         joint='#include "joint.h"',
-        original_joint="#undef main",
         hides=("main.o",),
-        original=True,
-        depth=1,
         script=Script(
             build=(("g++", "-w", "-o", "main", "main.cpp", "-pthread"),), run=("./main",)
         ),
@@ -229,7 +213,6 @@ LANGUAGES: tuple[Language, ...] = (
         run=("mono", "--debug=mdb-optimizations", "main.exe"),
         timeout=20.0,
         first=(r"^[ \t]*using\s+(?:static\s+)?[\w.]+(?:\s*=\s*[\w.<>,\s]+)?;",),
-        original=True,
         script=Script(
             build=(("mcs", "-debug", "-warn:0", "-out:main.exe", "main.cs"),),
             run=("mono", "main.exe"),
@@ -258,9 +241,6 @@ LANGUAGES: tuple[Language, ...] = (
         first=(r"^package\s+\w+", r"^import\s+[^\n(]+"),
         shape=go_imports,
         rewrite=go_main,
-        original=True,
-        stops=("\n//", "\nfunc main(", "struct", "\nfunc"),
-        depth=1,
         script=Script(build=(("go", "build", "-o", "main", "main.go"),), run=("./main",)),
     ),
     Language(
@@ -276,7 +256,6 @@ LANGUAGES: tuple[Language, ...] = (
         env={"TZ": "UTC", "R_NSIZE": "3000000", "R_VSIZE": "128M"},
         preamble=("rm(list=ls())", "library(assert)"),
         joint='invisible("the test begins here")',
-        original=True,
         script=Script(run=("Rscript", "main.r"), preamble=False),
     ),
     Language(
@@ -388,7 +367,7 @@ LANGUAGES: tuple[Language, ...] = (
             ("kotlinc", "-nowarn", "Main.kt", "-include-runtime", "-d", "main.jar"),
             (*_JAVAC, "proctor/Launch.java"),
         ),
-        run=("java", *_JVM, "-ea", "-cp", ".:main.jar", "proctor.Launch", "MainKt"),
+        run=("java", *JVM, "-ea", "-cp", ".:main.jar", "proctor.Launch", "MainKt"),
         guard=kotlin_names,
         build_time=180.0,
         memory=3072 * MIB,
@@ -397,7 +376,7 @@ LANGUAGES: tuple[Language, ...] = (
         shape=no_package,
         script=Script(
             build=(("kotlinc", "-nowarn", "Main.kt", "-include-runtime", "-d", "main.jar"),),
-            run=("java", *_JVM, "-cp", "main.jar", "MainKt"),
+            run=("java", *JVM, "-cp", "main.jar", "MainKt"),
         ),
     ),
     Language(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from proctor.scorers.programs.language import Language
 from proctor.scorers.programs.language_table import LANGUAGES
-from proctor.scorers.text.patterns import ORIGINAL
 from proctor.suggestions import suggest
 
 if TYPE_CHECKING:
@@ -19,12 +18,9 @@ def languages() -> "list[Listed]":
     return listed()
 
 
-def named(name: str, compat: str = "") -> Language | None:
-    """Return the language of a name or alias; the original takes C for C++."""
-    wanted = name.strip().lower()
-    if compat == ORIGINAL and wanted == "c":
-        wanted = "c++"
-    return _by_name().get(wanted)
+def named(name: str) -> Language | None:
+    """Return the language of a name or alias."""
+    return _by_name().get(name.strip().lower())
 
 
 def suggestion(name: str) -> str:

@@ -34,7 +34,6 @@ from proctor.scorers.programs.toolchains import (
     toolchain,
     version,
 )
-from proctor.scorers.text.patterns import ORIGINAL
 
 LAUNCHERS = Path(__file__).with_name("launchers")
 CLEANUP = "proctor_cleanup.py"
@@ -83,10 +82,11 @@ class UnitTests(Scorer):
 
     version: ClassVar[str] = "3"
     fixed_marks: ClassVar[bool] = True
+    tests_apart: ClassVar[bool] = True
+    """Whether a Python test may run in another process than the answer."""
 
     tests: tuple[UnitTest, ...]
     lang: str = "python"
-    compat: str = ""
     imports: bool = True
     """Whether the imports and headers that programs usually want are put before them."""
 
@@ -99,7 +99,7 @@ class UnitTests(Scorer):
             return self._failed("not run: unit tests need a sandbox (fix: pass --sandbox)")
         tools = toolchain(language)
         lacks = [*_tools_missing(language, tools)]
-        if not lacks and self._compat(language) != ORIGINAL:
+        if not lacks and self._needs_packages(language):
             lacks = self._packages_missing(language)
         if lacks:
             return self._failed("; ".join(lacks))
@@ -120,7 +120,7 @@ class UnitTests(Scorer):
         """Report a criterion without tests, and a language that is not known."""
         if not self.tests:
             yield "no tests are given"
-        if named(self.lang, self.compat) is None:
+        if self._named is None:
             yield suggestion(self.lang)
         for number, test in enumerate(self.tests, 1):
             for problem in self._problems_of(test):
@@ -129,7 +129,7 @@ class UnitTests(Scorer):
     def _problems_of(self, test: UnitTest) -> Iterator[str]:
         if test.timeout is not None and test.timeout <= 0:
             yield f"the timeout must be more than 0 s, not {test.timeout:g} s"
-        language = named(self.lang, self.compat)
+        language = self._named
         if language is None:
             return
         if test.stdout is not None:
@@ -160,7 +160,7 @@ class UnitTests(Scorer):
 
     @cached_property
     def _runs_on(self) -> str:
-        language = named(self.lang, self.compat)
+        language = self._named
         if language is None:
             return ""
         packages = package_versions_of(language, self._texts())
@@ -168,16 +168,20 @@ class UnitTests(Scorer):
 
     def missing(self) -> list[str]:
         """Return what this machine lacks for these tests, and how to get it."""
-        language = named(self.lang, self.compat)
+        language = self._named
         if language is None:
             return []
         found = [*_tools_missing(language, toolchain(language))]
         return found or self._packages_missing(language)
 
     @property
+    def _named(self) -> Language | None:
+        return named(self.lang)
+
+    @property
     def _language(self) -> Language | None:
         """Return the language of the tests, with what stands before its programs."""
-        language = named(self.lang, self.compat)
+        language = self._named
         if language is None or self.imports:
             return language
         return replace(language, preamble=(), optional={})
@@ -198,24 +202,28 @@ class UnitTests(Scorer):
     def _failed(self, reason: str) -> Score:
         return Score.failed(reason, out_of=self.full_marks)
 
-    def _compat(self, language: Language) -> str:
-        return self.compat if language.original else ""
+    def _needs_packages(self, language: Language) -> bool:
+        """Tell whether tests are not even tried where a package is missing that they load."""
+        return True
+
+    def _extracted(self, answer: str, test: UnitTest, language: Language) -> str:
+        return extract(answer, language, prefix=test.prefix, only_longest=test.only_longest)
+
+    def _composed(self, code: str, test: UnitTest, language: Language) -> Composed:
+        return compose(code, language, before=test.before, test=test.content)
 
     async def _run(
         self, test: UnitTest, answer: str, language: Language, sandbox: Sandbox
     ) -> TestOutcome:
-        compat = self._compat(language)
-        code = extract(
-            answer, language, prefix=test.prefix, only_longest=test.only_longest, compat=compat
-        )
+        code = self._extracted(answer, test, language)
         timeout = language.timeout if test.timeout is None else test.timeout
         if test.stdout is not None:
             return await self._printed(test, code, language, sandbox)
-        composed = compose(code, language, before=test.before, test=test.content, compat=compat)
-        program = program_of(composed, language, compat=compat, timeout=timeout)
+        composed = self._composed(code, test, language)
+        program = program_of(composed, language, timeout=timeout)
         program = replace(program, aid=aid_of(language, self._texts()), toolchain=self._runs_on)
         if language.name == "python":
-            where = sandbox if compat != ORIGINAL else None
+            where = sandbox if self.tests_apart else None
             program = _python(program, composed, test, language, where)
         if test.cleanup:
             program = _with_cleanup(program, test.cleanup)
@@ -226,7 +234,7 @@ class UnitTests(Scorer):
             ran = await sandbox.run(program)
         if ran.not_started:
             raise _NotRun(ran.not_started)
-        builds = len(_builds(language, compat))
+        builds = len(language.build)
         return outcome_of(ran, language, composed, builds=builds, timeout=timeout)
 
     async def _printed(
@@ -276,21 +284,20 @@ _INSTALL = {
 }
 
 
-def program_of(composed: Composed, language: Language, *, compat: str, timeout: float) -> Program:
+def program_of(composed: Composed, language: Language, *, timeout: float) -> Program:
     """Make the program that a sandbox runs; its secret comes by standard input."""
     tools = toolchain(language)
-    run = language.run if compat != ORIGINAL else language.original_run or language.run
-    builds = _builds(language, compat)
     # Standard input is for the launcher alone, not for what a program does while it is built.
     steps = [
-        Step(argv=tools.command(argv), wall=language.build_time, stdin=False) for argv in builds
+        Step(argv=tools.command(argv), wall=language.build_time, stdin=False)
+        for argv in language.build
     ]
     text, later = composed.text, b""
-    late = language.late is not None and compat != ORIGINAL
+    late = language.late is not None
     if late:
         text, later = parts_of(composed)
     return Program(
-        steps=(*steps, Step(argv=tools.command(run), wall=timeout, hide=language.sources)),
+        steps=(*steps, Step(argv=tools.command(language.run), wall=timeout, hide=language.sources)),
         files={
             **{name: _launcher(name) for name in language.launchers},
             language.file: language.source(text, late=late),
@@ -299,7 +306,7 @@ def program_of(composed: Composed, language: Language, *, compat: str, timeout: 
         env=_environment(language, tools),
         needs=tools.needs,
         limits=Limits(
-            wall=timeout + language.build_time * len(builds),
+            wall=timeout + language.build_time * len(steps),
             memory=language.memory,
             open_files=OPEN_FILES,
         ),
@@ -345,7 +352,7 @@ def _python(
     language: Language,
     sandbox: Sandbox | None,
 ) -> Program:
-    """Make a Python program; without a sandbox, one that is run whole, as the original does."""
+    """Make a Python program; without a sandbox, one that is run whole."""
     if sandbox is None:
         return replace(program, modules=modules())
     wanted = test.isolate is not False and not test.cleanup
@@ -396,10 +403,6 @@ def aid_of(language: Language, texts: Iterable[str]) -> Program | None:
 def _environment(language: Language, tools: Toolchain) -> dict[str, str]:
     modules = {"NODE_PATH": ":".join(tools.modules)} if tools.modules else {}
     return {**language.env, "PATH": tools.path, **modules}
-
-
-def _builds(language: Language, compat: str) -> tuple[tuple[str, ...], ...]:
-    return (language.original_build if compat == ORIGINAL else ()) or language.build
 
 
 @cache

@@ -17,7 +17,6 @@ from proctor.scorers.overlap.alignment import NOWHERE, align
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import condition_problem, holds_for
 from proctor.scorers.text.patterns import (
-    ORIGINAL,
     compiled,
     example_of,
     find_pattern,
@@ -80,6 +79,8 @@ class Blanks(Handled):
 
     time_limit: ClassVar[float] = 5.0
     fixed_marks: ClassVar[bool] = True
+    lower_case_only: ClassVar[bool] = False
+    """Whether case is ignored by lower-casing alone, the pattern too: ß is not ss."""
 
     template: str
     targets: tuple[Annotated[Target, BeforeValidator(_target)], ...]
@@ -87,7 +88,6 @@ class Blanks(Handled):
     strip: str = " '\"·`"
     prefix: str = ""
     min_match: float = 0.8
-    compat: str = ""
     post_handler: Handler | None = None
 
     def score(self, ctx: ScoreContext) -> Score:
@@ -174,16 +174,12 @@ class Blanks(Handled):
         for marker in self.markers:
             after = marker + len(self.blank)
             start = behind[marker]
-            if self.compat == ORIGINAL and marker == 0:
-                start = 1
             if after == len(self.template):
-                if self.compat == ORIGINAL:
-                    raise ConditionError("the original cannot grade a template ending in a blank")
                 start, end = self._start_of_last(text, marker), len(text)
             else:
                 end = behind[after] if partner[after] == NOWHERE else partner[after]
             spans.append((start, max(start, end)))
-        return spans if self.compat == ORIGINAL else self._share_adjacent(text, spans)
+        return self._share_adjacent(text, spans)
 
     def _start_of_last(self, text: str, marker: int) -> int:
         """Return where the filling of a blank at the very end begins.
@@ -287,7 +283,7 @@ class Blanks(Handled):
     def _fits(self, piece: str, target: Target, option: Alternative) -> bool:
         wanted = option.text
         ignore = target.ignore_case if option.ignore_case is None else option.ignore_case
-        if ignore and self.compat == ORIGINAL:
+        if ignore and self.lower_case_only:
             piece, wanted, ignore = piece.lower(), wanted.lower(), False
         if target.substring:
             look = find_pattern if option.regex else find_text

@@ -33,12 +33,12 @@ class ExactMatch(Scorer):
     instant: ClassVar[bool] = True
     version: ClassVar[str] = "2"
     fixed_marks: ClassVar[bool] = True
+    lower_case_only: ClassVar[bool] = False
+    """Whether texts are compared as they are, but for capitals (ß is not ss) and white space."""
 
     ignore_case: bool = False
     strip: bool = True
     """Whether white space around the answer is excused; without, every character counts."""
-    compat: Literal["", "original"] = ""
-    """``original`` ignores case by lower-casing alone, as Arthur Bench does: ß is not ss."""
     strict: bool = False
     """Whether every character counts, but for what ``ignore_case`` and ``strip`` excuse."""
 
@@ -63,11 +63,11 @@ class ExactMatch(Scorer):
         return Score(points=points, out_of=1.0, reason=reason, detail={REFERENCE: relation})
 
     def _normal(self, text: str) -> str:
-        if self.strip and not self.strict and not self.compat:
+        if self.strip and not self.strict and not self.lower_case_only:
             same = normalised(text)
             return same.casefold() if self.ignore_case else same
         text = text.strip() if self.strip else text
-        if self.compat == "original" and self.ignore_case:
+        if self.lower_case_only and self.ignore_case:
             return text.lower()
         return text.casefold() if self.ignore_case else text
 

@@ -15,7 +15,6 @@ from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
 from proctor.scorers.text.patterns import (
-    ORIGINAL,
     example_of,
     find_pattern,
     find_text,
@@ -90,9 +89,10 @@ class Keywords(Handled):
 
     time_limit: ClassVar[float] = 3.0
     fixed_marks: ClassVar[bool] = True
+    lower_case_only: ClassVar[bool] = False
+    """Whether case is ignored by lower-casing alone, the pattern too: ß is not ss."""
 
     rules: tuple[Annotated[KeywordRule, BeforeValidator(_node)], ...]
-    compat: str = ""
     post_handler: Handler | None = None
 
     def score(self, ctx: ScoreContext) -> Score:
@@ -174,7 +174,7 @@ class Keywords(Handled):
 
     def _find_leaf(self, node: Node, text: str) -> Span | None:
         wanted, ignore_case = node.text or "", bool(node.ignore_case)
-        if ignore_case and self.compat == ORIGINAL:
+        if ignore_case and self.lower_case_only:
             text, wanted, ignore_case = text.lower(), wanted.lower(), False
         look = find_pattern if node.regex else find_text
         return look(text, wanted, ignore_case=ignore_case)

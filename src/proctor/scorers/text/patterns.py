@@ -4,8 +4,6 @@ import re
 from functools import lru_cache
 from random import Random
 
-ORIGINAL = "original"
-
 
 def pattern_problem(pattern: str) -> str | None:
     """Return why a regular expression does not compile."""

@@ -1,11 +1,10 @@
 """Verdicts read as AskBench's own code reads them, so that old numbers come out."""
 
-from pydantic import BaseModel
-
 from proctor.contracts.judge import ReadingError
 from proctor.core.suite import Json
-from proctor.judging.first_fence import read_first_json
+from proctor.origins.askbench.first_fence import read_first_json
 from proctor.scorers.judged.question import Correctness
+from proctor.scorers.judged.rubric import Met
 
 _RESULTS = {
     "correct": True, "right": True, "yes": True, "match": True,
@@ -21,13 +20,6 @@ class Unusable(ReadingError):
     """Say that JSON came, but not with a usable value: the original does not ask again."""
 
     final = True
-
-
-class Met(BaseModel):
-    """Hold whether a rubric item holds."""
-
-    explanation: str = ""
-    criteria_met: bool
 
 
 def read_result(text: str) -> Correctness:

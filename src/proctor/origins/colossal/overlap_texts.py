@@ -2,7 +2,7 @@
 
 import re
 
-from proctor.scorers.overlap.chinese import cut_originally
+from proctor.scorers.overlap.chinese import cut_exactly
 
 # It deletes these, so that "well-known" becomes one word and Chinese clauses run together.
 _DELETED = re.compile(
@@ -22,7 +22,7 @@ def prepared(text: str) -> str:
 
 def tokens(text: str, language: str) -> list[str]:
     """Cut a prepared text at spaces, or by jieba."""
-    return cut_originally(text) if language == "zh" else text.split()
+    return cut_exactly(text) if language == "zh" else text.split()
 
 
 def rouge_words(text: str) -> list[str]:

@@ -1,0 +1,146 @@
+"""Scorers as Arthur Bench has them, so that its numbers come out: ``compat: original``."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any, ClassVar, Literal
+
+from proctor.contracts.scorer import ScoreContext
+from proctor.core.score import Score
+from proctor.core.suite import Case
+from proctor.origins.arthur.verdicts import Grade, graded, read_choice, read_correct
+from proctor.scorers.counts.readability import Readability
+from proctor.scorers.counts.specificity import VAGUE, Specificity, names
+from proctor.scorers.counts.word_count import WordCountMatch
+from proctor.scorers.embedding.hedging import HedgingLanguage
+from proctor.scorers.judged.against_context import QaCorrectness
+from proctor.scorers.judged.question import Question
+from proctor.scorers.judged.summary_quality import SummaryQuality, about
+from proctor.scorers.text.comparisons import ExactMatch
+
+_TAGGER = "pip install nltk; python -m nltk.downloader punkt_tab averaged_perceptron_tagger_eng"
+
+
+@dataclass(frozen=True)
+class ArthurExactMatch(ExactMatch):
+    """Case is ignored by lower-casing alone, as in Arthur Bench: ß is not ss."""
+
+    lower_case_only: ClassVar[bool] = True
+
+    compat: Literal["original"] = "original"
+
+
+@dataclass(frozen=True)
+class ArthurWordCountMatch(WordCountMatch):
+    """Words stand between spaces, Chinese ones too; two texts without any have no score."""
+
+    by_spaces: ClassVar[bool] = True
+
+    compat: Literal["original"] = "original"
+
+
+@dataclass(frozen=True)
+class ArthurReadability(Readability):
+    """Ratios are rounded to one decimal first, and only spaces part words, as by textstat 0.7.3."""
+
+    by_spaces: ClassVar[bool] = True
+
+    compat: Literal["original"] = "original"
+
+
+@dataclass(frozen=True)
+class ArthurSpecificity(Specificity):
+    """Vague words count inside of others too, names by NLTK's tagger, or by a rule without it."""
+
+    compat: Literal["original"] = "original"
+
+    def doubts(self, case: Case) -> Iterable[str]:
+        """Report that the tagger is not here."""
+        if _tagger() is None:
+            yield (
+                "specificity: Arthur Bench counts names by a tagger of NLTK that is not here, so"
+                f" that old numbers may not come out (fix: {_TAGGER})"
+            )
+
+    def toolchain(self) -> str:
+        """Return the version of the table of frequencies, and the tagger where there is one."""
+        known = super().toolchain()
+        return f"{known} nltk {version('nltk')}" if known and _tagger() is not None else known
+
+    def _wordless(self) -> Score:
+        return Score.failed("the answer has no words", out_of=1.0)
+
+    def _counts(self, text: str) -> tuple[int, int, str]:
+        lowered = text.lower()
+        vague = sum(lowered.count(word) for word in VAGUE)
+        if (tagged := tagged_names(text)) is not None:
+            return vague, tagged, ""
+        return vague, names(text), " (by a rule: NLTK's tagger is not here)"
+
+
+@dataclass(frozen=True)
+class ArthurHedgingLanguage(HedgingLanguage):
+    """The F of the whole answer is the score, whatever the threshold."""
+
+    compat: Literal["original"] = "original"
+
+    def _texts(self, answer: str) -> list[str]:
+        return [answer]
+
+    def _score(self, found: Any) -> Score:
+        value, text = found[0]
+        detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
+        return Score(points=value, out_of=1.0, reason=f"F {value:.4f}", detail=detail)
+
+
+@dataclass(frozen=True)
+class ArthurQaCorrectness(QaCorrectness):
+    """The whole reply of the judge is 0 or 1, and any other gives -1."""
+
+    prompt: ClassVar[str] = "bench_correct_original"
+
+    compat: Literal["original"] = "original"
+
+    async def _ask(self, ctx: ScoreContext, told: Mapping[str, str]) -> Score:
+        asked = Question(prompt=self.prompt, verdict=Grade, untrusted=told, reader=read_correct)
+        return await graded(ctx, asked)
+
+
+@dataclass(frozen=True)
+class ArthurSummaryQuality(SummaryQuality):
+    """The judge is asked once, the reference first; a reply begins with 0, 1 or tie, else -1."""
+
+    prompt: ClassVar[str] = "bench_summary_original"
+
+    compat: Literal["original"] = "original"
+
+    async def _compare(self, ctx: ScoreContext, reference: str) -> Score:
+        told = about(ctx, reference, ctx.output)
+        asked = Question(prompt=self.prompt, verdict=Grade, untrusted=told, reader=read_choice)
+        return await graded(ctx, asked)
+
+
+def tagged_names(text: str) -> int | None:
+    """Count proper nouns and numbers as NLTK tags them; none where it cannot."""
+    if (tagger := _tagger()) is None:
+        return None
+    from nltk.tokenize import word_tokenize
+
+    return sum(tag in ("NNP", "CD") for _, tag in tagger.tag(word_tokenize(text)))
+
+
+@cache
+def _tagger() -> Any:
+    """Return NLTK's tagger, loaded once; none where it or its data are not installed."""
+    if find_spec("nltk") is None:
+        return None
+    from nltk.tag import PerceptronTagger
+    from nltk.tokenize import word_tokenize
+
+    try:
+        word_tokenize("One. Two.")
+        return PerceptronTagger()
+    except (LookupError, OSError, ValueError):
+        return None

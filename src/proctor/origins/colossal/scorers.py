@@ -1,0 +1,91 @@
+"""Scorers as ColossalAI's evaluation has them, so that its numbers come out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from proctor.contracts.judge import Talk, Voice
+from proctor.contracts.scorer import ScoreContext
+from proctor.core.suite import Message
+from proctor.origins.colossal.rating_reading import TOP, digit_in, weighted
+from proctor.scorers.embedding.unieval import UniEval, source_of
+from proctor.scorers.judged.rating_metric import Rated, RatingMetric, RatingTexts, heard
+from proctor.scorers.overlap.chinese import exact_cutter, missing_jieba
+from proctor.scorers.overlap.metrics import TextMetrics
+
+
+@dataclass(frozen=True)
+class ColossalTextMetrics(TextMetrics):
+    """Metrics as ColossalAI's evaluation computes them, with jieba 0.42.1.
+
+    Text is stripped of most punctuation first, BLEU is not smoothed, P/R/F1 compare place by place,
+    chrF counts orders that a text is too short for, Chinese ROUGE fails on an empty text, only the
+    first reference counts.
+    """
+
+    formulas: ClassVar[str] = "proctor.origins.colossal.overlap:ColossalPairs"
+
+    compat: Literal["original"] = "original"
+
+    @property
+    def _cuts(self) -> bool:
+        return True
+
+    def _missing_cutter(self) -> Iterable[str]:
+        return missing_jieba()
+
+    def _cutter(self) -> str:
+        return exact_cutter()
+
+    def _references(self, ctx: ScoreContext) -> Sequence[str]:
+        return ctx.references[:1]
+
+
+@dataclass(frozen=True)
+class ColossalUniEval(UniEval):
+    """Every question is asked, instruction and input are glued together, no context is known.
+
+    Sums over sentences are divided by their number and a millionth.
+    """
+
+    asks_always: ClassVar[bool] = True
+
+    compat: Literal["original"] = "original"
+
+    def _filling(self, ctx: ScoreContext) -> Mapping[str, str]:
+        return {**super()._filling(ctx), "source": source_of(ctx, between=""), "context": ""}
+
+    def _mean(self, values: Sequence[float]) -> float:
+        return sum(values) / (len(values) + 1e-6)
+
+
+@dataclass(frozen=True)
+class ColossalRatingMetric(RatingMetric):
+    """One token of the reply is read as ColossalAI's own code reads it."""
+
+    bare: ClassVar[bool] = True
+
+    compat: Literal["original"] = "original"
+
+    def _talk(self, texts: RatingTexts) -> Talk[Rated] | None:
+        return OneToken(texts=texts, top=TOP if self.logprobs else 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneToken(Talk[Rated]):
+    """Take the rating from one token, as ColossalAI's own code does."""
+
+    texts: RatingTexts
+    top: int
+
+    async def hold(self, voice: Voice) -> Rated | None:
+        """Ask, with the reference in a second turn where it is wanted."""
+        messages, again = self.texts.first_turn, self.texts.second_turn
+        top = self.top if again is None else 0
+        reply = await voice.say(messages, max_tokens=1, top_logprobs=top)
+        if again is not None:
+            said = Message(role="assistant", content=reply.text or "")
+            reply = await voice.say((*messages, said, again), max_tokens=1)
+        if reply.logprobs and top:
+            return heard(weighted(reply.logprobs))
+        return heard(digit_in(reply.text or ""))
