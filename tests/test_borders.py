@@ -73,7 +73,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/programs/eval_code.py": ({"json_bytes.loads"}, SANDBOX),
     "scorers/programs/function_call.py": ({"json.load"}, "inside the sandbox"),
     "scorers/programs/launchers/launch_sql.py": ({"sqlite3.connect"}, "inside the sandbox"),
-    "scorers/maths/process.py": ({"json.loads"}, TALK),
     "scorers/programs/npm_folders.py": ({"json_bytes.loads"}, "package.json of what somebody installed"),
     "origins/askbench/first_fence.py": ({"json.loads"}, REPLY),
     "scorers/programs/python_check.py": ({"json_bytes.loads"}, SANDBOX),
