@@ -38,10 +38,11 @@ def place() -> Iterator[Path]:
         ("tests/hostile/test_hostile.py",),
         ("tests/sandboxes/test_bubblewrap.py", "-k", SANDBOX),
         ("tests/sandboxes/test_warm_python.py",),
+        ("tests/sandboxes/test_confined.py",),
         ("tests/sandboxes/test_started.py",),
         ("tests/sandboxes/test_aids.py",),
     ],
-    ids=["hostile", "sandboxes", "warm", "started", "aids"],
+    ids=["hostile", "sandboxes", "warm", "confined", "started", "aids"],
 )
 def test_as_an_ordinary_user(place: Path, given: tuple[str, ...]) -> None:
     python = readable_python()

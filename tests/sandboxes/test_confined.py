@@ -120,6 +120,50 @@ def test_a_hostile_program_reaches_nobody(what: str) -> None:
         assert rans[1].proved, rans
 
 
+SCAN = """
+import ctypes, re
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
+with open("/proc/self/maps") as file:
+    rows = [row.split() for row in file]
+with open("/proc/self/mem", "rb", 0) as memory:
+    for where, rights, *_ in rows:
+        start, end = (int(part, 16) for part in where.split("-"))
+        if rights[0] != "r" or start >= 1 << 47:
+            continue
+        try:
+            memory.seek(start)
+            data = memory.read(end - start)
+        except OSError:
+            continue
+        assert not re.search(rb"mark-of-another-\\d{6}", data), (where, rights)
+"""
+
+
+@pytest.mark.parametrize("one_way", [True, False], ids=["confined", "ordinary"])
+def test_nothing_that_was_printed_lies_in_the_memory_of_the_next(one_way: bool) -> None:
+    first = "print('mark-of-another-' + '123456')\nassert 1 == 2, 'mark-of-another-123456'"
+    rans, ways = run_all(*(replace(confined(t), confined=one_way) for t in (first, SCAN)))
+    assert ways == [one_way] * 2
+    assert "mark-of-another-123456" in rans[0].stdout
+    assert "mark-of-another-123456" in rans[0].stderr
+    assert rans[1].proved, rans[1].stderr
+
+
+def test_a_long_output_is_cut_as_elsewhere() -> None:
+    texts = [
+        f"import sys\nfor n in range(0, {size}, 7): sys.stdout.write(f'{{n:07}}')\n"
+        f"sys.stderr.write('e' * ({size} - 7))\nsys.stderr.flush()"
+        for size in (7, 65534, 65541, 131068, 700_000)
+    ]
+    both = [
+        run_all(*(replace(confined(text), confined=one_way) for text in texts))
+        for one_way in (True, False)
+    ]
+    for one, other in zip(both[0][0], both[1][0], strict=True):
+        assert one.proved
+        assert (one.stdout, one.stderr) == (other.stdout, other.stderr)
+
+
 FOR_OTHERS = """
 import os, resource
 def attempt(call, *args):

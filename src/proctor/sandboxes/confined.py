@@ -3,11 +3,12 @@
 It forks a child for each program. Neither it nor a child has any rights, a place to write to, a
 network, or the means to start another program: what a child would have to prepare for others is
 done here once. The text of a program is read by its child alone, so that nothing of it lies in
-memory that a later one inherits. A child that wants more than it may is killed, and its program is
-run in another way.
+memory that a later one inherits; what it prints lies where no child has memory. A child that wants
+more than it may is killed, and its program is run in another way.
 """
 
 import marshal
+import mmap
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import limits_watch
 import supervise
 import warm_supervisor
 import zygote
@@ -24,11 +26,50 @@ JOB = struct.Struct("<ddI")
 """Seconds and bytes of output that a program has, and the length of what its child reads."""
 
 
+PIECE = 65536
+
+
+class Output:
+    """What a program prints: beginning, end and length, in memory that no child inherits."""
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, limits_watch.KEPT + PIECE)
+        self.memory.madvise(mmap.MADV_DONTFORK)
+        self.end = self.size = 0
+
+    def read(self, fd):
+        """Take in what a pipe has; return how much that was, 0 at its end, None for nothing yet."""
+        try:
+            with memoryview(self.memory) as whole, whole[self.end : self.end + PIECE] as room:
+                taken = os.readv(fd, [room])
+        except BlockingIOError:
+            return None
+        except OSError:
+            return 0
+        self.size += taken
+        self.end += taken
+        if self.end > limits_watch.KEPT:
+            half = limits_watch.KEPT // 2
+            self.memory.move(half, self.end - half, half)
+            self.end = limits_watch.KEPT
+        return taken
+
+    def starts(self):
+        """Tell whether the mark of a program that began comes first."""
+        return self.end > 0 and self.memory[: len(supervise.STARTED)] == supervise.STARTED
+
+    def hand_over(self, fd):
+        """Write what is kept, and forget it."""
+        with memoryview(self.memory) as whole, whole[: self.end] as kept:
+            supervise.send(fd, kept)
+        self.end = self.size = 0
+
+
 class Child:
     """A process that runs one program."""
 
-    def __init__(self, pid):
-        self.pid = pid
+    def __init__(self, pid, outputs):
+        self.pid, self.outputs = pid, outputs
         self.pidfd = os.pidfd_open(pid)
         self.ends = (self.pidfd,)
 
@@ -57,6 +98,7 @@ class Runner:
     def __init__(self, jobs, report, joints, settings):
         self.jobs, self.report, self.joints = jobs, report, joints
         self.single = zygote.Filter(settings["single"])
+        self.outputs = [Output() for _ in range(3)]
         with open("/proc/self/statm", "rb") as file:
             self.space = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         """Bytes of addresses that are in use before there is a program."""
@@ -76,22 +118,22 @@ def serve(runner, header):
         os.close(write)
     started = time.monotonic()
     reads = [read for read, _ in pipes]
-    code, stopped, (out, err, proof) = supervise.watch(Child(pid), reads, wall, int(most))
-    started_at_all = proof.head.startswith(supervise.STARTED)
+    child = Child(pid, runner.outputs)
+    code, stopped, outputs = supervise.watch(child, reads, wall, int(most))
     warm_supervisor.send(
         runner.report,
         {
-            "not_started": "" if started_at_all else "a child ended before its program",
+            "not_started": "" if outputs[2].starts() else "a child ended before its program",
             "beyond": code == -signal.SIGSYS,
             "code": None if stopped else code,
             "stopped": stopped,
             "finished": code == 0 and not stopped,
-            "proof": proof.head[1:].hex(),
-            "out": out.text(),
-            "err": err.text(),
+            "outputs": [(output.end, output.size) for output in outputs],
             "seconds": time.monotonic() - started,
         },
     )
+    for output in outputs:
+        output.hand_over(runner.report)
 
 
 def become(runner, length, writes):

@@ -41,6 +41,13 @@ class Kept:
     def __init__(self) -> None:
         self.head, self.tail, self.size = b"", b"", 0
 
+    def read(self, fd: int) -> int | None:
+        """Take in what a pipe has; return how much that was, 0 at its end, None for nothing yet."""
+        data = read_some(fd)
+        if data:
+            self.add(data)
+        return None if data is None else len(data)
+
     def add(self, data: bytes) -> None:
         """Take in more of the output."""
         self.size += len(data)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Quietly,
         b64,
         feed,
-        read_some,
         send,
         written,
     )
@@ -48,7 +47,6 @@ else:
         Quietly,
         b64,
         feed,
-        read_some,
         send,
         written,
     )
@@ -97,6 +95,8 @@ class Spawned:
 
     ends: Sequence[int] = ()
     """Files that can be read when it has ended, where there are such."""
+    outputs: Sequence[Kept] = ()
+    """Where its outputs are kept; where nothing is said, in new places."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -154,7 +154,7 @@ class Watched:
 
     def __init__(self, process: Any, pipes: Sequence[int], wall: float, most: int) -> None:
         self.process, self.most = process, most
-        self.kept = {fd: Kept() for fd in pipes}
+        self.kept = dict(zip(pipes, process.outputs or [Kept() for _ in pipes], strict=True))
         self.open = set(pipes)
         self.deadline = time.monotonic() + wall
         self.grace = self.deadline
@@ -196,14 +196,13 @@ class Watched:
         """Take in what the process has written."""
         if fd not in self.open:
             return
-        data = read_some(fd)
-        if data is None:
+        taken = self.kept[fd].read(fd)
+        if taken is None:
             return
-        if not data:
+        if not taken:
             self.open.discard(fd)
             self.near = 0.0 if self.open else time.monotonic() + 0.05
             return
-        self.kept[fd].add(data)
         if self.kept[fd].size > self.most and self.code is None and self.stopped is None:
             self.stop("output")
 

@@ -21,7 +21,14 @@ from proctor.io.child_processes import spawn
 from proctor.io.concurrency import available_cores
 from proctor.sandboxes.groups import ControlGroup
 from proctor.sandboxes.pairs import run_joined
-from proctor.sandboxes.processes import GRACE, end, group_bounds, police_of, rlimits
+from proctor.sandboxes.processes import (
+    GRACE,
+    STARTED,
+    end,
+    group_bounds,
+    police_of,
+    rlimits,
+)
 from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
@@ -84,6 +91,16 @@ class _Zygote:
         header = await self.process.stdout.readexactly(_HEADER.size)
         data = await self.process.stdout.readexactly(_HEADER.unpack(header)[0])
         return json_bytes.loads(data)
+
+    async def hear_outputs(self, report: Json) -> list[bytes]:
+        """Read what follows a report: outputs, cut in the middle where they are long."""
+        assert self.process.stdout is not None
+        outputs = []
+        for kept, size in report["outputs"]:
+            data = await self.process.stdout.readexactly(kept)
+            middle = b"\n[... %d bytes left out ...]\n" % (size - kept) if size > kept else b""
+            outputs.append(data[: kept // 2] + middle + data[kept // 2 :])
+        return outputs
 
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
@@ -193,10 +210,12 @@ class WarmPython:
                 secret = secrets.token_bytes(32)
                 if program.confined:
                     await zygote.send(*_confined_job(program, text, secret))
+                    report = await zygote.hear()
+                    outputs = await zygote.hear_outputs(report)
                 else:
                     job = _job(program, text, secret) | {"joined": channel is not None}
                     await zygote.send(marshal.dumps(job))
-                report = await zygote.hear()
+                    report = await zygote.hear()
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
             raise _ZygoteLost from None
@@ -210,7 +229,8 @@ class WarmPython:
         if program.confined:
             if report["beyond"]:
                 raise _NotStarted("it wants more than it may")
-            report["proved"] = report["finished"] and report["proof"] == secret.hex()
+            report["proved"] = report["finished"] and outputs[2] == STARTED + secret
+            report["out"], report["err"] = (data.decode("utf-8", "replace") for data in outputs[:2])
         return report
 
     async def _zygote(

@@ -58,6 +58,8 @@ class Lost(Exception):
 class Child:
     """A process that the interpreter has forked; it becomes one program."""
 
+    outputs = ()
+
     def __init__(self, control):
         self.control = control
         self.problem = ""
