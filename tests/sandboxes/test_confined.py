@@ -218,6 +218,13 @@ for request in (*range(0x8910, 0x8960), 0x89F0, 0x8B01):
         ("while True: pass", {"wall": 1.0}, Stopped.TIME),
         ("import time; time.sleep(60)", {"wall": 1.0}, Stopped.TIME),
         ("while True: print('x' * 1000)", {"output": 100_000}, Stopped.OUTPUT),
+        pytest.param("while True: pass", {"cpu": 0.5}, Stopped.CPU, marks=pytest.mark.long),
+        pytest.param(
+            "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",
+            {"cpu": 0.5},
+            Stopped.CPU,
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_limit_ends_a_program_and_none_after_it(

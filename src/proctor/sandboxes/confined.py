@@ -10,6 +10,7 @@ more than it may is killed, and its program is run in another way.
 import marshal
 import mmap
 import os
+import resource
 import signal
 import socket
 import struct
@@ -22,8 +23,9 @@ import supervise
 import warm_supervisor
 import zygote
 
-JOB = struct.Struct("<ddI")
-"""Seconds and bytes of output that a program has, and the length of what its child reads."""
+JOB = struct.Struct("<dddI")
+"""Seconds, seconds of processor time and bytes of output that a program has, and the length of what
+its child reads."""
 
 
 PIECE = 65536
@@ -106,7 +108,8 @@ class Runner:
 
 def serve(runner, header):
     """Run one program, and report."""
-    wall, most, length = JOB.unpack(header)
+    wall, cpu, most, length = JOB.unpack(header)
+    before = used_by_children()
     pipes = [os.pipe() for _ in range(3)]
     pid = os.fork()
     if pid == 0:
@@ -120,6 +123,8 @@ def serve(runner, header):
     reads = [read for read, _ in pipes]
     child = Child(pid, runner.outputs)
     code, stopped, outputs = supervise.watch(child, reads, wall, int(most))
+    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and used_by_children() - before > cpu):
+        stopped = stopped or "cpu"
     warm_supervisor.send(
         runner.report,
         {
@@ -134,6 +139,12 @@ def serve(runner, header):
     )
     for output in outputs:
         output.hand_over(runner.report)
+
+
+def used_by_children():
+    """Return the processor time of all programs so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def become(runner, length, writes):

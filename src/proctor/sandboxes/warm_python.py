@@ -24,6 +24,7 @@ from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.processes import (
     GRACE,
     STARTED,
+    cpu_limit,
     end,
     group_bounds,
     police_of,
@@ -44,7 +45,7 @@ MOST = max(8, 6 * available_cores())
 """How many interpreters are kept; the one unused for longest makes room."""
 START_LIMIT = 120.0
 _HEADER = struct.Struct("<I")
-_CONFINED_HEADER = struct.Struct("<ddI")
+_CONFINED_HEADER = struct.Struct("<dddI")
 _HEAVY = re.compile(rf"\b(?:{'|'.join(sorted({name.partition('.')[0] for name in HEAVY}))})\b")
 
 
@@ -319,7 +320,8 @@ def _confined_job(program: Program, text: str, secret: bytes) -> tuple[bytes, by
             "secret": secret,
         }
     )
-    header = _CONFINED_HEADER.pack(program.limits.wall, program.limits.output, len(data))
+    wall, output = program.limits.wall, program.limits.output
+    header = _CONFINED_HEADER.pack(wall, cpu_limit(program), output, len(data))
     return data, header
 
 
