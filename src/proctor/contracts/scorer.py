@@ -85,6 +85,18 @@ class Probe:
     answer: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageSupport:
+    """What this machine has for a programming language."""
+
+    name: str
+    aliases: tuple[str, ...]
+    available: bool
+    version: str
+    install: str
+    tested: bool
+
+
 class Scorer(ABC):
     """The scoring of one attempt by one criterion: a dataclass whose fields are its parameters.
 
@@ -125,6 +137,11 @@ class Scorer(ABC):
 
     def missing(self) -> Iterable[str]:
         """Return what this machine lacks for scoring, with how to get it."""
+        return ()
+
+    @staticmethod
+    def languages() -> Sequence[LanguageSupport]:
+        """Return the programming languages it knows, with what this machine has for each."""
         return ()
 
     def open(self) -> None:  # noqa: B027 - most scorers have nothing to load

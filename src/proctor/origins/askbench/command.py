@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from proctor.engine.run.settings import RunSettings
+    from proctor.origins.askbench.dialect import Elsewhere
 
 
 @click.group(invoke_without_command=True)
@@ -90,10 +91,9 @@ def build(kind: str, data: Path, out: Path, as_json: bool) -> int:
     import json
 
     from proctor.cli.output import print_json
-    from proctor.core.suite import Spec
-    from proctor.registry import build as build_plugin
+    from proctor.origins.askbench.dialect import AskBench
 
-    rows = build_plugin("dialect", Spec(name="askbench")).build_combined(kind, data)
+    rows = AskBench().build_combined(kind, data)
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -129,9 +129,8 @@ def _run(options: dict[str, Any]) -> int:
 
 def _places(options: dict[str, Any]) -> dict[str, Path]:
     """Return where the INI wants the results of each task, inside of the working directory."""
-    from proctor.core.suite import Spec
+    from proctor.origins.askbench.dialect import AskBench
     from proctor.origins.askbench.layout import file_name
-    from proctor.registry import build as build_plugin
 
     if len(options["models"]) > 1:
         click.echo(
@@ -141,8 +140,7 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
         )
         return {}
     tasks = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
-    dialect = build_plugin("dialect", Spec(name="askbench"))
-    found = dialect.output_places(options["config"], compat=options["compat"] or "", tasks=tasks)
+    found = AskBench().output_places(options["config"], compat=options["compat"] or "", tasks=tasks)
     wanted: dict[str, list[str]] = {}
     for place in found:
         if place.save_dir:
@@ -186,21 +184,19 @@ def _settings(options: dict[str, Any]) -> "list[RunSettings]":
     ]
 
 
-def _elsewhere(config: Path) -> Any:
+def _elsewhere(config: Path) -> "Elsewhere | None":
     """Return the tasks that another tool runs, where the INI says so."""
-    from proctor.core.suite import Spec
-    from proctor.registry import build as build_plugin
+    from proctor.origins.askbench.dialect import AskBench
 
-    return build_plugin("dialect", Spec(name="askbench")).elsewhere(config)
+    return AskBench().elsewhere(config)
 
 
-def _gather(found: Any, options: dict[str, Any]) -> int:
+def _gather(found: "Elsewhere", options: dict[str, Any]) -> int:
     """Put the results that another tool left into the one summary."""
     from proctor.cli.output import print_json
-    from proctor.core.suite import Spec
-    from proctor.registry import build as build_plugin
+    from proctor.origins.askbench.layout import AskBenchLayout
 
-    layout = build_plugin("layout", Spec(name="askbench"))
+    layout = AskBenchLayout()
     asked = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
     rows = layout.gather(found.results, asked or found.tasks)
     known = [row for row in rows if row.metrics]

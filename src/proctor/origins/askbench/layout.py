@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
-from proctor import registry
 from proctor.contracts.report import Layout, RunView
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.suite import Case, Json, Spec
+from proctor.core.suite import Case, Json
 from proctor.origins.askbench import final
+from proctor.origins.askbench.dialect import AskBench
 from proctor.origins.askbench.records import (
     dialogue_record,
     rubric_record,
@@ -61,8 +61,7 @@ class AskBenchLayout(Layout):
         """Return what the INI calls a task, which its folder is named after."""
         if self.home is None or view.suite.dialect != "askbench":
             return view.suite.name
-        dialect = registry.build("dialect", Spec(name="askbench"))
-        places = dialect.output_places(self.home, compat=view.suite.compat)
+        places = AskBench().output_places(self.home, compat=view.suite.compat)
         names: dict[str, str] = {place.task: place.task_name for place in places}
         return names.get(view.suite.name, view.suite.name)
 

@@ -291,13 +291,12 @@ def _check(several: "list[RunSettings]", *, judged: bool = True) -> "Suite":
 
 def _battle_prompt(asked: _Request, language: str) -> Any:
     """Return the words of the battle: a file's, or none where Proctor's own are meant."""
-    from proctor.core.suite import Spec
-    from proctor.registry import build
+    from proctor.origins.colossal.dialect import Colossal
 
     path = asked.options["battle_prompt_file"]
     if path is None and not asked.options["compat"]:
         return None
-    return build("dialect", Spec(name="colossal")).battle_prompt(path, language)
+    return Colossal().battle_prompt(path, language)
 
 
 def _examined(
@@ -313,13 +312,11 @@ def _examined(
 
 def _write(outcomes: "list[Outcome]", asked: _Request) -> None:
     """Write the original's files; the charts, which show all models, with those of the last."""
-    from proctor.core.suite import Spec
-    from proctor.registry import build
+    from proctor.origins.colossal.layout import ColossalLayout
 
     written: set[Path] = set()
     for number, (name, outcome) in enumerate(zip(asked.names, outcomes, strict=True), 1):
-        params = {"model_name": name, "charts": number == len(outcomes)}
-        layout = build("layout", Spec(name="colossal", params=params))
+        layout = ColossalLayout(model_name=name, charts=number == len(outcomes))
         written |= set(layout.write(outcome.view, asked.options["save_path"]))
     _say_written(written, asked)
 
@@ -368,10 +365,9 @@ def _fill(options: dict[str, Any]) -> int:
     import json
 
     from proctor.cli.output import print_json, progress_bar, say
-    from proctor.core.suite import Spec
     from proctor.io.concurrency import run_sync
+    from proctor.origins.colossal.dialect import Colossal
     from proctor.origins.colossal.missing_answers import fill
-    from proctor.registry import build
     from proctor.store.store import Store
 
     source = options["target_file"]
@@ -382,7 +378,7 @@ def _fill(options: dict[str, Any]) -> int:
         raise click.UsageError("--out is the target file itself; the filled one is a new file")
     spec = options["fill_targets"]
     choice = _with_key(spec, options["openai_key"] or "")
-    dialect = build("dialect", Spec(name="colossal"))
+    dialect = Colossal()
     missing = dialect.unfilled(source)
     calls = call_settings(options)
     with Store.open(options["store"]) as store, progress_bar() as progress:

@@ -64,6 +64,7 @@ def infibench(**options: Any) -> int:
     from proctor.engine.run.evaluate import evaluate
     from proctor.engine.run.settings import RunSettings, SuiteSettings
     from proctor.io.concurrency import run_sync
+    from proctor.origins.infibench.layout import InfiBenchLayout
     from proctor.registry import build
     from proctor.store.store import Store
 
@@ -89,7 +90,7 @@ def infibench(**options: Any) -> int:
         else:
             options["out"].write_text(build("report", Spec(name=form)).render(view))
         detail, summary = _result_files(options)
-        layout = build("layout", Spec(name="infibench")).beside(options["suite"])
+        layout = InfiBenchLayout().beside(options["suite"])
         sums = layout.write_files(view, detail, summary)
         if not quiet and form == "table" and options["out"] is None:
             click.echo(f"\n{sums.text().strip()}")

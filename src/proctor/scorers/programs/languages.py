@@ -8,10 +8,10 @@ from proctor.scorers.programs.language_table import LANGUAGES
 from proctor.suggestions import suggest
 
 if TYPE_CHECKING:
-    from proctor.scorers.programs.toolchains import Listed
+    from proctor.contracts.scorer import LanguageSupport
 
 
-def languages() -> "list[Listed]":
+def languages() -> "list[LanguageSupport]":
     """Describe all languages: name, aliases, whether and in which version it is here."""
     from proctor.scorers.programs.toolchains import listed
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from proctor.contracts.scorer import LanguageSupport
 from proctor.io.child_processes import find_program, probe
 from proctor.io.search_paths import find_installed
 from proctor.scorers.programs.language import Language
@@ -52,25 +53,13 @@ class Toolchain:
         return tuple(self.names.get(part, part) for part in parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """Describe a language to a person."""
-
-    name: str
-    aliases: tuple[str, ...]
-    available: bool
-    version: str
-    install: str
-    tested: bool
-
-
-def listed() -> list[Listed]:
+def listed() -> list[LanguageSupport]:
     """Describe all languages, with what this machine has for them."""
     rows = []
     for language in LANGUAGES:
         available = not toolchain(language).missing
         rows.append(
-            Listed(
+            LanguageSupport(
                 name=language.name,
                 aliases=language.aliases,
                 available=available,

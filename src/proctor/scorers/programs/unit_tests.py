@@ -9,7 +9,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from proctor.contracts.sandbox import Sandbox
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import LanguageSupport, ScoreContext, Scorer
 from proctor.core.program import MIB, SECRET, Limits, Program, Step
 from proctor.core.score import Score
 from proctor.core.summation import in_turn
@@ -25,7 +25,6 @@ from proctor.scorers.programs.python_tests import (
 )
 from proctor.scorers.programs.test_outcome import TestOutcome, difference, outcome_of
 from proctor.scorers.programs.toolchains import (
-    Listed,
     Toolchain,
     lacking,
     listed,
@@ -150,7 +149,7 @@ class UnitTests(Scorer):
         return True
 
     @staticmethod
-    def languages() -> list[Listed]:
+    def languages() -> list[LanguageSupport]:
         """Describe all languages that tests may be in, and what this machine has for each."""
         return listed()
 
