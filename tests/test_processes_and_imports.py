@@ -77,7 +77,9 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     ),
     "__main__.py": ({"sys.path"}, "leaves the working directory, which python -m puts first"),
     "__init__.py": ({"importlib.import_module"}, OURS),
-    "_moved.py": ({"importlib.import_module", "sys.meta_path"}, OURS),
+    "_moved.py": (
+        {"importlib.import_module", "importlib.util.find_spec", "sys.meta_path"}, OURS
+    ),
     "origin_tables.py": ({"importlib.import_module"}, OURS),
     "cli/main.py": ({"importlib.import_module"}, OURS),
     "cli/demo.py": (
@@ -127,10 +129,10 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/own_process.py": (
         {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
          "proctor.io.child_processes.popen"},
-        "maths and overlap beside the grading process: this interpreter, our own module, no keys",
+        "overlap beside the grading process: this interpreter, our own module, no keys",
     ),
     "scorers/embedding/checkpoints.py": ({"importlib.metadata.version", "importlib.util.find_spec"}, OURS),
-    "scorers/maths/equality.py": ({"importlib.metadata.version"}, OURS),
+    "scorers/maths/comparing.py": ({"importlib.metadata.version"}, OURS),
     "scorers/text/conditions.py": (
         {"pydantic_monty.Monty"},
         "the interpreter of conditions, which comes with its package",
