@@ -10,13 +10,17 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # One more than there are cores, since many tests wait for a moment.
 TESTERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test full check docs bench clean
 
 demo: $(VENV)/.base
 	$(BIN)/proctor demo
 
 test: $(VENV)/.test
-	$(BIN)/pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(OPTIONS)
+
+# Everything at its full size; OPTIONS="--seed 7" kills at other moments. It takes hours.
+full: $(VENV)/.test
+	.ci/full $(OPTIONS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,7 +1,6 @@
-"""The command `proctor` for tests: quick to start, or with PROCTOR_FRESH=1 as it is for users."""
+"""Options and markers of the tests; the command `proctor`, quick to start or with --fresh as for users."""
 
 import gc
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from full import FULL, is_taken
+import needs
+from level import LEVEL, LEVELS
 from warm import CLIENT
 
 # Whoever starts tests in the background may have an interrupt ignored, which processes inherit.
@@ -20,14 +20,67 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+BY_FIXTURE = {"proctor": "commands", "postgres_server": "postgres", "postgresql_store": "postgres"}
+"""Markers that a test has by what it uses."""
+
+LONGEST = ("web", "fuzz", "hostile", "scorers")
+"""Folders that come first above the level `quick`, so that none is left to one worker in the end."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer how much is run, and what must not be skipped."""
+    group = parser.getgroup("proctor's own tests")
+    group.addoption(
+        "--level", choices=LEVELS, default="quick", help="how much is run (tests/level.py)"
+    )
+    group.addoption(
+        "--require", default="", metavar="NEED,…",
+        help=f"fail, and do not skip, tests with these needs: {', '.join(needs.NEEDS)}",
+    )  # fmt: skip
+    group.addoption(
+        "--fresh", action="store_true", help="start each command as a process of its own"
+    )
+    group.addoption("--seed", type=int, default=0, help="what the moments of kills begin with")
+    group.addoption(
+        "--postgres", default="", metavar="URL", help="a database on a server for tests"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the level before a test module is imported."""
+    LEVEL.name, LEVEL.seed = config.getoption("--level"), config.getoption("--seed")
+    needs.REQUIRED.update(name for name in config.getoption("--require").split(",") if name)
+    if unknown := needs.REQUIRED - needs.NEEDS.keys():
+        raise pytest.UsageError(f"--require: there is no need {', '.join(sorted(unknown))}")
+    needs.SERVER.extend(filter(None, [config.getoption("--postgres")]))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes long, unless everything is wanted."""
-    if FULL:
-        return
+    """Mark tests by what they use, and leave out what takes too long for the level."""
+    for item in items:
+        for fixture in BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(BY_FIXTURE[fixture])
     seen: Counter[str] = Counter()
-    taken = {item: is_taken(item, seen) for item in items}
+    taken = {item: LEVEL.takes(item, seen) for item in items}
     config.hook.pytest_deselected(items=[item for item in items if not taken[item]])
     items[:] = [item for item in items if taken[item]]
+    if LEVEL.ci:
+        items.sort(key=lambda item: (*LONGEST, _folder(item)).index(_folder(item)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose needs are not met, or fail it where they are required."""
+    for need in dict.fromkeys(
+        mark.name for mark in item.iter_markers() if mark.name in needs.NEEDS
+    ):
+        if reason := needs.problem(need):
+            needs.unmet(need, reason)
+
+
+def _folder(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
 def pytest_collection_finish() -> None:
@@ -47,13 +100,15 @@ def _nothing_of_other_tests() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def proctor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def proctor(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """Give the path of a program that does what `proctor` does.
 
     Most of the time of a small command goes into loading, so each is a fork of one process that
     has everything loaded. What must be started anew, to be killed for example, is not started so.
     """
-    if os.environ.get("PROCTOR_FRESH"):
+    if request.config.getoption("--fresh"):
         yield str(Path(sys.executable).with_name("proctor"))
         return
     folder = tmp_path_factory.mktemp("warm")

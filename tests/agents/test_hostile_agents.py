@@ -75,7 +75,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(out)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_batch_of_hostile_agents_is_complete(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,8 +1,7 @@
-"""The benchmarks: what they say of a ratio, the table, and with PROCTOR_BENCHMARKS that each runs."""
+"""The benchmarks: what they say of a ratio, the table, and in .ci/run that each runs."""
 
 import importlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+
+from level import LEVEL
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 KEYS = {"what", "ours", "theirs", "unit", "ratio", "note", "peer"}
@@ -81,6 +82,7 @@ def test_a_page_keeps_all_but_what_is_between_the_marks(
     assert text.count(modules.all.BEGIN) == text.count(modules.all.END) == 1
 
 
+@pytest.mark.scaled
 def test_a_peer_that_cannot_be_installed_is_said_to_be_missing(
     modules: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,7 +92,7 @@ def test_a_peer_that_cannot_be_installed_is_said_to_be_missing(
     monkeypatch.setattr(modules.peers, "PEERS", {"ghost": peer})
     (sentence,) = modules.all.absent_peers(install=False)
     assert sentence == "ghost was not compared with: not installed (not asked for)"
-    if "PROCTOR_BENCHMARKS" in os.environ:
+    if LEVEL.ci:
         (sentence,) = modules.all.absent_peers(install=True)
         assert "ghost.whl" in sentence
     assert not peer.installed()
@@ -117,7 +119,7 @@ def test_every_script_that_gives_rows_is_in_the_table(modules: SimpleNamespace) 
     assert {part.script for part in modules.all.PARTS} == giving
 
 
-@pytest.mark.skipif("PROCTOR_BENCHMARKS" not in os.environ, reason=".ci/run sets it")
+@pytest.mark.slow
 def test_every_benchmark_runs_with_tiny_sizes(tmp_path: Path) -> None:
     rows = tmp_path / "rows.json"
     command = [

@@ -47,7 +47,7 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
     assert text_of(DOCS / name) == generator().pages()[name], "run `make docs`"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_picture_shows_the_demo_of_today(proctor: str) -> None:
     """Compare words and numbers alone; how rich draws them may differ between its versions."""
     made, kept = generator().demo_picture((proctor,)), text_of(DOCS / "images" / "demo.svg")

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
+from needs import problem, unmet
 from proctor.formats.native.reader import Native
-from proctor.sandboxes.bubblewrap import Bubblewrap
+
+pytestmark = pytest.mark.fresh
 
 # What a command that takes long says meanwhile; on a quick machine it says nothing.
 PROGRESS = re.compile(r"(collect|grade|ask): [\d,]+.*/s")
@@ -126,8 +128,8 @@ def test_there_are_pages_to_run() -> None:
 def test_the_blocks_of_a_page_work_in_their_order(
     page: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    if page in PROGRAMS and (problems := list(Bubblewrap().problems())):
-        pytest.skip(problems[0])
+    if page in PROGRAMS and (reason := problem("sandbox")):
+        unmet("sandbox", reason)
     for block in blocks(page):
         if block.name:
             (tmp_path / block.name).parent.mkdir(parents=True, exist_ok=True)

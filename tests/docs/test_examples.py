@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.fresh
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 

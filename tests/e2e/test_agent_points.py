@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from proctor.sandboxes.bubblewrap import trial
 from proctor.testing import FakeServer
 
-pytestmark = pytest.mark.skipif(bool(trial()), reason=trial())
+pytestmark = pytest.mark.sandbox
 
 SUITE = """
 name: agents

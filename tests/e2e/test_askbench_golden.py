@@ -383,7 +383,7 @@ def test_several_tasks_and_nothing_twice(cli: Any) -> None:
     ] * 10
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_item_that_counts_as_not_met_is_not_bought_again(cli: Any) -> None:
     """The original's rule makes a mark of an unreadable item, and so it is done with."""
     scenario = SCENARIOS["healthbench"]

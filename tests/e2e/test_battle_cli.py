@@ -40,7 +40,7 @@ def by_name(messages: list[Any], body: Any) -> str:
     return json.dumps({"reason": "r", "score_1": places[0][1], "score_2": places[1][1]})
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_battle_its_charts_and_a_page(ready: Any) -> None:
     with FakeServer(by_name) as server:
         judge = ("--judge", f"openai:j@{server.url}")
@@ -67,7 +67,7 @@ def test_a_battle_its_charts_and_a_page(ready: Any) -> None:
     assert "alpha 11" in page
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_battle_that_is_killed_goes_on_where_it_was(ready: Any) -> None:
     with FakeServer(by_name, latency=0.05) as server:
         args = ["battle", "alpha", "beta", "--concurrency", "2"]

@@ -50,7 +50,7 @@ def served(folder: Path, *more: str) -> Iterator[list[str]]:
     assert "Traceback" not in trouble
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_new_is_read_and_said_and_served(tmp_path: Path) -> None:
     kept(tmp_path / "bench_runs", "first")
     with served(tmp_path) as said:
@@ -68,7 +68,7 @@ def test_what_is_new_is_read_and_said_and_served(tmp_path: Path) -> None:
             assert [run["name"] for run in json.load(answer)["test_runs"]] == ["first", "second"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_without_a_folder_the_store_is_served(tmp_path: Path) -> None:
     with served(tmp_path) as said:
         assert len(said) == 1
@@ -76,7 +76,7 @@ def test_without_a_folder_the_store_is_served(tmp_path: Path) -> None:
             assert json.load(answer)["total_count"] == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nothing_is_ever_pushed(tmp_path: Path) -> None:
     for flag in ("--enable_push_usage_data", "--disable_push_usage_data"):
         command = [sys.executable, "-m", "proctor.cli.main", "bench", flag]

@@ -147,7 +147,7 @@ def test_a_broken_suite_is_not_attacked(tmp_path: Path, capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().out)["counts"] == {"error": 1, "warning": 0, "note": 0}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_starter_suite_has_no_warnings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,7 +112,7 @@ def test_bootstrap_agrees_roughly(compared: Any) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_edited_suite_is_refused_and_can_be_forced(compared: Any) -> None:
     text = (compared.folder / "suite.yaml").read_text()
     compared.write("edited.yaml", text.replace("number: 46}", "number: 47}"))
@@ -135,7 +135,7 @@ def test_three_runs(compared: Any) -> None:
     assert "again and new cannot be told apart: 0.0 points of 100" in text
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_names_cannot_steer_the_terminal(compared: Any) -> None:
     compared.write(
         "odd.yaml",

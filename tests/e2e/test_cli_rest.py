@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.fresh
+
 INFIBENCH_CASE = """\
 id: one
 prompt_path: prompt.txt
@@ -21,7 +23,7 @@ grading:
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_report_in_every_format(small: Any, run_small: Callable[..., Any]) -> None:
     made = run_small("--cases")
     assert small.json("report", "@last", "--cases") == made
@@ -38,7 +40,7 @@ def test_report_in_every_format(small: Any, run_small: Callable[..., Any]) -> No
     assert (small.folder / "there" / "report.md").read_text().strip()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_references_to_runs(small: Any, run_small: Callable[..., Any]) -> None:
     run_small("--name", "first")
     run_small("--name", "second")
@@ -96,7 +98,7 @@ def test_check(small: Any) -> None:
     assert small.json("check", "bad.yaml", code=2)["counts"]["error"] >= 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_deep_check_attacks_the_criteria(cli: Any) -> None:
     cli.write(
         "suite.yaml",
@@ -145,7 +147,7 @@ def test_export_and_import_keep_every_number(small: Any, run_small: Callable[...
     assert "damaged.jsonl:2:1: error: the key 'id' is missing (at case)" in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_with_a_scorer_nobody_has_can_be_imported(small: Any) -> None:
     small.write("own.py", "from dataclasses import dataclass\nfrom proctor import Scorer\n\n"
                 "@dataclass(frozen=True)\nclass Yes(Scorer):\n    def score(self, ctx):\n"
@@ -189,7 +191,7 @@ def test_demo(cli: Any) -> None:
     assert "keywords" in cli("show", "demo-hasty", "en-python-aliasing").stdout
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_doctor(cli: Any) -> None:
     checks = {row["what"]: row["ok"] for row in cli.json("doctor")["checks"]}
     assert checks["grading processes"]
@@ -234,12 +236,9 @@ def test_doctor_names_what_an_extra_lacks(monkeypatch: pytest.MonkeyPatch) -> No
     assert not rows["fast YAML"]["optional"]
 
 
+@pytest.mark.sandbox
 def test_doctor_says_what_the_sandbox_lacks(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from proctor.cli import doctor
-    from proctor.sandboxes.bubblewrap import Bubblewrap
-
-    if list(Bubblewrap().problems()):
-        pytest.skip("bubblewrap does not work here")
 
     async def nothing(_: object) -> list[Any]:
         return []
@@ -251,7 +250,7 @@ def test_doctor_says_what_the_sandbox_lacks(cli: Any, monkeypatch: pytest.Monkey
     assert row["found"].startswith("no groups here: memory and processes are counted 50 times")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_origins_own_command(cli: Any) -> None:
     cli.write("suite_x.yaml", "cases:\n  - {path: case.yaml, weight: 1.0}\n")
     cli.write("case.yaml", INFIBENCH_CASE)
@@ -285,7 +284,7 @@ def test_help_and_version(cli: Any) -> None:
     assert "Did you mean 'report'" in cli("reprot", code=2).stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_table_in_a_pipe_is_never_cut_and_columns_limits_it(cli: Any) -> None:
     name = "a-case-with-a-rather-long-name-" + "x" * 60
     cli.write(
@@ -328,7 +327,7 @@ def test_equal_problems_are_told_once_with_their_places(cli: Any) -> None:
     assert told.count("unknown key 'answr'") == 1
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_deep_check_tells_equal_notes_once(cli: Any) -> None:
     cases = "".join(f"  - {{id: c{n}, ask: Say blue{n}., criteria: blue{n}}}\n" for n in range(20))
     cli.write("suite.yaml", f"name: blue\ncases:\n{cases}")

@@ -127,7 +127,7 @@ def test_a_broken_suite_is_said_with_its_place(small: Any) -> None:
     assert "did you mean 'weight'" in done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_rerun_grades_nothing(small: Any, run_small: Run) -> None:
     args = ["suite.yaml", "--answers", "answers.jsonl"]
     before = small.json("plan", *args)
@@ -182,7 +182,7 @@ def test_the_layout_of_the_origin(small: Any) -> None:
     assert names == {".yaml", ".txt"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_answers_may_be_csv_or_parquet(small: Any, run_small: Run) -> None:
     import pyarrow
     import pyarrow.parquet

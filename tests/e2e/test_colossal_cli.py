@@ -84,7 +84,7 @@ def by(made: Any, metric: str) -> dict[str, float]:
     return {name: row["value"] for name, row in rows.items()}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ratings_and_metrics(files: Any) -> None:
     with FakeServer(judge) as server:
         args = ("colossal", "--config_file", "config.json", *ONE)
@@ -106,7 +106,7 @@ def test_ratings_and_metrics(files: Any) -> None:
     assert table.read_text().splitlines()[0] == ",brainstorming,closed_qa,chat"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_table(files: Any) -> None:
     with FakeServer(mute) as server:
         args = ("colossal", "--config_file", "config.json", *ONE)
@@ -138,7 +138,7 @@ def test_models_are_asked_the_questions_of_a_config(files: Any) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_original(files: Any) -> None:
     with FakeServer(judge) as server:
         args = ("colossal", "--config_file", "config.json", *ONE, "--compat", "original")
@@ -177,7 +177,7 @@ def test_a_battle_as_the_original_held_it(files: Any) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_everything_at_once(files: Any) -> None:
     with FakeServer(judge) as server:
         args = ("colossal", "--config_file", "config.json", "--target_file", "targets.json", *TWO)
@@ -193,7 +193,7 @@ def test_metrics_alone_need_neither_judge_nor_key_nor_prompts(files: Any) -> Non
     assert made["usage"]["calls"] == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_key_is_sent_and_never_kept(files: Any) -> None:
     with FakeServer(judge, key=KEY) as server:
         files.env["OPENAI_BASE_URL"] = server.url

@@ -114,7 +114,7 @@ def test_killed_and_started_again(cli: Any) -> None:
     assert same(made, undisturbed(cli, args))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_interrupted_and_started_again(cli: Any) -> None:
     args = prepare(cli)
     with start(cli, args) as process:
@@ -133,7 +133,7 @@ def test_interrupted_and_started_again(cli: Any) -> None:
     assert made["totals"]["attempts"] == CASES * ATTEMPTS
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_processes_on_the_same_run(cli: Any) -> None:
     args = prepare(cli)
     first = start(cli, args)

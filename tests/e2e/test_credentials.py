@@ -107,7 +107,7 @@ def test_no_key_at_all_reaches_a_loopback_address_that_only_a_file_names(
     assert "canary" not in sent_to(strangers)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_environment_s_key_stays_out_of_the_folder_s_address(
     cli: Any, strangers: Listener, mine: Listener
 ) -> None:

@@ -33,7 +33,7 @@ class Polite(Scorer):
 WORDING = "def polite(path):\n    return path.read_text().split()\n"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_scorer_beside_the_suite_is_found_from_anywhere_and_its_scores_are_never_stale(
     cli: Any, tmp_path: Path
 ) -> None:

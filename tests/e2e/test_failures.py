@@ -58,7 +58,7 @@ def test_an_agent_that_raises_in_every_attempt_is_no_rate_of_0(
     assert "return {}[message]" in str(errors[0].text)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_agent_that_raises_sometimes_counts_where_it_answers_alone(
     cli: Any, agents: Path
 ) -> None:

@@ -1,12 +1,11 @@
 """Ctrl-C in every kind of run, and a store or a clock that fails: a clear message, nothing lost.
 
-PROCTOR_FAULTS=1 interrupts every kind of run; without it, none. PROCTOR_KILLINGS says how often runs
-of all kinds are killed at random moments (tests/killing.py); none without it.
+`.ci/run` interrupts every kind of run, and kills runs of all kinds at a few random moments
+(tests/killing.py), which `make full` does more often and --seed at other moments.
 """
 
 import contextlib
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -19,12 +18,12 @@ from unittest import mock
 import pytest
 
 from killing import KINDS, campaign, children, rows_of
-from proctor.sandboxes.bubblewrap import Bubblewrap
+from level import LEVEL
+from needs import problem, unmet
 from proctor.testing import FakeServer
 
-EVERY = bool(os.environ.get("PROCTOR_FAULTS"))
-KILLS = int(os.environ.get("PROCTOR_KILLINGS", "0"))
-ENDED = float(os.environ.get("PROCTOR_ENDED", "10"))
+KILLS = LEVEL.of(quick=0, ci=5, full=200)
+ENDED = 10.0
 """Seconds: 2 are promised where nothing else goes on; a machine that runs tests does more."""
 ENDLESS = "```\ndef f(x):\n    while True: pass\n```"
 
@@ -80,11 +79,12 @@ def at_work(kind: str, pid: int, server: FakeServer, judge: FakeServer, folder: 
     return [pid, *found] if found else []
 
 
-@pytest.mark.skipif(not EVERY, reason="takes a minute: PROCTOR_FAULTS=1")
+@pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("kind", SUITES)
 def test_an_interrupt_ends_a_run_soon(cli: Any, kind: str) -> None:
-    if kind == "programs" and list(Bubblewrap().problems()):
-        pytest.skip("bubblewrap does not work here")
+    if kind == "programs" and (reason := problem("sandbox")):
+        unmet("sandbox", reason)
     cases = "".join(f"  - {{id: c{n}, ask: Why, criteria: {SUITES[kind]}}}\n" for n in range(3))
     cli.write("suite.yaml", f"name: slow\ncases:\n{cases}")
     slow = FakeServer(roles={"cand": lambda messages, body: "no"}, latency=(100.0, 100.0))
@@ -145,7 +145,8 @@ def test_a_password_is_not_repeated(cli: Any, capsys: pytest.CaptureFixture[str]
     assert "proctor run s.yaml --answers 'a b' --store postgresql://me:***@host/db" in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.alone
 def test_a_store_that_others_hold(small: Any, run_small: Any) -> None:
     wanted = run_small("--store", "calm.db")["totals"]
     run_small("--store", "held.db", "--limit", "1")
@@ -169,7 +170,8 @@ def test_a_store_that_may_only_be_read(small: Any, run_small: Any) -> None:
     )
 
 
-@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.alone
 def test_a_clock_that_goes_backwards(small: Any, run_small: Any) -> None:
     wanted = run_small("--store", "calm.db")["totals"]
     now = [time.time()]
@@ -188,7 +190,8 @@ def test_a_clock_that_goes_backwards(small: Any, run_small: Any) -> None:
     assert len(listed["runs"] if isinstance(listed, dict) else listed) == 2
 
 
-@pytest.mark.skipif(not EVERY, reason="starts two processes: PROCTOR_FAULTS=1")
+@pytest.mark.slow
+@pytest.mark.alone
 def test_two_runs_of_one_name_are_two_runs(small: Any) -> None:
     for name, output in (("a", "42"), ("b", "43")):
         small.answers([{"case": "sum", "output": output}], f"{name}.jsonl")
@@ -211,7 +214,8 @@ def test_two_runs_of_one_name_are_two_runs(small: Any) -> None:
     assert (rows["runs"], rows["attempts"]) == (2, 5)
 
 
-@pytest.mark.skipif(not KILLS, reason="takes minutes: PROCTOR_KILLINGS=20")
+@pytest.mark.slow
+@pytest.mark.alone
 def test_killed_at_random_moments() -> None:
-    tally = campaign(KINDS, KILLS, int(os.environ.get("PROCTOR_KILLS_SEED", "0")), print)
+    tally = campaign(KINDS, KILLS, LEVEL.seed, print)
     assert tally.kills >= KILLS

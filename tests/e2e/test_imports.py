@@ -50,7 +50,7 @@ def forged(cli: Any, *more: str) -> Path:
     return path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_strangers_scores_do_not_become_ones_own(sums: Any) -> None:
     path = forged(sums)
     sums("import", str(path))
@@ -77,7 +77,7 @@ def test_a_strangers_run_does_not_replace_ones_own(sums: Any) -> None:
     assert len(sums.json("list", "runs")["runs"]) == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_that_will_be_made_is_not_there_before(sums: Any) -> None:
     """A file may bring more attempts under the id that one's own run is going to have."""
     path = forged(sums)
@@ -92,7 +92,7 @@ def test_a_run_that_will_be_made_is_not_there_before(sums: Any) -> None:
     assert (made["totals"]["attempts"], made["totals"]["rate"]) == (2, 0.0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_strangers_time_and_suite_move_nothing(sums: Any) -> None:
     path = forged(sums)
     rows = rows_of(path)
@@ -107,7 +107,7 @@ def test_a_strangers_time_and_suite_move_nothing(sums: Any) -> None:
     assert sums.json("report", "@last~1")["run"]["imported"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ones_own_suite_replaces_what_came_with_an_import(sums: Any) -> None:
     path = forged(sums)
     rows = rows_of(path)
@@ -125,7 +125,7 @@ def test_ones_own_suite_replaces_what_came_with_an_import(sums: Any) -> None:
     database.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_it_is_marked_wherever_it_is_shown(sums: Any) -> None:
     sums("import", str(forged(sums)))
     (row,) = sums.json("list", "runs")["runs"]
@@ -210,7 +210,7 @@ def test_a_file_that_was_changed_is_not_ones_own(sums: Any, change: Callable[[st
     assert sums.json("list", "runs")["runs"] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_key_of_another_store_is_needed_and_given_only_when_asked_for(sums: Any) -> None:
     sums.json(*RUN)
     sums("export", "@last", "--own", "--out", "own.jsonl")
@@ -229,7 +229,7 @@ def test_the_key_of_another_store_is_needed_and_given_only_when_asked_for(sums: 
     assert "--own" in sums("import", "own.jsonl", "--key", "mine.key", code=2).stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_was_imported_never_becomes_ones_own(sums: Any) -> None:
     path = forged(sums)
     sums("import", str(path))
@@ -241,7 +241,7 @@ def test_what_was_imported_never_becomes_ones_own(sums: Any) -> None:
     sums("export", "@last", "--own", "--out", "own.html", code=2)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_file_of_ones_own_is_a_quotation_elsewhere(sums: Any) -> None:
     sums.json(*RUN)
     sums("export", "@last", "--own", "--out", "own.jsonl")

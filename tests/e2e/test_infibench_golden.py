@@ -53,7 +53,7 @@ def test_every_published_attempt(published: Any, model: str) -> None:
     assert compared == 30 * 19
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_synthetic_answer(cli: Any, tmp_path: Path) -> None:
     records = [
         record

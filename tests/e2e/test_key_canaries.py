@@ -109,7 +109,7 @@ def found_in(folder: Path) -> list[str]:
     return [path.name for path in files if repeats(path.read_bytes().decode("latin-1"))]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_nothing_that_is_kept_or_shown_repeats_a_key(echo: Any, url: str) -> None:
     model, judge = f"openai:m@{url}/v1", f"openai:j@{url}/v1"
     token = ("--header", f"X-Team-Token={TEAM}")
@@ -145,7 +145,7 @@ def test_nothing_that_is_kept_or_shown_repeats_a_key(echo: Any, url: str) -> Non
     assert found_in(echo.folder) == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_agents_that_repeat_a_key(echo: Any, url: str) -> None:
     echo.write("agent.py", "import os\ndef answer(message, folder):\n"
                "    with open(folder + '/dump.txt', 'w') as file:\n        file.write(str(dict(os.environ)))\n"

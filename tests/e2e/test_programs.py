@@ -4,11 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.sandboxes.bubblewrap import Bubblewrap
-
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = pytest.mark.sandbox
 
 SUITE = """\
 cases:
@@ -37,7 +33,7 @@ def programs(cli: Any) -> Any:
     return cli
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_bad_programs_do_not_keep_good_ones_from_being_graded(programs: Any) -> None:
     planned = programs.json("plan", "suite.yaml", "--answers", "answers.jsonl")
     assert ["dart" in warning["message"] for warning in planned["warnings"]] == [True]
@@ -66,7 +62,7 @@ def test_what_was_run_is_shown(programs: Any) -> None:
     assert "assert f(2) == 4" in shown
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_same_program_is_not_run_again(programs: Any) -> None:
     same = f"Here it is:\n```\n{PROGRAMS['good']}\n```\nDone."
     programs.answers([{"case": "good", "output": same}], "others.jsonl")

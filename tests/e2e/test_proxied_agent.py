@@ -90,7 +90,7 @@ def post(url: str, **headers: str) -> tuple[int, bytes]:
         return error.code, error.read()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_command_serves_only_who_knows_its_secret(cli: Any) -> None:
     with FakeServer(model, key="upstream-key-1") as server:
         cli.env |= {"OPENAI_API_KEY": "upstream-key-1", "NO_PROXY": "*"}
@@ -116,7 +116,7 @@ def test_the_command_serves_only_who_knows_its_secret(cli: Any) -> None:
     assert "upstream-key-1" not in line + said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_secret_of_one_s_own_stays_the_same(cli: Any) -> None:
     cli.env["PROCTOR_PROXY_SECRET"] = "a-secret-that-stays"
     with FakeServer(model) as server:
@@ -131,7 +131,7 @@ def test_a_secret_of_one_s_own_stays_the_same(cli: Any) -> None:
     assert "at least 16" in done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_agents_calls_share_the_money_of_the_run(cli: Any) -> None:
     suite = "name: one\ncases:\n" + "".join(
         f"  - {{id: eggs{n}, ask: 'How many eggs, number {n}?', criteria: ['102']}}\n"

@@ -159,7 +159,7 @@ def attempts(cli: Any) -> int:
         connection.close()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_killed_run_is_interrupted_and_runs_again(
     cli: Any, started: Callable[[], subprocess.Popen[str]]
 ) -> None:
@@ -183,7 +183,7 @@ def test_a_killed_run_is_interrupted_and_runs_again(
     assert listed(cli) == {json.loads(out)["run"]["name"]: "complete"}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_that_a_person_stops_is_interrupted_at_once(
     cli: Any, started: Callable[[], subprocess.Popen[str]]
 ) -> None:

@@ -25,7 +25,7 @@ def journal_deleted(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [deleted, journal_deleted])
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_run_ends_and_names_the_file(cli: Any, harm: Callable[[Path], None]) -> None:
     cli.write("suite.yaml", SUITE)
     folder = cli.folder / ".proctor"

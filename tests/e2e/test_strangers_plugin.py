@@ -29,7 +29,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_by_name_and_by_module(cli: Any, installed: Path) -> None:
     cli.env["PYTHONPATH"] = str(installed)
     cli.answers([{"case": "one", "output": "Salt, please."}, {"case": "two", "output": "Salt!"}])

@@ -96,7 +96,7 @@ def test_the_threshold_ends_a_case_strictly_below(
     assert len(heard(cli)) == len(row["score_list"])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_batch_passes_over_what_is_done_and_flush_replaces_it(
     weaver: Callable[..., Any], cli: Any
 ) -> None:
@@ -117,7 +117,7 @@ def test_a_batch_passes_over_what_is_done_and_flush_replaces_it(
     assert len(heard(cli)) == 8, "the agent was asked again"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_flags_of_newer_versions(weaver: Callable[..., Any], cli: Any) -> None:
     (cli.folder / "cases" / "more.yaml").write_text(CASE.replace("first", "another"))
     started = time.monotonic()
@@ -230,7 +230,7 @@ def test_an_agent_that_is_not_there(weaver: Callable[..., Any]) -> None:
     assert "fix:" in said
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_quick_start(cli: Any, server: FakeServer) -> None:
     """Follow examples/taskweaver/README.md, with a judge on this machine."""
     shutil.copytree(REPO / "examples" / "taskweaver", cli.folder, dirs_exist_ok=True)

@@ -146,7 +146,7 @@ def rows(cli: Any, name: str = "sample_case_results.csv") -> list[dict[str, str]
         return list(csv.DictReader(file))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_cases_of_both_generations_name_the_project_from_where_the_evaluator_is_started(
     weaver: Callable[..., Any], cli: Any, server: FakeServer
 ) -> None:

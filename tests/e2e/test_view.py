@@ -56,7 +56,7 @@ def ask(address: str, path: str, **headers: str) -> tuple[int, str, str]:
     return answer.status, text, answer.headers.get("set-cookie") or ""
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_on_this_machine_no_token_is_needed(place: str) -> None:
     with viewed(place) as said:
         assert said[-1].startswith("http://127.0.0.1:")
@@ -70,7 +70,7 @@ def test_on_this_machine_no_token_is_needed(place: str) -> None:
         assert ask(said[-1], "/runs/x.json")[1].startswith("{")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_elsewhere_a_token_is_needed_and_said_so(place: str) -> None:
     with viewed(place, "--host", "0.0.0.0") as said:
         assert "others can reach" in said[0]
@@ -102,7 +102,7 @@ def test_what_is_wrong_is_said(
     assert said in done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_no_request_is_answered_like_everything_else(place: str) -> None:
     with viewed(place) as said:
         found = urlsplit(said[-1])

@@ -36,7 +36,7 @@ def proctor(folder: Path, *args: str) -> "subprocess.CompletedProcess[str]":
     )  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_texts_are_scored_and_programs_want_a_container(tmp_path: Path) -> None:
     answers = [{"case": "a", "output": "Paris."}, {"case": "b", "output": "def add(a, b): return a + b"}]  # fmt: skip
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, answers)))

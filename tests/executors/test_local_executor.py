@@ -72,7 +72,7 @@ def grade(tasks: list[GradeTask], workers: int = 1) -> dict[str, Score]:
 
 
 @pytest.mark.usefixtures("children")
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_catastrophic_pattern_costs_its_criterion_alone() -> None:
     bad = "a" * 40 + "b"
     tasks = [
@@ -112,7 +112,7 @@ STRANGE_DEEDS: dict[str, tuple[float | None, str]] = {
 
 
 @pytest.mark.usefixtures("children")
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_strange_scorer_costs_its_attempt_alone(capfd: pytest.CaptureFixture[str]) -> None:
     outputs = [said for deed in STRANGE_DEEDS for said in ("good", deed, "bad", "good")]
     scores = grade([task_of(STRANGE, outputs)])
@@ -126,7 +126,7 @@ def test_a_strange_scorer_costs_its_attempt_alone(capfd: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("children")
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_scorer_that_hangs_is_stopped() -> None:
     scores = grade([task_of(STRANGE, ["hang", "good"], limit=0.5)])
     assert (scores["0"].status, scores["1"].points) == ("failed", 1.0)
@@ -231,7 +231,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_killed_parent_leaves_no_worker() -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT.format(tests=str(HERE))], stdout=subprocess.PIPE, text=True

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from needs import imported
 from proctor.contracts.executor import Executor, GradeTask
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
@@ -25,7 +26,7 @@ from proctor.io import concurrency
 from proctor.io.concurrency import run_sync
 from proctor.registry import build
 
-ray = pytest.importorskip("ray")
+ray = imported("ray", "ray")
 
 from ray.cluster_utils import Cluster  # noqa: E402
 
@@ -37,10 +38,10 @@ Made = TypeVar("Made")
 HERE = Path(__file__).resolve().parent
 STRANGE = Spec(name="strange_scorers:Strange")
 # Ray leaves files and sockets to the garbage collector.
-pytestmark = pytest.mark.filterwarnings(
+pytestmark = [pytest.mark.ray, pytest.mark.alone, pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning",
     "ignore::pytest.PytestUnraisableExceptionWarning",
-)  # fmt: skip
+)]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -172,10 +173,9 @@ def test_an_attempt_that_kills_every_worker_is_found(
     assert "were lost" in made["-2"].reason
 
 
+@pytest.mark.sandbox
 def test_programs_run_on_the_nodes(executor: RayExecutor) -> None:
     spec = Spec(name="bubblewrap")
-    if list(build("sandbox", spec).problems()):
-        pytest.skip("there is no sandbox here")
     sandbox = executor.sandbox(spec)
     assert sandbox is not None
     assert (sandbox.tier, sandbox.safe) == ("bubblewrap", True)

@@ -1,9 +1,8 @@
 """Mutated suites, answers, replies and expressions: a ProctorError, or nothing; soon, in little memory.
 
-PROCTOR_FUZZ says how many inputs there are altogether; `make test` tries a few hundred.
+`make test` tries a few hundred altogether, `make full` ten thousand.
 """
 
-import os
 import resource
 from collections.abc import Iterator
 
@@ -13,8 +12,10 @@ from hypothesis import strategies as st
 
 from fuzz_seeds import ANSWERS, KINDS, SEEDS, TOKENS, Seed, mutated
 from fuzzing import compute, read_answers, read_reply, read_rounds, read_suite, within
+from level import LEVEL
 
-TOTAL = int(os.environ.get("PROCTOR_FUZZ", "200"))
+pytestmark = pytest.mark.scaled
+TOTAL = LEVEL.of(quick=200, ci=3_000, full=10_000)
 MEMORY = 700 * 2**20
 """By how much the process may grow at most, in bytes."""
 

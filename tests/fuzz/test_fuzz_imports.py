@@ -1,10 +1,9 @@
 """Mutated exports: a ProctorError or a run that every page shows; nothing of one's own is moved.
 
-A third of PROCTOR_FUZZ is how many inputs there are altogether; `make test` tries a few.
+`make test` tries a few, `make full` thousands.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -19,6 +18,7 @@ from starlette.testclient import TestClient
 
 from fuzz_seeds import KINDS, TOKENS, mutated
 from fuzzing import within
+from level import LEVEL
 from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.fingerprint import case_key, suite_key
@@ -34,7 +34,8 @@ from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 from proctor.web.app import make_app
 
-TOTAL = int(os.environ.get("PROCTOR_FUZZ", "300")) // 3
+pytestmark = pytest.mark.scaled
+TOTAL = LEVEL.of(quick=100, ci=1_000, full=3_333)
 CHANGES = st.lists(
     st.tuples(
         st.integers(0, KINDS - 1),
@@ -249,7 +250,7 @@ def test_what_is_mutated_is_right_before(room: Room) -> None:
 
 @tries(0.3)
 @given(changes=CHANGES)
-@pytest.mark.long
+@pytest.mark.slow
 def test_exports_with_other_bytes(room: Room, changes: list[tuple[int, int, int, int]]) -> None:
     path = room.folder / "run.jsonl"
     path.write_bytes(mutated(room.seed, changes))
@@ -305,7 +306,7 @@ def folder_of(room: Room, suite: bytes, run: bytes) -> Path:
 
 @tries(0.15)
 @given(changes=CHANGES, of_run=st.booleans())
-@pytest.mark.long
+@pytest.mark.slow
 def test_folders_with_other_bytes(
     room: Room, changes: list[tuple[int, int, int, int]], of_run: bool
 ) -> None:
@@ -317,7 +318,7 @@ def test_folders_with_other_bytes(
 
 @tries(0.15)
 @given(changes=STRUCTURED)
-@pytest.mark.long
+@pytest.mark.slow
 def test_folders_with_other_values(room: Room, changes: list[tuple[int, int, int, str]]) -> None:
     suite, run = (*changed([SUITE, RUN], changes), SUITE, RUN)[:2]
     root = folder_of(room, json.dumps(suite).encode(), json.dumps(run).encode())

@@ -1,6 +1,5 @@
 """Every route with odd paths, parameters and forms: an answer, never a broken page."""
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -12,13 +11,14 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from fuzzing import within
+from level import LEVEL
 from proctor.bench import TestSuite
 from proctor.core.comparison import Comparison, Preference
 from proctor.store.store import Store
 from proctor.web.app import make_app, routes
 
-SHARE = 0.05
-TRIES = max(20, round(int(os.environ.get("PROCTOR_FUZZ", "200")) * SHARE))
+pytestmark = pytest.mark.scaled
+TRIES = LEVEL.of(quick=20, ci=150, full=500)
 
 NAMES = [
     "q", "lang", "author", "case", "attempt", "run", "token", "sort", "id", "full", "after", "before", "scorer", "name",

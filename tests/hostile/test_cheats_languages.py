@@ -1,9 +1,8 @@
 """Answers in other languages that cheat: few still pass, and those are known.
 
-PROCTOR_LANGUAGES_WANTED, as .ci/run sets it, tries all languages; a plain run tries some.
+`make test` tries some of the languages, `.ci/run` all of them.
 """
 
-import os
 import re
 from pathlib import Path
 
@@ -20,9 +19,8 @@ from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import ROOM
 from scorers.programs.test_languages import BEFORE, SAMPLES
 
-ALL = bool(os.environ.get("PROCTOR_LANGUAGES_WANTED"))
 QUICK = ("perl", "bash", "sql", "javascript")
-SANDBOX = next(iter(Bubblewrap().problems()), None)
+OTHERS = (pytest.mark.languages, pytest.mark.slow)
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "safety.md"
 
 
@@ -32,18 +30,21 @@ def _closed() -> object:
     ROOM.close()
 
 
-@pytest.mark.parametrize("name", CHEATS)
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if cheat.lang in QUICK else OTHERS)
+        for name, cheat in CHEATS.items()
+    ],
+)
 @pytest.mark.sampled(7)
 def test_a_cheat_gets_no_points(name: str) -> None:
     cheat = CHEATS[name]
     language = named(cheat.lang)
     assert language is not None
-    if SANDBOX:
-        pytest.skip(SANDBOX)
     if lacks := toolchain(language).missing:
         pytest.skip(f"{', '.join(lacks)} not installed")
-    if not ALL and cheat.lang not in QUICK:
-        pytest.skip(".ci/run tries all languages (PROCTOR_LANGUAGES_WANTED)")
     sample = SAMPLES[cheat.lang]
     test = UnitTest(
         content=cheat.test or sample.test, before=BEFORE.get(cheat.lang, ""), timeout=20
@@ -55,10 +56,11 @@ def test_a_cheat_gets_no_points(name: str) -> None:
     assert made.points == float(cheat.passes), made
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("compat", ["", "original"])
 def test_a_test_that_never_calls_assert_can_be_passed(compat: str) -> None:
-    if SANDBOX or (named("c++") and toolchain(named("c++")).missing):
-        pytest.skip("no sandbox or no C++ here")
+    if named("c++") and toolchain(named("c++")).missing:
+        pytest.skip("no C++ here")
     test = UnitTest(content="#include <cassert>\nint main() { return twice(2) - 4; }", timeout=20)
     ctx = ScoreContext.of("```cpp\nint twice(int x) { return 2 * x; }\n```")
     ctx = ScoreContext(case=ctx.case, attempt=ctx.attempt, sandbox=ROOM.sandbox(Bubblewrap))

@@ -1,6 +1,6 @@
 """Answers that cheat: apart from the test none passes; in its process two kinds do, and no more.
 
-PROCTOR_HOSTILE=1 tries all of them in interpreters of their own as well.
+Above the level `quick`, all of them are tried in interpreters of their own as well.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import os
 import pytest
 
 from hostile.python_cheats import CHEATS, PASSES_IN_ONE_PROCESS, RIGHT, TESTS
+from level import LEVEL
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import Score
@@ -17,11 +18,9 @@ from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import Cold
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = [pytest.mark.sandbox, pytest.mark.scaled]
 
-ALL = bool(os.environ.get("PROCTOR_HOSTILE"))
+ALL = LEVEL.ci
 QUICK = tuple(CHEATS)[::3]
 """What a plain test run tries in one process; apart from the answer it tries all."""
 WAYS: dict[str, tuple[type[Sandbox], bool | None]] = {
@@ -67,7 +66,7 @@ def scores(request: pytest.FixtureRequest) -> tuple[str, dict[str, Score]]:
 def test_a_cheat_gets_no_points(scores: tuple[str, dict[str, Score]], name: str) -> None:
     way, found = scores
     if name not in found:
-        pytest.skip(".ci/run tries all of them in one process (PROCTOR_HOSTILE)")
+        pytest.skip(".ci/run tries all of them in one process")
     shared = way.endswith("one process")
     passes = shared and name in PASSES_IN_ONE_PROCESS
     assert (found[name].points, found[name].out_of) == (float(passes), 1.0), found[name]

@@ -24,18 +24,16 @@ from hostile.corpus import (
     on_path,
     who,
 )
+from level import LEVEL
 from proctor.core.program import MIB, Limits, Program, Ran, Step
 from proctor.io.concurrency import map_unordered
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.sandboxes.groups import make_group
 
-works = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
-pytestmark = works
+pytestmark = [pytest.mark.sandbox, pytest.mark.scaled]
 PATHS = WHO[who()]
-ALL = bool(os.environ.get("PROCTOR_HOSTILE"))
+ALL = LEVEL.ci
 
 
 def some(programs: list[Any], share: int = 3) -> list[Any]:
@@ -177,7 +175,7 @@ def became_alone(host: Any) -> dict[tuple[str, str], Ran]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user has no control groups anyway")
 @pytest.mark.parametrize(("name", "path"), some(ALONE_ROWS, 3))
-@pytest.mark.long
+@pytest.mark.slow
 def test_limits_hold_without_control_groups(
     became_alone: dict[tuple[str, str], Ran], host: Any, name: str, path: str
 ) -> None:

@@ -13,14 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from hostile.elsewhere import copy_to, run_tests
-from proctor.sandboxes.bubblewrap import Bubblewrap
+from hostile.elsewhere import SOME_ATTACKS, copy_to, run_tests
+from level import LEVEL
 
-ALL = "PROCTOR_LANGUAGES_WANTED" in os.environ
-SOME = (
-    "write_proc or mark_host or proc_sys or kernel_memory or sys_files or fork_bomb.py"
-    " or open_supervisor or read_first or see_others or claim_on_every or warm_interpreter or host_is"
-)
 STAYS = """
 import sys
 from proctor.sandboxes.bubblewrap import droppable
@@ -29,7 +24,7 @@ sys.exit(droppable((sys.prefix,)))
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser becomes nobody"),
-    pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"),
+    pytest.mark.sandbox,
 ]
 
 
@@ -48,14 +43,14 @@ def python_in(place: Path) -> str:
     return str(place / "environment/bin/python")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_superuser_stays_what_it_is_here(place: Path) -> None:
     paths = f"{place / 'src'}:{place / 'packages'}"
     given = [python_in(place), "-c", STAYS]
     assert subprocess.run(given, env={"PYTHONPATH": paths}, check=False).returncode == 0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_with_a_closed_environment(place: Path) -> None:
-    chosen = () if ALL else ("-k", SOME)
+    chosen = () if LEVEL.full else ("-k", SOME_ATTACKS)
     run_tests(python_in(place), place, ("tests/hostile/test_hostile.py", *chosen), {}, limit=600)

@@ -11,12 +11,12 @@ from proctor.contracts.scoring import run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.registry import build
-from proctor.sandboxes.bubblewrap import Bubblewrap, trial
+from proctor.sandboxes.bubblewrap import Bubblewrap
 
 if TYPE_CHECKING:
     from conftest import Host
 
-pytestmark = pytest.mark.skipif(bool(trial()), reason=trial())
+pytestmark = pytest.mark.sandbox
 
 # What is refused is caught by nobody: the error is the snippet's own, and its name the reason.
 HOSTILE: list[tuple[str, str, str]] = [
@@ -86,7 +86,7 @@ def run(snippets: list[str]) -> list[Score]:
     return asyncio.run(each())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_attack_is_a_miss_with_its_name(host: "Host") -> None:
     """All in one sandbox, a good snippet after each: what one did is gone before the next."""
     assert len(HOSTILE) >= 20

@@ -1,7 +1,7 @@
 """Folders full of files that tools and interpreters obey: no command of Proctor obeys any of them.
 
 A suite is examined in the folder that it came in. Each trap there leaves a note if it is sprung,
-with the key that it found. All lie there at once; the note says which it was. PROCTOR_HOSTILE=1
+with the key that it found. All lie there at once; the note says which it was. `.ci/run`
 tries every command, every way to start Proctor, and every language.
 """
 
@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from level import LEVEL
 from proctor.io.child_processes import find_program
-from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.programs.language_table import LANGUAGES
 from proctor.scorers.programs.toolchains import toolchain
 
-ALL = bool(os.environ.get("PROCTOR_HOSTILE"))
-every_way = pytest.mark.skipif(not ALL, reason="PROCTOR_HOSTILE=1 tries every way")
+pytestmark = pytest.mark.scaled
+ALL = LEVEL.ci
 KEY = "sk-canary-of-the-person"
 PROGRAM = str(Path(sys.executable).with_name("proctor"))
 # Modules that are imported, or would be if they were there; and such as nobody has.
@@ -308,9 +308,6 @@ CHECK = ("check", "languages.json")
 RUN = ("run", "suite.yaml", "--answers", "answers.jsonl")
 PYTHON_AGENT = ("run", "agents.yaml", "--agent", "python:my_agent:answer")
 EXEC_AGENT = ("run", "agents.yaml", "--agent", "exec:printf yes")
-sandboxed = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
 
 
 def without_start_files(trapped: Trapped) -> None:
@@ -332,29 +329,29 @@ def test_the_traps_work(trapped: Trapped) -> None:
         assert trapped.sprung(), command
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("args", "codes"),
     [
         (CHECK, (0, 2)),
         (RUN, (0, 2, 3)),
         (PYTHON_AGENT, (0, 3)),
-        pytest.param(("plan", *RUN[1:]), (0, 2), marks=every_way),
-        pytest.param(("plan", *PYTHON_AGENT[1:]), (0,), marks=every_way),
-        pytest.param(("plan", *EXEC_AGENT[1:]), (0,), marks=every_way),
-        pytest.param(EXEC_AGENT, (0, 3), marks=every_way),
-        pytest.param((*EXEC_AGENT, "--agent-option", "sandboxed=true"), (0, 3), marks=every_way),
-        pytest.param((*PYTHON_AGENT[:2], "--model", "openai:x@http://127.0.0.1:9/v1"), (0, 2, 3), marks=every_way),
-        pytest.param(("check", "suite.yaml", "--deep"), (0, 2), marks=every_way),
-        pytest.param(("check", "."), (0, 2), marks=every_way),
-        pytest.param(("convert", "suite.yaml", "--to", "native", "--out", "native"), (0, 2), marks=every_way),
-        pytest.param(("doctor",), (0, 2), marks=every_way),
-        pytest.param(("doctor", "--sandbox", "docker"), (0, 2), marks=every_way),
-        pytest.param(("list", "languages"), (0,), marks=every_way),
-        pytest.param(("list", "scorers"), (0,), marks=every_way),
-        pytest.param(("list", "models"), (0, 2), marks=every_way),
-        pytest.param(("list", "runs"), (0, 2), marks=every_way),
-        pytest.param(("demo",), (0, 2, 3), marks=every_way),
+        pytest.param(("plan", *RUN[1:]), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("plan", *PYTHON_AGENT[1:]), (0,), marks=pytest.mark.slow),
+        pytest.param(("plan", *EXEC_AGENT[1:]), (0,), marks=pytest.mark.slow),
+        pytest.param(EXEC_AGENT, (0, 3), marks=pytest.mark.slow),
+        pytest.param((*EXEC_AGENT, "--agent-option", "sandboxed=true"), (0, 3), marks=pytest.mark.slow),
+        pytest.param((*PYTHON_AGENT[:2], "--model", "openai:x@http://127.0.0.1:9/v1"), (0, 2, 3), marks=pytest.mark.slow),
+        pytest.param(("check", "suite.yaml", "--deep"), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("check", "."), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("convert", "suite.yaml", "--to", "native", "--out", "native"), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("doctor",), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("doctor", "--sandbox", "docker"), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("list", "languages"), (0,), marks=pytest.mark.slow),
+        pytest.param(("list", "scorers"), (0,), marks=pytest.mark.slow),
+        pytest.param(("list", "models"), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("list", "runs"), (0, 2), marks=pytest.mark.slow),
+        pytest.param(("demo",), (0, 2, 3), marks=pytest.mark.slow),
     ],
     ids=lambda value: " ".join(value) if value and isinstance(value[0], str) else "",
 )  # fmt: skip
@@ -370,8 +367,8 @@ def test_no_trap_is_sprung(trapped: Trapped, args: tuple[str, ...], codes: tuple
     assert "6.6.6" not in done.stdout
 
 
-@sandboxed
-@every_way
+@pytest.mark.sandbox
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start",
     [
@@ -415,8 +412,8 @@ def early_modules(first: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@sandboxed
-@pytest.mark.long
+@pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_suite_imports_its_modules_with_permission_and_not_without(tmp_path: Path) -> None:
     suite = tmp_path / "elsewhere" / "suite"
     suite.mkdir(parents=True)
@@ -439,7 +436,7 @@ def test_a_suite_imports_its_modules_with_permission_and_not_without(tmp_path: P
         note.unlink()
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_link_to_packages_shows_nothing(tmp_path: Path) -> None:
     secret = tmp_path / "private" / "typescript"
     secret.mkdir(parents=True)
@@ -464,8 +461,8 @@ def test_a_link_to_packages_shows_nothing(tmp_path: Path) -> None:
     assert found["version"] == ""
 
 
-@sandboxed
-@every_way
+@pytest.mark.sandbox
+@pytest.mark.slow
 @pytest.mark.skipif(not find_program("node"), reason="node is not installed")
 @pytest.mark.parametrize("link", ["node_modules", "node_modules/a", "node_modules/@a/b"])
 def test_a_program_reads_nothing_through_a_link(tmp_path: Path, link: str) -> None:

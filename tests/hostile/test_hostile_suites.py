@@ -1,6 +1,6 @@
 """Suites and answers made to do harm: each ends soon, in little memory, and says what is wrong.
 
-What is merely broken is in tests/broken. PROCTOR_HOSTILE=1 makes the large ones as large as
+What is merely broken is in tests/broken. `make full` makes the large ones as large as
 strangers might.
 """
 
@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 
 from fuzzing import within
+from level import LEVEL
 from proctor.cli.main import _run
 from proctor.scorers.text.blanks import Blanks
 from proctor.scorers.text.comparisons import Matches
 from proctor.scorers.text.keywords import Keywords
 
-LARGE = bool(os.environ.get("PROCTOR_HOSTILE"))
+pytestmark = pytest.mark.scaled
+LARGE = LEVEL.ci
 SECONDS = 120 if LARGE else 60
 MEMORY = (2000 if LARGE else 700) * 2**20
 SECRET = "the-secret-outside"

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from full import FULL
+from level import LEVEL
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import Score
 from proctor.io.concurrency import map_unordered
@@ -13,9 +13,7 @@ from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import Cold
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = [pytest.mark.sandbox, pytest.mark.scaled]
 
 RIGHT = "def twice(x):\n    return 2 * x"
 ATTACKS = {
@@ -80,7 +78,7 @@ async def _score(sandbox: Bubblewrap, answer: str) -> Score:
     return await UnitTests(tests=(TEST,), lang="python").score(ctx)
 
 
-@pytest.fixture(scope="module", params=[Bubblewrap, Cold] if FULL else [Bubblewrap])
+@pytest.fixture(scope="module", params=[Bubblewrap, Cold] if LEVEL.ci else [Bubblewrap])
 def scores(request: pytest.FixtureRequest) -> dict[str, tuple[Score, Score]]:
     """Score every attack, and a right answer after it where an interpreter is used again."""
 
@@ -105,7 +103,7 @@ def scores(request: pytest.FixtureRequest) -> dict[str, tuple[Score, Score]]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_attack_gets_no_points(scores: dict[str, tuple[Score, Score]], name: str) -> None:
     attack, right = scores[name]
     assert (attack.points, attack.out_of) == (0.0, 1.0), attack

@@ -1,7 +1,6 @@
 """Parquet files: rows as plain values, in a process that a file may ruin and nothing else."""
 
 import datetime
-import os
 import re
 import resource
 import subprocess
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from level import LEVEL
 from proctor.errors import SuiteError, UsageError
 from proctor.io import child_processes, row_files
 from proctor.io.row_files import parquet_columns, read_rows
@@ -125,7 +125,6 @@ BOMBS = [
 SMALL = (many_columns, deep_type, far_away, not_utf8)
 """Those that take no memory to make, and none to refuse."""
 ALWAYS = (text_many_times, many_rows)
-FULL = bool(os.environ.get("PROCTOR_FULL"))
 
 
 @pytest.mark.parametrize(("make", "words"), BOMBS, ids=[make.__name__ for make, _ in BOMBS])
@@ -137,9 +136,9 @@ def test_a_small_file_that_holds_too_much_is_refused(
         with pytest.raises(SuiteError, match=words):
             rows_of(make(tmp_path / "suite.parquet"))
         return
-    if not FULL:
+    if not LEVEL.ci:
         if make not in ALWAYS:
-            pytest.skip("PROCTOR_FULL is not set")
+            pytest.skip(".ci/run makes the large ones")
         # The same in a tenth of the size, which shows as much.
         monkeypatch.setattr(sys.modules[__name__], "BIG", BIG[:300_000])
         monkeypatch.setenv("PROCTOR_MAX_DECODED", str(100 * MEGABYTE))
@@ -183,7 +182,7 @@ def test_whoever_trusts_a_file_may_raise_its_limits(
         rows_of(path)
 
 
-@pytest.mark.skipif(not FULL, reason="PROCTOR_FULL is not set")
+@pytest.mark.slow
 def test_a_million_rows_are_read_in_little_memory(tmp_path: Path) -> None:
     count = 1_000_000
     columns = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from full import FULL
 from judging.injections import INJECTIONS
+from level import LEVEL
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Reply, Usage
@@ -178,7 +178,7 @@ def made(injection: str, subject: Subject) -> str:
 def chosen(name: str) -> list[str]:
     """Return the injections tried on a subject: all of them, or every so-manyth where time is short."""
     names = list(INJECTIONS)
-    return names if FULL or name == "judged" else names[list(SUBJECTS).index(name) :: 8]
+    return names if LEVEL.ci or name == "judged" else names[list(SUBJECTS).index(name) :: 8]
 
 
 def test_there_are_enough_of_them() -> None:

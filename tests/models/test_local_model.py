@@ -2,20 +2,17 @@
 
 import asyncio
 import hashlib
-import os
 import sys
 import zipfile
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from needs import unmet
 from proctor.errors import ModelError, UsageError
 from proctor.models import weights
-
-needs_llama = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is missing")
 
 
 @pytest.fixture
@@ -44,7 +41,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return shelf
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_named_model_is_fetched_once_and_checked(small: Path, tmp_path: Path) -> None:
     told: list[str] = []
     path = weights.find("tiny", told.append)
@@ -129,7 +126,7 @@ def test_no_library(model: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) 
         asyncio.run(model("local", model="smollm2").check())
 
 
-@needs_llama
+@pytest.mark.weights
 def test_a_file_that_is_no_model(tmp_path: Path, model: Callable[..., Any]) -> None:
     path = tmp_path / "bad.gguf"
     path.write_bytes(b"nothing of the kind")
@@ -139,14 +136,12 @@ def test_a_file_that_is_no_model(tmp_path: Path, model: Callable[..., Any]) -> N
     assert "failed to load model" in str(raised.value)
 
 
-@needs_llama
+@pytest.mark.weights
 def test_the_small_model_really_answers(model: Callable[..., Any], ask: Any) -> None:
     try:
         weights.find("smollm2")
     except ModelError as error:
-        if os.environ.get("PROCTOR_WEIGHTS_WANTED"):
-            raise
-        pytest.skip(str(error))
+        unmet("weights", str(error))
 
     async def main() -> tuple[Any, Any, Any]:
         client = model("local", model="smollm2", slots=2, context=512)

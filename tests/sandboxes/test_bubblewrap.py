@@ -16,9 +16,7 @@ from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.bubblewrap import Bubblewrap, droppable, find_bwrap, visible
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = pytest.mark.sandbox
 
 
 def run(code: str, **given: Any) -> Ran:
@@ -81,7 +79,7 @@ def test_limits_that_a_program_may_answer(limits: dict[str, Any], code: str, say
     assert says in ran.stderr
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_warm_interpreter_holds_no_program_to_account_for_those_before_it() -> None:
     burn = b"import time\nwhile time.process_time() < 0.3: pass\n"
 

@@ -10,9 +10,7 @@ from proctor.core.program import MIB, Limits, Program, Ran, Stopped
 from proctor.sandboxes import warm_python
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = pytest.mark.sandbox
 PARTNER = Program(steps=(), files={"main.py": b"import os\nos.read(3, 1)\n"}, stdin=b"x\n")
 DONE = "\nimport os\nos.write(3, b'.')\n"
 
@@ -218,12 +216,12 @@ for request in (*range(0x8910, 0x8960), 0x89F0, 0x8B01):
         ("while True: pass", {"wall": 1.0}, Stopped.TIME),
         ("import time; time.sleep(60)", {"wall": 1.0}, Stopped.TIME),
         ("while True: print('x' * 1000)", {"output": 100_000}, Stopped.OUTPUT),
-        pytest.param("while True: pass", {"cpu": 0.5}, Stopped.CPU, marks=pytest.mark.long),
+        pytest.param("while True: pass", {"cpu": 0.5}, Stopped.CPU, marks=pytest.mark.slow),
         pytest.param(
             "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",
             {"cpu": 0.5},
             Stopped.CPU,
-            marks=pytest.mark.long,
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -1,24 +1,22 @@
 """The container tier: the contract of every sandbox, kept by docker or podman.
 
-It runs where PROCTOR_CONTAINER_IMAGE names an image with Python; .ci/run makes one.
+It runs where there is the image that .ci/container_image makes.
 """
 
 import asyncio
-import os
 import subprocess
 from typing import Any
 
 import pytest
 
+from needs import IMAGE
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
 from proctor.sandboxes import container
 from proctor.sandboxes.container import Container, find_engine
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 
-IMAGE = os.environ.get("PROCTOR_CONTAINER_IMAGE", "")
 PYTHON = (Step(argv=("python3", "main.py")),)
-needs_image = pytest.mark.skipif(not IMAGE, reason="PROCTOR_CONTAINER_IMAGE names no image")
 
 
 def program(code: str, **given: Any) -> Program:
@@ -39,12 +37,14 @@ def left_over() -> str:
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 def test_it_works_here() -> None:
     assert list(Container(image=IMAGE).problems()) == []
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 @pytest.mark.parametrize(
     ("code", "limits", "expected"),
     [
@@ -69,7 +69,8 @@ def test_limits(
     assert left_over() == ""
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 @pytest.mark.parametrize(
     ("code", "says"),
     [
@@ -91,7 +92,8 @@ def test_what_a_program_sees(code: str, says: str) -> None:
     assert says in ran.stdout + ran.stderr, ran
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 def test_files_steps_input_and_secret() -> None:
     ran = run(
         f"import sys; open('out', 'w').write(sys.stdin.read()); print('{SECRET}')",
@@ -103,7 +105,8 @@ def test_files_steps_input_and_secret() -> None:
     assert ran.files == {"out": b"given"}
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 def test_output_is_cut_in_the_middle() -> None:
     ran = run("print('a' * 100_000 + 'z')")
     assert ran.stdout.startswith("aaa")
@@ -111,7 +114,8 @@ def test_output_is_cut_in_the_middle() -> None:
     assert "bytes left out" in ran.stdout
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 def test_what_runs_in_the_background_ends_with_the_program() -> None:
     ran = run("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(60)")
     assert ran.finished
@@ -119,7 +123,8 @@ def test_what_runs_in_the_background_ends_with_the_program() -> None:
     assert left_over() == ""
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 def test_a_cancelled_run_leaves_nothing_behind() -> None:
     async def cancel() -> None:
         running = asyncio.ensure_future(
@@ -135,7 +140,8 @@ def test_a_cancelled_run_leaves_nothing_behind() -> None:
     assert left_over() == ""
 
 
-@needs_image
+@pytest.mark.alone
+@pytest.mark.container
 def test_a_unit_test_is_judged() -> None:
     scorer = UnitTests(tests=(UnitTest(content="assert f(1) == 2"), UnitTest(content="f(0) / 0")))
     given = ScoreContext.of("def f(x):\n    return x + 1")

@@ -91,7 +91,7 @@ def test_whoever_asks_while_it_is_made_goes_without() -> None:
     assert asyncio.run(ask()) == [None]
 
 
-@pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here")
+@pytest.mark.sandbox
 class TestInTheSandbox:
     """What programs can do with an aid."""
 

@@ -14,9 +14,7 @@ from proctor.errors import SandboxError
 from proctor.sandboxes import processes
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = pytest.mark.sandbox
 MAKES = "python3", "-c"
 
 

@@ -11,9 +11,7 @@ from proctor.core.program import MIB, Limits, Program, Ran
 from proctor.sandboxes import groups
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = pytest.mark.sandbox
 SCAN = """
 import gc
 gc.unfreeze()
@@ -152,7 +150,7 @@ def test_each_program_has_the_disk_that_it_was_given() -> None:
 @pytest.mark.skipif(
     os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_interpreter_outlives_what_the_kernel_kills_for_memory() -> None:
     hungry = "x = bytearray(b'x') * (2 * 2**30)"
     rans = run_all("pass", hungry, "print(1)", hungry, "print(1)", "import os; os._exit(9)")

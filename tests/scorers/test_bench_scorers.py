@@ -32,10 +32,6 @@ CASE = Case(id="1", messages=(), criteria=())
 TINY = Path(__file__).resolve().parents[1] / "golden" / "colossal_tinybert"
 hyphenates = pytest.mark.skipif(find_spec("pyphen") is None, reason="pyphen is not installed")
 knows_words = pytest.mark.skipif(find_spec("wordfreq") is None, reason="wordfreq is not installed")
-encodes = pytest.mark.skipif(
-    find_spec("torch") is None or find_spec("transformers") is None or not TINY.is_dir(),
-    reason="torch or the tiny encoder is not here",
-)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +221,7 @@ def test_specificity_says_where_the_tagger_is_not_here(monkeypatch: pytest.Monke
     arthur_scorers._tagger.cache_clear()
 
 
-@encodes
+@pytest.mark.torch
 def test_hedging_is_told_by_a_threshold() -> None:
     sentence = HedgingLanguage().sentence
     scorer = HedgingLanguage(model=str(TINY), threshold=0.99)
@@ -238,7 +234,7 @@ def test_hedging_is_told_by_a_threshold() -> None:
     assert try_scorer(old, ScoreContext.of("Paris.")).points == other.detail["value"]
 
 
-@encodes
+@pytest.mark.torch
 def test_similarity_leans_on_recall() -> None:
     scorer = BertSimilarity(model=str(TINY))
     made = try_scorer(scorer, ScoreContext.of("the cat sat", references=["the cat sat down"]))

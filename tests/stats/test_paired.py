@@ -6,7 +6,7 @@ from math import comb, sqrt
 import numpy as np
 import pytest
 
-from full import FULL
+from level import LEVEL
 from proctor.stats.intervals import t_quantile
 from proctor.stats.paired import Paired, PairedCases, cases_needed, holm, sign_flip_test
 
@@ -154,7 +154,7 @@ def test_the_interval_covers_the_truth(n: int, up: float, down: float) -> None:
 @pytest.mark.sampled(2)
 def test_graded_and_weighted_values_are_covered(method: str) -> None:
     random = np.random.default_rng(23)
-    hits, times = 0, (150 if method == "t" else 60) // (1 if FULL else 3)
+    hits, times = 0, (150 if method == "t" else 60) // (1 if LEVEL.ci else 3)
     for _ in range(times):
         weights = random.choice([1.0, 2.0, 5.0], 60)
         pairs = PairedCases()

@@ -1,9 +1,8 @@
 """Stores to test with: SQLite always, PostgreSQL where there is a server.
 
-PROCTOR_TEST_POSTGRES may name a database on one; else the package pgserver brings its own.
+--postgres may name a database on one; else the package pgserver brings its own.
 """
 
-import os
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -13,24 +12,22 @@ from typing import Any
 
 import pytest
 
+import needs
 from proctor.store.store import Store
 
-POSTGRES = os.environ.get("PROCTOR_TEST_POSTGRES", "")
-WANTED = bool(os.environ.get("PROCTOR_SHARED_STORE_WANTED") or POSTGRES)
-"""Whether there is time to try everything on both; else only what PostgreSQL has for itself."""
+# Where time is short, only what PostgreSQL has for itself is tried on it.
+BOTH = ["sqlite", pytest.param("postgresql", marks=(pytest.mark.postgres, pytest.mark.slow))]
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Any]:
+def postgres_server() -> Iterator[Any]:
     """Give the address of a PostgreSQL server, started once for all tests of a process."""
-    if POSTGRES:
-        import sqlalchemy
-
-        yield sqlalchemy.make_url(POSTGRES).set(drivername="postgresql")
-        return
-    pytest.importorskip("psycopg")
-    pgserver = pytest.importorskip("pgserver")
     import sqlalchemy
+
+    if needs.SERVER:
+        yield sqlalchemy.make_url(needs.SERVER[0]).set(drivername="postgresql")
+        return
+    import pgserver
 
     # Its socket lies in there, and the path of a socket may not be long.
     with tempfile.TemporaryDirectory(prefix="pg") as folder:
@@ -60,24 +57,22 @@ def _connected(url: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def postgresql(server: Any) -> Iterator[str]:
+def postgresql(postgres_server: Any) -> Iterator[str]:
     """Give the address of an empty schema on PostgreSQL."""
     schema = f"test_{uuid.uuid4().hex}"
-    with _connected(server) as connection:
+    with _connected(postgres_server) as connection:
         connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
-    own = server.update_query_dict({"options": f"-csearch_path={schema}"})
+    own = postgres_server.update_query_dict({"options": f"-csearch_path={schema}"})
     yield own.render_as_string(hide_password=False)
-    with _connected(server) as connection:
+    with _connected(postgres_server) as connection:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=BOTH)
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Give the address of a database with nothing in it."""
     if request.param == "sqlite":
         return str(tmp_path / "proctor.db")
-    if not WANTED:
-        pytest.skip("PROCTOR_SHARED_STORE_WANTED is not set")
     found: str = request.getfixturevalue("postgresql")
     return found
 

@@ -17,9 +17,6 @@ import pytest
 from proctor.store.store import Store
 
 CASES, ATTEMPTS = 5, 60
-WANTED = bool(os.environ.get("PROCTOR_SHARED_STORE_WANTED"))
-"""Whether there is time for all of this; else one of it is tried."""
-thorough = pytest.mark.skipif(not WANTED, reason="PROCTOR_SHARED_STORE_WANTED is not set")
 PATIENCE = 300
 """Seconds; a busy machine takes its time."""
 SLOW = """
@@ -123,7 +120,7 @@ def calm(machine: Machine, tmp_path: Path) -> dict[str, Any]:
     return numbers(machine.run("--store", str(tmp_path / "calm.db")))
 
 
-@thorough
+@pytest.mark.slow
 def test_killed_on_one_machine_and_finished_on_another(
     machines: list[Machine], address: str, tmp_path: Path
 ) -> None:
@@ -160,7 +157,7 @@ def begun(one: Machine, two: Machine) -> list[subprocess.Popen[str]]:
     return [first, second]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_machines_at_one_run(machines: list[Machine], address: str) -> None:
     one, two = machines
     processes = begun(one, two)
@@ -179,7 +176,7 @@ def test_two_machines_at_one_run(machines: list[Machine], address: str) -> None:
         assert not list(Path(address).parent.glob("*.lock"))
 
 
-@thorough
+@pytest.mark.slow
 def test_who_waits_takes_over_from_who_is_killed(machines: list[Machine], tmp_path: Path) -> None:
     one, two = machines
     first, second = begun(one, two)
@@ -191,7 +188,7 @@ def test_who_waits_takes_over_from_who_is_killed(machines: list[Machine], tmp_pa
     assert numbers(json.loads(out)) == calm(two, tmp_path)
 
 
-@thorough
+@pytest.mark.slow
 def test_several_runs_and_readers_at_once(machines: list[Machine], address: str) -> None:
     ended = threading.Event()
     looked = []
@@ -216,15 +213,15 @@ def test_several_runs_and_readers_at_once(machines: list[Machine], address: str)
         assert {run.name for run in store.runs.newest()} == {"a", "b"}
 
 
-@thorough
+@pytest.mark.slow
 def test_connections_that_break_in_the_middle_of_a_run(
-    tmp_path: Path, postgresql: str, server: Any
+    tmp_path: Path, postgresql: str, postgres_server: Any
 ) -> None:
     import sqlalchemy
 
     machine = Machine(tmp_path / "one", tmp_path / "log", postgresql)
     engine = sqlalchemy.create_engine(
-        server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+        postgres_server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
     )
     ended = threading.Event()
     broken = [0]
@@ -255,7 +252,7 @@ def test_connections_that_break_in_the_middle_of_a_run(
     assert numbers(json.loads(out)) == calm(machine, tmp_path)
 
 
-@thorough
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     path = tmp_path / "small.db"
     machine = Machine(tmp_path / "one", tmp_path / "log", str(path))

@@ -64,7 +64,7 @@ def test_sqlite_is_set_up_for_many_readers_and_one_writer(tmp_path: Path) -> Non
     assert found == ["wal", 1, 30_000]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_store_at_head_is_opened_without_alembic(tmp_path: Path) -> None:
     path = str(tmp_path / "x.db")
     program = (

@@ -130,7 +130,7 @@ def test_a_case_shared_by_suites_keeps_its_source_in_each(store: Store) -> None:
     assert {row.key for row in store.suites.newest()} == set(keys)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_cases_are_paged(store: Store) -> None:
     cases = [(f"key{number}", make_case(f"c{number}")) for number in range(1203)]
     store.suites.put(make_suite("long", ()), "long", cases)

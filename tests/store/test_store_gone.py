@@ -138,7 +138,7 @@ for turn in range(3):
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_others_that_come_and_go_are_no_harm(place: Path) -> None:
     with Store.open(str(place)) as store:
         store.calls.put([row("mine")])

@@ -40,7 +40,7 @@ def keys_of(name: str, number: int) -> list[str]:
     return [f"{name}-{number}-{i}" for i in range(BATCH)]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_killed_writer_leaves_whole_batches(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     process = writer(path, "w", 1_000_000)
@@ -65,7 +65,7 @@ def test_a_killed_writer_leaves_whole_batches(tmp_path: Path) -> None:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_processes_make_a_store_and_write_at_once(address: str) -> None:
     names = ("one", "two", "three")
     processes = [writer(address, name, 15) for name in names]

@@ -28,10 +28,10 @@ def store(postgresql: str) -> Iterator[Store]:
 
 
 @pytest.fixture
-def kill(server: Any) -> Iterator[Callable[[], int]]:
+def kill(postgres_server: Any) -> Iterator[Callable[[], int]]:
     """Give what ends all connections but its own."""
     engine = sqlalchemy.create_engine(
-        server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+        postgres_server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
     )
     query = (
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
@@ -183,7 +183,7 @@ def test_a_name_too_long_for_an_index(store: Store) -> None:
         f"mysql://me:{SECRET}@host/db",
     ],
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_password_is_never_shown(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     from proctor.cli.main import _run
 
@@ -212,10 +212,10 @@ def test_a_store_on_a_server_is_not_a_file(store: Store) -> None:
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_database_that_keeps_bytes_is_refused(server: Any, create: bool) -> None:
+def test_a_database_that_keeps_bytes_is_refused(postgres_server: Any, create: bool) -> None:
     name = f"bytes_{random.getrandbits(40)}"
     engine = sqlalchemy.create_engine(
-        server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
+        postgres_server.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT"
     )
     with engine.connect() as connection:
         connection.exec_driver_sql(
@@ -223,7 +223,7 @@ def test_a_database_that_keeps_bytes_is_refused(server: Any, create: bool) -> No
             " LC_COLLATE 'C' LC_CTYPE 'C'"
         )
     try:
-        address = server.set(database=name).render_as_string(hide_password=False)
+        address = postgres_server.set(database=name).render_as_string(hide_password=False)
         with pytest.raises(StoreError, match=r"SQL_ASCII.*--encoding=UTF8"):
             Store.open(address, create=create)
     finally:

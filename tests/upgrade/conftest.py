@@ -37,8 +37,8 @@ def sqlite_store(version: str, old_files: Path) -> str:
 
 @pytest.fixture
 def postgresql_store(version: str) -> Iterator[str]:
-    pytest.importorskip("psycopg")
-    pgserver = pytest.importorskip("pgserver")
+    import pgserver
+
     with tempfile.TemporaryDirectory(prefix="pg") as folder:
         running = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:

@@ -30,7 +30,7 @@ def reports_of(version: str) -> dict[str, Any]:
     return reports
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def store(request: pytest.FixtureRequest) -> str:
     address: str = request.getfixturevalue(f"{request.param}_store")
     return address
@@ -64,7 +64,7 @@ def test_no_call_is_to_be_bought_again(
         assert plan["attempts_stored"] == plan["attempts"] - plan["unanswered"], name
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_its_runs_end_again_without_any_server(
     version: str, sqlite_store: str, command: Any, written: Any
 ) -> None:
@@ -153,7 +153,7 @@ def test_its_pages_show_the_same_numbers(version: str, sqlite_store: str, comman
                 assert shown.status_code == 200, (name, case["id"])
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_its_runs_are_compared_exported_and_imported(
     version: str, sqlite_store: str, command: Any, tmp_path: Path
 ) -> None:

@@ -1,7 +1,6 @@
 """A store that others write to: one row that cannot be read breaks its own line, not the page."""
 
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
+from level import LEVEL
 from proctor.bench import TestSuite
 from proctor.cli.main import cli
 from proctor.core.comparison import Comparison, Preference
@@ -182,7 +182,7 @@ def check(place: Path) -> None:
 
 FEW = 12
 """How many of them `make test` tries, spread all over."""
-TRIED = CHANGES if os.environ.get("PROCTOR_FULL") else CHANGES[:: len(CHANGES) // FEW]
+TRIED = CHANGES if LEVEL.ci else CHANGES[:: len(CHANGES) // FEW]
 
 
 @pytest.mark.parametrize(("table", "column", "value"), TRIED)

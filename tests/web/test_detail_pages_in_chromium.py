@@ -1,19 +1,15 @@
 """The pages of single cases in a real browser: no text acts, and the keyboard does."""
 
-import os
-import shutil
 from typing import Any
 
 import pytest
 
-from full import FULL
+from level import LEVEL
+from needs import imported
 from proctor.store.store import Store
 
-pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") or os.environ.get("PROCTOR_CHROMIUM_WANTED")),
-    reason="chromium is not installed",
-)
+imported("playwright.sync_api", "browser")
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +27,9 @@ def place(
 
 
 def test_hostile_texts_do_nothing(page: Any, hostile: list[str]) -> None:
-    for number in range(0, len(hostile), 1 if FULL else 4):
+    for number in range(0, len(hostile), 1 if LEVEL.ci else 4):
         paths = [f"/runs/evil/cases/case%20{number}"]
-        if number % 3 == 0 or not FULL:
+        if number % 3 == 0 or not LEVEL.ci:
             paths.append(f"/runs/evil/label?case=case%20{number}")
             paths.append(f"/compare?run=evil&run=twin&case=case%20{number}")
         for path in paths:

@@ -275,7 +275,7 @@ ODD = ["%00", "%FF%FE", "%C3%28", "9" * 400, "-1", "1e999", "NaN", "%ED%A0%80", 
        "' OR 1=1 --", "[null,99999999999]", "[" * 500, "%5Bnull%2C1%5D", "x" * 5000, "", "%0d%0aX: 1"]  # fmt: skip
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_odd_parameters_break_nothing(client: TestClient) -> None:
     """Whatever stands in the query or the path, the answer is one that is described."""
     known = _known(client)

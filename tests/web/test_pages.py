@@ -165,7 +165,7 @@ def test_wrong_addresses_say_what_is_wrong(
     assert said in json.dumps(twin.json())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_link_of_a_page_leads_somewhere(client: TestClient, suite_key: str) -> None:
     from html import unescape
 

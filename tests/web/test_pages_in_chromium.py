@@ -1,22 +1,18 @@
 """The home, suite and run pages in a real browser: filter, sort, keys, dark, phone, progress."""
 
-import os
 import re
-import shutil
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from needs import imported
 from proctor.core.run import RunStatus
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") or os.environ.get("PROCTOR_CHROMIUM_WANTED")),
-    reason="chromium is not installed",
-)
+sync_api = imported("playwright.sync_api", "browser")
+pytestmark = pytest.mark.browser
 CASES = 60
 
 

@@ -1,22 +1,18 @@
 """The shared page opened from disk in a real browser: filter, sort, compare, dark, phone, strangers."""
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from needs import imported
 from proctor.store.store import Store
 from proctor.web.share.document import ShareSettings, write_page
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") or os.environ.get("PROCTOR_CHROMIUM_WANTED")),
-    reason="chromium is not installed",
-)
+sync_api = imported("playwright.sync_api", "browser")
+pytestmark = pytest.mark.browser
 CASES = 60
 
 

@@ -225,7 +225,7 @@ def test_a_judge_that_broke_off_costs_nothing_that_is_usable(manners: Any, serve
         assert len(server.asked("one")) == 3
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_kill_between_reply_and_verdict_reuses_the_reply(manners: Any, serve: Serve) -> None:
     """The judge's first reply is unreadable and stored; the second never comes: the run is killed."""
 

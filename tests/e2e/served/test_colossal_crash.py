@@ -1,7 +1,6 @@
 """Two models, three categories, ratings, metrics and a battle: killed, resumed, the same numbers."""
 
 import json
-import os
 import random
 import subprocess
 import time
@@ -10,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from level import LEVEL
 from proctor.testing import FakeServer
 from proctor.testing.replies import Answer, all_text
 
-KILLS = min(2, int(os.environ.get("PROCTOR_KILLS", "1")))
+KILLS = LEVEL.of(quick=1, ci=2, full=2)
 GRACE = 0.5
 CONCURRENCY = 8
 CATEGORIES = ("brainstorming", "closed_qa", "summarization")
@@ -71,7 +71,7 @@ def numbers(made: Any) -> Any:
     return runs, made["pairs"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_killed_and_resumed(examined: Any) -> None:
     with FakeServer(judge) as calm:
         done = examined.start(*args(calm, "calm.db"))

@@ -5,12 +5,10 @@ died with the reply unread, which shows as a reset. What a client had just read 
 it may not have stored yet: repeats are forgiven within GRACE before a kill, and nowhere else; and
 none at all is forgiven where the reply had been used already, by a later call for the same case.
 
-PROCTOR_KILLS=50 with PROCTOR_KILLS_CASES=200 kills more often (the default is quick),
-PROCTOR_KILLS_SEED at other moments.
+`make full` kills more often than `.ci/run`, and --seed at other moments.
 """
 
 import json
-import os
 import random
 import subprocess
 import time
@@ -18,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from level import LEVEL
 from proctor.testing import FakeServer
 
-KILLS = int(os.environ.get("PROCTOR_KILLS", "1"))
-SEED = int(os.environ.get("PROCTOR_KILLS_SEED", "0"))
+KILLS = LEVEL.of(quick=1, ci=4, full=50)
 GRACE = 0.5
 CONCURRENCY = 16
 
@@ -43,17 +41,15 @@ def kill_somewhere(
     return time.monotonic()
 
 
-@pytest.mark.parametrize(
-    "examination", [int(os.environ.get("PROCTOR_KILLS_CASES", "40"))], indirect=True
-)
-@pytest.mark.long
+@pytest.mark.parametrize("examination", [LEVEL.of(quick=40, ci=150, full=200)], indirect=True)
+@pytest.mark.slow
 def test_killed_at_random_moments(examination: Any) -> None:
     with examination.server() as calm:
         wanted = examination.numbers(examination.run(examination.args(calm, "calm.db")))
     assert wanted["totals"]["rate"] == pytest.approx(0.4)
     assert wanted["totals"]["errors"] == wanted["totals"]["unscored"] == 0
     assert len(calm.calls) == len(calm.counts()) == examination.calls_in_calm()
-    chance = random.Random(SEED)
+    chance = random.Random(LEVEL.seed)
     left, rounds = KILLS, 0
     while left > 0:
         rounds += 1

@@ -25,7 +25,7 @@ MORE = [
     indirect=["examination"],
     ids=["busy", "broken"],
 )
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_numbers_are_those_of_a_server_without_faults(examination: Any, rules: Any) -> None:
     with examination.server() as calm:
         wanted = examination.numbers(examination.run(examination.args(calm, "calm.db")))

@@ -21,14 +21,13 @@ from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.executors import local
 from proctor.executors.local import LocalExecutor
 from proctor.registry import build, find
-from proctor.sandboxes.bubblewrap import Bubblewrap, trial
+from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.store.store import Store
 from proctor.testing import try_scorer
 from room import ROOM
 
 SLOW = "(a+)+$"
 ENDLESS = "a" * 40 + "!"
-sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +98,7 @@ def test_a_pattern_that_is_slow_without_the_answer_is_the_suites_doing(
     assert f"{what} fares no better: the suite's own doing" in score.reason
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_penalty_is_not_escaped_by_making_it_slow(tmp_path: Path, store: Store) -> None:
     suite = r"""
         name: letters
@@ -115,7 +114,7 @@ def test_a_penalty_is_not_escaped_by_making_it_slow(tmp_path: Path, store: Store
     assert view.summary.totals.score == 0.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_handler_of_the_suite_is_not_given_what_was_never_looked_for() -> None:
     params = {
         "rules": [{"text": SLOW, "regex": True}],
@@ -175,7 +174,7 @@ class Deadly(Scorer):
 '''
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_answer_that_kills_its_grading_process_is_a_miss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,13 +193,13 @@ def test_an_answer_that_kills_its_grading_process_is_a_miss(
     assert "an ordinary text fares no better" in failed.reason
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_number_that_is_only_shown_is_no_miss() -> None:
     (score,) = graded(Spec(name="matches", params={"pattern": SLOW}), [ENDLESS], out_of=None)
     assert score.status == "failed"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_machine_that_is_too_busy_is_nobodys_miss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local._Worker, "_used", lambda self, before: 0.01)
     monkeypatch.setattr(local, "PATIENCE", 1.0)
@@ -264,7 +263,7 @@ def test_a_blank_whose_condition_fails_on_its_filling_alone_is_wrong() -> None:
     assert filled("nobody").status == "failed"
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_a_function_that_fails_on_an_answer_alone_makes_it_a_miss() -> None:
     def judged(source: str, answer: str, references: tuple[str, ...] = ()) -> Score:
         params: dict[str, Any] = {"module": "m", "func": "f", "source": dedent(source)}

@@ -316,7 +316,7 @@ def test_the_content_of_files_that_it_reads_counts(name: str, param: str, tmp_pa
     assert key(name, {param: str(path)}) != before
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_keys_are_the_same_in_every_process_and_folder(tmp_path: Path) -> None:
     code = (
         "import json, test_score_keys as t; t.checkpoints.device_of = lambda asked: 'cpu';"

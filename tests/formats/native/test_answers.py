@@ -174,7 +174,7 @@ def test_what_is_no_answers_file_is_refused_as_such(tmp_path: Path, name: str, t
         Native().answers(tmp_path, SUITE)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_texts_are_not_held(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with path.open("w") as file:

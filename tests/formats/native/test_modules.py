@@ -15,10 +15,8 @@ from proctor.errors import Problem, SuiteError
 from proctor.formats.native.reader import Native
 from proctor.formats.native.writer import write_native
 from proctor.formats.suite_modules import MOST
-from proctor.sandboxes.bubblewrap import Bubblewrap
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-NO_SANDBOX = next(iter(Bubblewrap().problems()), "")
 CHECKS = """\
 from beside import FULL
 
@@ -355,7 +353,7 @@ def run(proctor: str, folder: Path, suite: str, answers: dict[str, str]) -> dict
     return {case["id"]: case["value"] for case in result["cases"]}
 
 
-@pytest.mark.skipif(bool(NO_SANDBOX), reason=NO_SANDBOX)
+@pytest.mark.sandbox
 @pytest.mark.sampled(4)
 def test_a_suite_with_functions_runs_in_the_sandbox(tmp_path: Path, proctor: str) -> None:
     suite = """\
@@ -381,8 +379,8 @@ cases:
     )
 
 
-@pytest.mark.skipif(bool(NO_SANDBOX), reason=NO_SANDBOX)
-@pytest.mark.long
+@pytest.mark.sandbox
+@pytest.mark.slow
 def test_the_functions_on_the_page_judge_as_it_says(tmp_path: Path, proctor: str) -> None:
     page = (DOCS / "suite-format.md").read_text(encoding="utf-8")
     for name in ("checks.py", "functions.yaml"):

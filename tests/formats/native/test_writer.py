@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from full import FULL
 from json_schema import fits
+from level import LEVEL
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import SuiteError
@@ -127,12 +127,12 @@ def keys(suite: Suite) -> list[str]:
 
 
 @settings(
-    max_examples=150 if FULL else 40,
+    max_examples=150 if LEVEL.ci else 40,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(suite=suites)
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_is_written_reads_back_as_the_same_suite(tmp_path: Path, suite: Suite) -> None:
     path = write_native(suite, tmp_path)
     assert fits(read_yaml(path).data, SCHEMA)

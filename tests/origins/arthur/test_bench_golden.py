@@ -126,8 +126,10 @@ def test_precision_and_recall_are_weighted() -> None:
         assert weighted(row["P"], row["R"], 0.1) == pytest.approx(row["bertscore_score"], abs=1e-12)
 
 
+@pytest.mark.torch
 def test_vectors_are_matched_greedily() -> None:
-    torch = pytest.importorskip("torch")
+    import torch
+
     from proctor.scorers.embedding.greedy_match import _greedy, _Side
 
     for row in rows("bertscore.greedy_match"):

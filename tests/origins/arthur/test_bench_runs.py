@@ -20,7 +20,6 @@ from proctor.bench import (
 )
 from proctor.cli.main import _run
 from proctor.core.suite import Spec, Suite
-from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.store.store import Store
 
 INPUTS = ["a?", "b?", "c?"]
@@ -209,7 +208,7 @@ def test_the_command_line_sees_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "a passage" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="no sandbox on this machine")
+@pytest.mark.sandbox
 def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
     from proctor.bench import ScoringMethod
 
@@ -228,7 +227,7 @@ def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
     assert run.scores == [1.0, 0.0]
 
 
-@pytest.mark.skipif(bool(list(Bubblewrap().problems())), reason="no sandbox on this machine")
+@pytest.mark.sandbox
 @pytest.mark.parametrize("compat", ["", "original"])
 @pytest.mark.sampled(2)
 def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, compat: str) -> None:
@@ -282,7 +281,7 @@ def test_a_suite_of_programs_made_before_is_found_with_the_same_tests(tmp_path: 
         )
 
 
-@pytest.mark.skipif(find_spec("torch") is None, reason="torch is missing")
+@pytest.mark.torch
 @pytest.mark.parametrize("method", ["bertscore", "hedging_language"])
 def test_an_encoder_that_cannot_be_loaded_is_an_error_and_saves_nothing(
     tmp_path: Path, method: str

@@ -190,7 +190,7 @@ def test_a_run_that_is_not_there(make: Make) -> None:
         make(**LISTS).test_run("x")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_ten_thousand_cases_come_back(make: Make) -> None:
     texts = [f"question {number}" for number in range(10_000)]
     first = make("large", input_text_list=texts, reference_output_list=texts)

@@ -216,7 +216,7 @@ def test_formulas_and_rubbish_in_tables(tmp_path: Path) -> None:
     written(tmp_path, view())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_charts(tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     english = [one for one in RESULTS if one.case.id != "5"]

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import os
 import random
 import warnings
 from importlib.util import find_spec
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from needs import unmet
 from proctor import registry
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
@@ -23,10 +23,6 @@ from proctor.scorers.embedding import checkpoints
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 TINY = str(GOLDEN / "colossal_tinybert")
 WORDS = ["The", "cat", "sat", "on", "mat", "天气", "很好", "romance", "2007", "—", "?", "naïve"]
-needs_torch = pytest.mark.skipif(
-    find_spec("torch") is None or find_spec("transformers") is None,
-    reason="torch and transformers are missing",
-)
 
 
 def scorer(**params: Any) -> Any:
@@ -57,7 +53,7 @@ def made_up(count: int, seed: int = 1) -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-@needs_torch
+@pytest.mark.torch
 def test_the_originals_values() -> None:
     rows = golden()
     found = scorer(layer=2).score_batch([context(r["prediction"], r["reference"]) for r in rows])
@@ -96,14 +92,14 @@ def close(found: Any, wanted: Any) -> None:
         assert row == pytest.approx(expected, abs=2e-6)
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.parametrize("layer", [1, 2, 3])
 def test_the_packages_values(package: Any, layer: int) -> None:
     pairs = made_up(40)
     close(scorer(layer=layer).prf(pairs), package(pairs, num_layers=layer))
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.parametrize("name", ["texts.txt", "texts.json"])
 def test_rare_tokens_count_more(package: Any, tmp_path: Path, name: str) -> None:
     pairs = made_up(20)
@@ -116,7 +112,7 @@ def test_rare_tokens_count_more(package: Any, tmp_path: Path, name: str) -> None
     assert max(abs(a[2] - b[2]) for a, b in zip(found, plain, strict=True)) > 1e-4
 
 
-@needs_torch
+@pytest.mark.torch
 def test_rescaled(package: Any, tmp_path: Path) -> None:
     path = tmp_path / "baseline.tsv"
     path.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.31,0.32,0.33\n")
@@ -126,7 +122,7 @@ def test_rescaled(package: Any, tmp_path: Path) -> None:
     assert "no row for layer 3" in scorer(baseline=str(path)).score(context("a", "b")).reason
 
 
-@needs_torch
+@pytest.mark.torch
 def test_the_best_of_several_references_counts(package: Any) -> None:
     pairs = [("The cat sat", ["romance 2007", "The cat sat on mat", "天气"])]
     score = scorer(layer=2).score(context(pairs[0][0], *pairs[0][1]))
@@ -134,7 +130,7 @@ def test_the_best_of_several_references_counts(package: Any) -> None:
             score.detail["metrics"]["bert_score_recall"], score.points)], package(pairs))  # fmt: skip
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("said", "right", "wanted"),
     [
@@ -150,20 +146,20 @@ def test_texts_that_say_nothing(said: str, right: str, wanted: float) -> None:
     assert max(alone[0]) <= 1.0
 
 
-@needs_torch
+@pytest.mark.torch
 def test_neighbours_make_no_difference() -> None:
     pairs = [*made_up(30), ("x " * 3000, "The cat " * 2000), *made_up(30, seed=2)]
     alone = [scorer().prf([pair])[0] for pair in pairs]
     close(scorer().prf(pairs), alone)
 
 
-@needs_torch
+@pytest.mark.torch
 def test_a_text_too_long_is_cut() -> None:
     long, longer = "cat " * 600, "cat " * 600 + "romance " * 50
     assert scorer().prf([(long, longer)])[0] == pytest.approx((1.0, 1.0, 1.0), abs=1e-6)
 
 
-@needs_torch
+@pytest.mark.torch
 def test_equal_references_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from proctor.scorers.embedding.encoders import Encoder
 
@@ -179,7 +175,7 @@ def test_equal_references_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert sum(seen) == 3
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.parametrize("kind", ["bert", "camembert", "electra", "roberta", "xlm-roberta"])
 def test_no_filling_and_filling_agree(kind: str, tmp_path: Path) -> None:
     import torch
@@ -211,7 +207,7 @@ def test_no_filling_and_filling_agree(kind: str, tmp_path: Path) -> None:
         assert torch.allclose(rows[1], rows[2], atol=2e-5)
 
 
-@needs_torch
+@pytest.mark.torch
 def test_less_is_held_where_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
@@ -232,7 +228,7 @@ def test_less_is_held_where_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> 
     assert budgets[:3] == [2048, 1024, 512]
 
 
-@needs_torch
+@pytest.mark.torch
 def test_what_a_score_depends_on(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     path.write_text("one")
@@ -244,7 +240,7 @@ def test_what_a_score_depends_on(tmp_path: Path) -> None:
     assert len({plain, rare, scorer(idf=str(path)).toolchain()}) == 3
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("params", "reason"),
     [
@@ -262,7 +258,7 @@ def test_what_cannot_be_loaded_costs_the_criterion_alone(
     assert reason in found[0].reason
 
 
-@needs_torch
+@pytest.mark.torch
 def test_no_reference() -> None:
     found = scorer().score_batch([context("a"), context("cat", "cat")])
     assert found[0].status is ScoreStatus.FAILED
@@ -270,14 +266,12 @@ def test_no_reference() -> None:
     assert found[1].points == pytest.approx(1.0)
 
 
-@needs_torch
+@pytest.mark.torch
 def test_the_encoder_that_needs_no_hub() -> None:
     try:
         checkpoints.located(checkpoints.MINILM)
     except ModelError as error:
-        if os.environ.get("PROCTOR_WEIGHTS_WANTED"):
-            raise
-        pytest.skip(str(error))
+        unmet("weights", str(error))
     made = registry.build("scorer", Spec(name="bert_score"))
     right = "The committee approved the new budget on Friday."
     same, near, far = (

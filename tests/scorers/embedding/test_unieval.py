@@ -2,12 +2,12 @@
 
 import json
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from needs import problem, unmet
 from proctor import registry
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
@@ -22,10 +22,6 @@ KNOWN = json.loads((GOLDEN / "colossal.json").read_text(encoding="utf-8"))["unie
 TASKS = dict.fromkeys(("summarization", "dialogue", "data2text", "fact"), TINY)
 NOISE = 6e-6
 """What other neighbours in a batch do to this model's values, in single precision."""
-needs_torch = pytest.mark.skipif(
-    find_spec("torch") is None or find_spec("transformers") is None,
-    reason="torch and transformers are missing",
-)
 
 
 def scorer(*dimensions: str, **params: Any) -> Any:
@@ -57,7 +53,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             heard.extend(questions)
             return [float(len(question)) for question in questions]
 
-    pytest.importorskip("torch")
+    if reason := problem("torch"):
+        unmet("torch", reason)
     monkeypatch.setattr("proctor.scorers.embedding.unieval.answerer", lambda *given: Counting())
     return heard
 
@@ -69,7 +66,7 @@ def test_the_questions_are_the_originals_to_the_letter(dimension: str) -> None:
     assert question.filled(texts, "<OUT>") == KNOWN["input_formats"][dimension]
 
 
-@needs_torch
+@pytest.mark.torch
 def test_the_originals_answers() -> None:
     from proctor.scorers.embedding.t5_yes_no import answerer
 
@@ -83,7 +80,7 @@ def test_the_originals_answers() -> None:
     assert found == pytest.approx(values, abs=NOISE)
 
 
-@needs_torch
+@pytest.mark.torch
 @pytest.mark.parametrize("task", ["summarization", "dialogue", "data2text"])
 def test_the_originals_values(task: str) -> None:
     rows = KNOWN["aggregation"]["results"][task]["per_item"]
@@ -100,7 +97,7 @@ def test_the_originals_values(task: str) -> None:
         assert score.out_of is None
 
 
-@needs_torch
+@pytest.mark.torch
 def test_neighbours_make_no_difference() -> None:
     from proctor.scorers.embedding.t5_yes_no import Answerer
 
@@ -112,7 +109,7 @@ def test_neighbours_make_no_difference() -> None:
     assert found == pytest.approx([ours.likely([one])[0] for one in questions], abs=NOISE)
 
 
-@needs_torch
+@pytest.mark.torch
 def test_a_question_too_long_is_cut_at_its_end() -> None:
     from proctor.scorers.embedding.t5_yes_no import answerer
 
@@ -121,7 +118,7 @@ def test_a_question_too_long_is_cut_at_its_end() -> None:
     assert ask([long]) == pytest.approx(ask([long + "mat " * 300]), abs=1e-6)
 
 
-@needs_torch
+@pytest.mark.torch
 def test_less_is_asked_at_once_where_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
@@ -145,7 +142,7 @@ def test_less_is_asked_at_once_where_memory_runs_out(monkeypatch: pytest.MonkeyP
     assert sizes[-1] <= 20
 
 
-@needs_torch
+@pytest.mark.torch
 def test_a_checkpoint_of_two_tasks_is_loaded_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -276,7 +273,7 @@ def test_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@needs_torch
+@pytest.mark.torch
 def test_what_is_no_t5(tmp_path: Path) -> None:
     score = scorer(
         "dialogue-naturalness", models={"dialogue": str(GOLDEN / "colossal_tinybert")}
@@ -285,7 +282,7 @@ def test_what_is_no_t5(tmp_path: Path) -> None:
     assert "cannot be loaded" in score.reason
 
 
-@needs_torch
+@pytest.mark.torch
 def test_what_a_score_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentences, "_punkt", lambda: None)
     whole, cut = scorer("dialogue-naturalness"), scorer("summarization-fluency")

@@ -30,7 +30,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "COMPARE_SECONDS", 60)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_golden_pairs_are_judged_as_a_person_judges_them() -> None:
     wrong = [
         pair["category"]

@@ -49,7 +49,7 @@ def values(answer: str, *references: str, **params: Any) -> dict[str, float]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", METRICS)
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_originals_values(name: str, language: str) -> None:
     rows = GOLDEN[name][language]
     asked = {"metrics": METRICS[name], "language": LANGUAGES[language], "compat": "original"}
@@ -173,7 +173,7 @@ def test_unknown_words_are_refused(params: dict[str, Any]) -> None:
         scorer(**params)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_many_texts_are_shared_with_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     plain = overlap_process.TextProcess.ask

@@ -104,7 +104,7 @@ def test_the_originals_libraries(language: str) -> None:
         assert {name: row[name] for name in wanted} == pytest.approx(wanted, abs=1e-9), answer
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_chinese_is_cut_exactly_as_jieba_does() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import proctor.scorers.programs
-from full import FULL
+from level import LEVEL
 
 LAUNCHERS = Path(str(proctor.scorers.programs.__file__)).with_name("launchers")
 
@@ -162,6 +162,7 @@ def test_bytes_that_are_no_value_are_refused(data: bytes) -> None:
         read(data)
 
 
+@pytest.mark.scaled
 def test_changed_bytes_make_a_value_or_one_error() -> None:
     numpy = pytest.importorskip("numpy")
     pandas = pytest.importorskip("pandas")
@@ -170,7 +171,7 @@ def test_changed_bytes_make_a_value_or_one_error() -> None:
     )
     good = written([*VALUES, numpy.arange(6).reshape(2, 3), frame])
     chance = random.Random(5)
-    for _ in range(20_000 if FULL else 300):
+    for _ in range(20_000 if LEVEL.ci else 300):
         data = bytearray(good)
         for _ in range(chance.randint(1, 4)):
             data[chance.randrange(len(data))] = chance.randrange(256)

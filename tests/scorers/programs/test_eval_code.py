@@ -19,10 +19,9 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, CaseFile, Message
 from proctor.errors import PluginError, SandboxError
 from proctor.registry import build
-from proctor.sandboxes.bubblewrap import Bubblewrap, trial
+from proctor.sandboxes.bubblewrap import Bubblewrap
 from room import ROOM, Cold
 
-sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "taskweaver" / "rounds.json"
 REAL = json.loads(GOLDEN.read_text(encoding="utf-8"))
 NEW = REAL["new_HEAD_d44ddef2"]["rounds"]
@@ -94,7 +93,7 @@ RUN: list[tuple[dict[str, Any], float, str]] = [
 ]  # fmt: skip
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("kind", [Bubblewrap, Cold])
 @pytest.mark.sampled(2)
 def test_what_becomes_of_a_snippet(kind: type[Sandbox]) -> None:
@@ -105,14 +104,14 @@ def test_what_becomes_of_a_snippet(kind: type[Sandbox]) -> None:
         assert reason in score.reason, (params, score.reason)
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_every_snippet_gets_a_fresh_copy() -> None:
     first = {"code": "agent_response['post_list'].clear()\nreturn True"}
     second = {"code": "return len(agent_response['post_list']) == 2"}
     assert [score.points for score in scores([first, second])] == [1, 1]
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("version", [name for name in REAL if name != "about"])
 @pytest.mark.sampled(2)
 def test_real_rounds_of_taskweaver(version: str) -> None:
@@ -133,7 +132,7 @@ def test_real_rounds_of_taskweaver(version: str) -> None:
         assert [score.points for score in made] == [1, 1, 1, 1, float(has)], version
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_files_that_the_agent_left_are_there_and_read_only() -> None:
     contents = {"k1": b"a,b\n1,2\n", "k2": b"\x00\xff"}
     left = {"out/result.csv": "k1", "raw.bin": "k2", "huge.db": ""}
@@ -152,7 +151,7 @@ def test_files_that_the_agent_left_are_there_and_read_only() -> None:
     assert "not kept, and so not there: huge.db" in made[4].reason
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_a_file_of_the_agent_cannot_stand_in_for_the_library() -> None:
     left = {"decimal.py": "k", "made.py": "k"}
     checks = [
@@ -163,7 +162,7 @@ def test_a_file_of_the_agent_cannot_stand_in_for_the_library() -> None:
     assert [score.points for score in made] == [1, 1]
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_files_of_the_case_stand_in_where_there_was_no_folder(tmp_path: Path) -> None:
     place = tmp_path / "data.txt"
     place.write_text("seven")
@@ -178,7 +177,7 @@ def test_files_of_the_case_stand_in_where_there_was_no_folder(tmp_path: Path) ->
     assert (changed.points, "has changed since" in changed.reason) == (None, True)
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_a_model_has_rounds_too() -> None:
     scorer = build("scorer", Spec(name="eval_code", params={
         "code": "assert agent_response['post_list'][-1]['message'] == 'four'\n"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from full import FULL
+from level import LEVEL
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.program import Program, Ran
@@ -20,9 +20,7 @@ from proctor.scorers.programs.python_tests import isolation_of
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import ROOM, Cold
 
-pytestmark = pytest.mark.skipif(
-    bool(list(Bubblewrap().problems())), reason="bubblewrap does not work here"
-)
+pytestmark = pytest.mark.sandbox
 
 # What it is, the answer, the test, whether it passes, and whether it runs apart by itself.
 HONEST: list[tuple[str, str, str, bool, bool]] = [
@@ -328,8 +326,8 @@ def verdict(answer: str, content: str, kind: type[Sandbox] = Bubblewrap, **optio
 )
 @pytest.mark.sampled(3)
 def test_the_verdict_is_that_of_one_process(answer: str, content: str, passes: bool) -> None:
-    if not FULL and re.search("pandas|numpy|pytest", content):
-        pytest.skip(".ci/run loads large packages (PROCTOR_FULL)")
+    if not LEVEL.ci and re.search("pandas|numpy|pytest", content):
+        pytest.skip(".ci/run loads large packages")
     apart, together = verdict(answer, content), verdict(answer, content, isolate=False)
     assert (apart.points, together.points) == (passes, passes), (apart, together)
 

@@ -1,12 +1,12 @@
 """Every language for real: right and wrong programs, early exits, faked success, endless loops."""
 
 import asyncio
-import os
 import re
 from dataclasses import dataclass
 
 import pytest
 
+from needs import problem, unmet
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.program import Program
 from proctor.core.score import Score, ScoreStatus
@@ -16,8 +16,6 @@ from proctor.scorers.programs.language_table import LANGUAGES
 from proctor.scorers.programs.languages import languages, named, suggestion
 from proctor.scorers.programs.toolchains import lacking, toolchain
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
-
-SANDBOX = next(iter(Bubblewrap().problems()), None)
 
 
 @dataclass(frozen=True)
@@ -279,30 +277,26 @@ def only(made: Score) -> dict[str, object]:
 
 QUICK = ("python", "javascript", "c", "bash", "perl", "sql")
 """What a plain test run tries; the other languages take minutes together."""
-WANTED = int(os.environ.get("PROCTOR_LANGUAGES_WANTED", "0"))
-"""How many languages must be here, and are then all tried."""
+OTHERS = (pytest.mark.languages, pytest.mark.slow)
 
 
-@pytest.fixture(params=[language.name for language in LANGUAGES])
+@pytest.fixture(
+    params=[
+        pytest.param(language.name, marks=() if language.name in QUICK else OTHERS)
+        for language in LANGUAGES
+    ]
+)
 def lang(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     language = named(name)
     assert language is not None
-    if SANDBOX:
-        pytest.skip(SANDBOX)
+    if reason := problem("sandbox"):
+        unmet("sandbox", reason)
     if lacks := toolchain(language).missing:
         pytest.skip(f"{', '.join(lacks)} not installed")
     if name not in SAMPLES:
         pytest.skip("no toolchain to be had for the tests")
-    if not WANTED and name not in QUICK:
-        pytest.skip(".ci/run runs all languages (PROCTOR_LANGUAGES_WANTED)")
     return name
-
-
-@pytest.mark.skipif(not WANTED, reason="only where a number of languages is asked for")
-def test_enough_languages_are_here() -> None:
-    here = [row.name for row in languages() if row.available]
-    assert len(here) >= WANTED, here
 
 
 @pytest.mark.sampled(5)
@@ -348,16 +342,14 @@ def test_faked_success_is_no_pass(lang: str) -> None:
     assert "proctor-secret" not in str(row)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_endless_program_is_stopped(lang: str) -> None:
-    if not WANTED and lang != "python":
-        pytest.skip(".ci/run waits for all languages (PROCTOR_LANGUAGES_WANTED)")
     row = only(score(lang, SAMPLES[lang].endless, timeout=2.0))
     assert not row["passed"]
     assert (row["stopped"], row["result"]) == ("time", "timed out after 2 s"), row
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_an_aid_changes_nothing_but_the_time(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     language = named(lang)
     assert language is not None
@@ -388,7 +380,7 @@ def test_packages_are_the_same_with_an_aid(monkeypatch: pytest.MonkeyPatch) -> N
     language = named("javascript")
     assert language is not None
     before = "const { JSDOM } = require('jsdom');"
-    if SANDBOX or lacking(language, [before]) or toolchain(language).missing:
+    if problem("sandbox") or lacking(language, [before]) or toolchain(language).missing:
         pytest.skip("needs the sandbox, node and jsdom")
     code = """
         const at = require.resolve("jsdom");
@@ -459,7 +451,7 @@ def test_an_unknown_language_is_answered_with_what_was_meant() -> None:
     assert "known are: python, javascript" in suggestion("cobol")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_language_is_listed_with_its_version_or_how_to_get_it() -> None:
     rows = {row.name: row for row in languages()}
     assert set(rows) >= {*SAMPLES, "swift", "dart"}

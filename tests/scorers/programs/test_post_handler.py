@@ -20,9 +20,7 @@ from proctor.core.suite import Criterion
 from proctor.executors.local import LocalExecutor
 from proctor.origins.infibench.dialect import InfiBench
 from proctor.registry import build
-from proctor.sandboxes.bubblewrap import Bubblewrap, trial
-
-sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
+from proctor.sandboxes.bubblewrap import Bubblewrap
 
 KEYWORDS = {"rules": ["red", {"text": "green", "weight": 2.0}, {"text": "bad", "neg": True}]}
 BLANKS = {"template": "let [blank] = [blank];", "targets": ["x", {"any": ["1"], "weight": 3.0}]}
@@ -83,7 +81,7 @@ def grader() -> Iterator[Grader]:
 SEES = "def f(got, of, statuses): return got + 0.5, of * 2, [got, of, statuses]\n"
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("name", "params", "answer", "seen"),
     [
@@ -119,7 +117,7 @@ def test_a_handler_sees_the_ordinary_score_and_replaces_it(
     assert "the post_handler cases.handler_1.f made it" in score.reason
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -143,8 +141,8 @@ def test_a_handler_that_fails_leaves_the_criterion_unscored(
     assert reason in score.reason
 
 
-@sandboxed
-@pytest.mark.long
+@pytest.mark.sandbox
+@pytest.mark.slow
 def test_an_endless_pattern_before_a_handler_costs_only_its_attempt(grader: Grader) -> None:
     params = {"rules": [{"text": "(a+)+b", "regex": True}]}
     endless, good = grader.handled("keywords", params, SEES, ["a" * 60, "aab"])
@@ -197,7 +195,7 @@ def same(got, of, statuses):
 """
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("compat", ["", "original"])
 @pytest.mark.parametrize(
     ("grading", "answers", "expected"),
@@ -260,8 +258,8 @@ def test_handlers_of_infibench(
     assert found == expected
 
 
-@sandboxed
-@pytest.mark.long
+@pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_whole_run_stores_only_finished_scores(tmp_path: Path, proctor: str) -> None:
     grading = """\
 grading:

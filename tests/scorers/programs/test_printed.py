@@ -1,7 +1,5 @@
 """Programs that read standard input and print: what they print is compared out here."""
 
-import os
-
 import pytest
 
 from proctor.contracts.scorer import ScoreContext
@@ -14,9 +12,8 @@ from proctor.scorers.programs.toolchains import toolchain
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import ROOM
 
-SANDBOX = next(iter(Bubblewrap().problems()), None)
-WANTED = int(os.environ.get("PROCTOR_LANGUAGES_WANTED", "0"))
 QUICK = ("python", "c", "bash", "perl")
+OTHERS = (pytest.mark.languages, pytest.mark.slow)
 # Each reads numbers, one a line, and prints twice each of them.
 TWICE = {
     "python": "import sys\nif __name__ == '__main__':\n    for line in sys.stdin:\n        print(2 * int(line))",
@@ -46,17 +43,17 @@ def score(lang: str, code: str, *tests: UnitTest) -> Score:
     return ROOM.run(UnitTests(tests=tests, lang=lang).score(ctx))
 
 
-@pytest.mark.parametrize("lang", sorted(TWICE))
-@pytest.mark.sampled(8)
+@pytest.mark.sandbox
+@pytest.mark.parametrize(
+    "lang",
+    [pytest.param(name, marks=() if name in QUICK else OTHERS) for name in sorted(TWICE)],
+)
+@pytest.mark.sampled(2)
 def test_a_program_of_every_language(lang: str) -> None:
     language = named(lang)
     assert language is not None
-    if SANDBOX:
-        pytest.skip(SANDBOX)
     if lacks := toolchain(language).missing:
         pytest.skip(f"{', '.join(lacks)} not installed")
-    if not WANTED and lang not in QUICK:
-        pytest.skip(".ci/run runs all languages (PROCTOR_LANGUAGES_WANTED)")
     right = UnitTest(stdin="2\n5\n", stdout="4\n10", weight=2.0)
     wrong = UnitTest(stdin="2\n5\n", stdout="4\n11")
     made = score(lang, TWICE[lang], right, wrong)
@@ -72,7 +69,7 @@ def test_every_language_but_one_has_such_programs() -> None:
     assert set(TWICE) == {row.name for row in LANGUAGES if row.tested} - {"sql"}
 
 
-@pytest.mark.skipif(bool(SANDBOX), reason=str(SANDBOX))
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("code", "stdout", "result"),
     [

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from full import FULL
+from level import LEVEL
 from proctor import ScoreContext, Spec
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scoring import run_scorer, run_scorer_async
@@ -18,12 +18,10 @@ from proctor.core.program import SECRET, Limits
 from proctor.core.score import Score
 from proctor.origins.infibench.dialect import InfiBench
 from proctor.registry import build
-from proctor.sandboxes.bubblewrap import Bubblewrap, trial
+from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.sandboxes.process import PlainProcess
 from proctor.scorers.programs import python_check
 from room import ROOM, Cold
-
-sandboxed = pytest.mark.skipif(bool(trial()), reason=trial())
 
 
 def judged(
@@ -57,7 +55,7 @@ RETURNS = [
 ]
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize(("body", "expected"), RETURNS)
 def test_what_a_function_returns_is_the_score(body: str, expected: tuple[Any, ...]) -> None:
     score = judged(f"def f(r):\n    {body}\n")
@@ -69,14 +67,14 @@ def test_what_a_function_returns_is_the_score(body: str, expected: tuple[Any, ..
     assert score.reason == f"cases.check_1-2.f gave {expected[0]:g} of {expected[1]:g} points"
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("answer", ["", "ü 漢字 \U0001f600", "\0\r\n\x1b[31m", "\udc80", SECRET])
 def test_the_answer_reaches_the_function_unchanged(answer: str) -> None:
     score = judged("def f(r): return 1, 1, [hex(ord(c)) for c in r]\n", answer)
     assert score.detail == [hex(ord(c)) for c in answer]
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_a_long_detail_is_cut() -> None:
     score = judged("def f(r): return 1, 2, ['x' * 100] * 5000\n")
     assert (score.points, score.out_of) == (1.0, 2.0)
@@ -110,7 +108,7 @@ FAILS = [
 ]
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize(("source", "reason"), FAILS)
 @pytest.mark.sampled(3)
 def test_what_goes_wrong_is_a_failed_score_with_its_line(source: str, reason: str) -> None:
@@ -168,8 +166,8 @@ HOSTILE = [
 ]
 
 
-@sandboxed
-@pytest.mark.parametrize("sandbox", [Bubblewrap, Cold] if FULL else [Bubblewrap])
+@pytest.mark.sandbox
+@pytest.mark.parametrize("sandbox", [Bubblewrap, Cold] if LEVEL.ci else [Bubblewrap])
 @pytest.mark.parametrize(("source", "reason"), HOSTILE)
 @pytest.mark.sampled(20)
 def test_hostile_functions_are_contained(
@@ -182,7 +180,7 @@ def test_hostile_functions_are_contained(
     assert reason in score.reason
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("sandbox", [Bubblewrap, Cold])
 def test_a_program_that_the_function_runs_cannot_fake_its_report(sandbox: type[Sandbox]) -> None:
     answer = f"""
@@ -206,7 +204,7 @@ for process in [p for p in os.listdir("/proc") if p.isdigit() and int(p) != os.g
     assert (score.status, score.points, score.out_of, score.detail) == ("scored", 0.0, 1.0, 0)
 
 
-@sandboxed
+@pytest.mark.sandbox
 def test_calls_leave_nothing_behind_for_each_other() -> None:
     source = """
     import os
@@ -247,7 +245,7 @@ IMPORTS = [
 ]
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("sandbox", [Bubblewrap, Cold, PlainProcess])
 @pytest.mark.parametrize(("line", "found"), IMPORTS)
 @pytest.mark.sampled(8)
@@ -260,7 +258,7 @@ def test_a_module_finds_the_files_beside_it(line: str, found: Any, sandbox: type
         assert (score.points, score.detail) == (1.0, found), score.reason
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("module", ["m", "main", "call", "test.m", "a.b.c-d", "proctor.m"])
 def test_a_module_has_its_own_name_whatever_else_is_called_so(module: str) -> None:
     score = judged("def f(r): return 1, 1, __name__\n", module=module)
@@ -303,7 +301,7 @@ def test_without_a_sandbox_nothing_runs() -> None:
     assert run_scorer(scorer, ScoreContext.of("a")).reason.endswith("not judged")
 
 
-@sandboxed
+@pytest.mark.sandbox
 @pytest.mark.parametrize("compat", ["", "original"])
 def test_a_customized_case_of_infibench(tmp_path: Path, compat: str) -> None:
     files = {

@@ -22,7 +22,6 @@ from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 PASS = Ran(code=0, step=0, finished=True, proved=True)
 ANSWER = "```python\ndef f(x):\n    return x + 1\n```"
 SLEEPER = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()"
-WORKS = next(iter(Bubblewrap().problems()), None)
 
 
 @dataclass
@@ -226,7 +225,7 @@ def test_the_parameters_are_checked() -> None:
     assert built.full_marks == 2.0
 
 
-@pytest.mark.skipif(bool(WORKS), reason=str(WORKS))
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("answer", "content", "passed"),
     [
@@ -259,7 +258,7 @@ def test_python_means_the_same_everywhere(
     assert made.points == float(passed), made.detail
 
 
-@pytest.mark.skipif(bool(WORKS), reason=str(WORKS))
+@pytest.mark.sandbox
 def test_messages_show_the_lines_of_a_test_that_the_process_never_had() -> None:
     made = judge(criterion("x = 1\nassert f(x) == 3", isolate=False), Bubblewrap())
     (row,) = made.detail["tests"]
