@@ -7,6 +7,7 @@ from enum import StrEnum
 from proctor.core.attempt import Attempt
 from proctor.core.fold import Folded
 from proctor.core.score import Score, Value
+from proctor.core.signature import Signature
 from proctor.core.suite import Case, Json, Spec
 
 REGRADED = "regraded"
@@ -50,6 +51,11 @@ class Run:
     signature: str = ""
     imported: bool = False
     """Whether all of it is quoted from a file, and nothing of it was found out here."""
+
+    @property
+    def signed(self) -> Signature:
+        """Return the signature with its parts."""
+        return Signature.read(self.signature)
 
     @property
     def regraded(self) -> str | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from sqlalchemy import Column, Table, and_, delete, exists, func, select
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus
+from proctor.core.signature import Signature
 from proctor.core.suite import Json, Spec
 from proctor.errors import StoreError
 from proctor.store.clock import DatabaseTime, patience, sign_of_life
@@ -58,7 +60,7 @@ class Runs:
             "status": run.status.value,
             "started": run.started,
             "finished": run.finished,
-            "signature": run.signature,
+            "signature": _written(run.signature),
             "imported": int(run.imported),
         }
         upsert = self._database.upsert(run_table, replace=[name for name in row if name != "id"])
@@ -218,6 +220,20 @@ LATEST = 253_402_300_799.0
 """The last second that has a date, in the year 9999."""
 
 
+def _written(signature: str) -> str:
+    """Write a signature as its parts; what was never more than a line stays one."""
+    signed = Signature.read(signature)
+    return encode(signed.parts) if signed and Signature.of(signed.parts) == signature else signature
+
+
+def _signature(text: str) -> Signature:
+    """Read a signature: its parts, or the line that versions up to 0.1.0 kept."""
+    if text.startswith("{"):
+        with suppress(*BROKEN):
+            return Signature.of(decode_object(text))
+    return Signature.read(text)
+
+
 def _run_of(row: Any) -> Run:
     """Make a run of its row; of one that cannot be read, what there is of it, marked as broken."""
     known = Run(
@@ -227,7 +243,7 @@ def _run_of(row: Any) -> Run:
         suite_key=str(row.suite_key),
         candidate=Spec(name="unknown"),
         status=RunStatus.BROKEN,
-        signature=row.signature,
+        signature=_signature(row.signature),
         imported=row.imported != 0,
     )
     try:

@@ -18,7 +18,6 @@ from proctor.engine.compare.comparing import (
     contrast_gate_names,
     missed_gates,
 )
-from proctor.engine.compare.compatibility import signature_parts
 from proctor.engine.compare.wording import about, points, sentence
 from proctor.engine.run.summary_json import summary_json
 from proctor.errors import UsageError
@@ -363,17 +362,6 @@ def test_points(share: float, text: str) -> None:
 )
 def test_about(count: int, text: str) -> None:
     assert about(count) == text
-
-
-def test_a_signature_is_read_back() -> None:
-    parts = signature_parts("suite:a|b: c@1|scorers:x-1,y-2|judge:openai:gpt|version:0.1.0")
-    assert parts == {
-        "suite": "a|b: c@1",
-        "scorers": "x-1,y-2",
-        "judge": "openai:gpt",
-        "version": "0.1.0",
-    }
-    assert signature_parts("") == {}
 
 
 def test_what_is_partly_right_in_both_is_not_wrong(store: Store, put: Callable[..., Run]) -> None:

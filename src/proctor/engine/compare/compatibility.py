@@ -1,23 +1,17 @@
 """Whether two runs can be compared: what differs between them besides the candidate."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from proctor.core.fold import parse_fold
 from proctor.core.run import Run, Totals
+from proctor.core.signature import Signature
 from proctor.core.suite import Case, Json, Suite
 from proctor.engine.run.settings import short_name
 from proctor.store.store import Store
 
 MOST_CHANGED = 1000
 """So many changed cases are enough to know that the suites are not the same."""
-_PART = re.compile(
-    r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
-    r"|attempts|n|unanswered|unscored|ci|version|imported):"
-)
-_SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")
-"""A scorer with its version; what follows a plus sign may have dashes of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +29,6 @@ class Side:
     """The tags that its numbers can be broken down by."""
 
 
-def signature_parts(signature: str) -> dict[str, str]:
-    """Return the parts of a signature by their names."""
-    # Around each name that the pattern finds lie the texts between the names.
-    pieces = _PART.split(signature)
-    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
-
-
 def obstacles(store: Store, first: Side, second: Side) -> tuple[list[str], list[str]]:
     """Return why the numbers of two runs cannot be compared, and what else to know of them."""
     refused = list(_refused(first, second))
@@ -56,12 +43,12 @@ def obstacles(store: Store, first: Side, second: Side) -> tuple[list[str], list[
 
 
 def _refused(first: Side, second: Side) -> Iterator[str]:
-    one, two = signature_parts(first.run.signature), signature_parts(second.run.signature)
+    one, two = first.run.signed.parts, second.run.signed.parts
     for name, words in (("compat", "compat mode"), ("reduce", "way to fold attempts")):
         mine, other = getattr(first.suite, name), getattr(second.suite, name)
         if mine != other:
             yield f"the {words} differs: {mine or 'none'} and {other or 'none'}"
-    for name, mine, other in changed_scorers(first.run.signature, second.run.signature):
+    for name, mine, other in changed_scorers(first.run.signed, second.run.signed):
         if "?" not in (mine, other):
             yield f"the scorer {name!r} differs: version {mine} and {other}"
     if (one.get("prompts") or two.get("prompts")) and (
@@ -86,7 +73,7 @@ def _noted(first: Side, second: Side) -> Iterator[str]:
             f"attempts a case: {_each(first):.3g} of {first.name!r}"
             f" and {_each(second):.3g} of {second.name!r}"
         )
-    one, two = signature_parts(first.run.signature), signature_parts(second.run.signature)
+    one, two = first.run.signed.parts, second.run.signed.parts
     if one.get("version") != two.get("version"):
         yield f"two versions of Proctor: {one.get('version')} and {two.get('version')}"
     if one.get("refused") != two.get("refused"):
@@ -116,17 +103,11 @@ def _untagged(case: Case) -> Case:
     return replace(case, tags={}, source="")
 
 
-def changed_scorers(before: str, now: str) -> Iterator[tuple[str, str, str]]:
+def changed_scorers(before: Signature, now: Signature) -> Iterator[tuple[str, str, str]]:
     """Yield the scorers that two signatures share in other versions, with both of these."""
-    versions = [_versions(signature_parts(signature)) for signature in (before, now)]
-    for name in sorted(versions[0].keys() & versions[1].keys()):
-        if versions[0][name] != versions[1][name]:
-            yield name, versions[0][name], versions[1][name]
-
-
-def _versions(parts: Mapping[str, str]) -> dict[str, str]:
-    found = map(_SCORER.fullmatch, filter(None, parts.get("scorers", "").split(",")))
-    return {match["name"]: match["version"] for match in found if match}
+    for name in sorted(before.scorers.keys() & now.scorers.keys()):
+        if before.scorers[name] != now.scorers[name]:
+            yield name, before.scorers[name], now.scorers[name]
 
 
 def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:

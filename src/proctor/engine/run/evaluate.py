@@ -15,6 +15,7 @@ from proctor.contracts.report import RunView
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import suite_key
 from proctor.core.run import CaseResult, Run, RunStatus, Totals
+from proctor.core.signature import Signature
 from proctor.core.suite import Spec, Suite
 from proctor.engine.compare.compatibility import changed_scorers
 from proctor.engine.models.budget import Budget
@@ -240,7 +241,9 @@ async def _carry_out(
     allow_time_to_sum_up(store, run, len(suite.cases))
     ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
     view = _finished(store, done, suite, sums, signed_by=scorers, ending=ended)
-    for name, old, new in changed_scorers(before.signature if before else "", view.run.signature):
+    for name, old, new in changed_scorers(
+        before.signed if before else Signature.of({}), view.run.signed
+    ):
         ready.models.notice(
             f"the scorer {name!r} is another than when this run was last made (version {old}, now"
             f" {new}): its scores were made anew"

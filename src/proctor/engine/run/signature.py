@@ -7,6 +7,7 @@ from proctor import registry
 from proctor.contracts.dialogue import Dialogue
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
+from proctor.core.signature import SCORERS, Signature
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine.models.refused_settings import refused_in, refused_words
 from proctor.engine.run.scorer_pool import Scorers
@@ -18,15 +19,15 @@ MOST_SHOWN = 60
 """How long the description of a toolchain may be in a signature; a longer one is hashed."""
 
 
-def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str:
+def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Signature:
     """Write down every choice that could move the number."""
     specs = scorers.specs(suite)
     totals = summary.totals
-    parts = {
+    parts: dict[str, Json] = {
         "suite": f"{suite.name}@{run.suite_key[:8]}",
         "dialect": suite.dialect,
         "compat": suite.compat,
-        "scorers": ",".join(f"{name}-{_version(scorers, specs[name])}" for name in sorted(specs)),
+        SCORERS: {name: _version(scorers, specs[name]) for name in sorted(specs)},
         **_asked(run, suite, scorers),
         "reduce": suite.reduce,
         "attempts": totals.attempts,
@@ -36,7 +37,7 @@ def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> str
         "ci": f"{run.settings.get('interval', 't')}95",
         "version": __version__,
     }
-    return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")
+    return Signature.of(parts)
 
 
 def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:

@@ -8,8 +8,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
+from proctor.core.signature import Signature
 from proctor.core.suite import Case, Json, Suite
-from proctor.engine.compare.compatibility import signature_parts
 from proctor.reports.reasons import one_line
 from proctor.store.store import Store
 
@@ -77,9 +77,9 @@ def free_name(store: Store, name: str, *, suite_key: str | None = None) -> str:
     return next(one for one in tries if one not in known)
 
 
-def quoted_signature(run: Run, suite: Suite, summary: Summary) -> str:
+def quoted_signature(run: Run, suite: Suite, summary: Summary) -> Signature:
     """Write down what is known of a quoted run, and what its file claims."""
-    claimed = signature_parts(one_line(run.signature))
+    claimed = Signature.read(one_line(run.signature)).parts
     totals = summary.totals
     parts: dict[str, Json] = {
         "suite": f"{suite.name}@{run.suite_key[:8]}",
@@ -94,4 +94,4 @@ def quoted_signature(run: Run, suite: Suite, summary: Summary) -> str:
         **{name: claimed.get(name, "") for name in _CLAIMED[-2:]},
         "imported": "yes",
     }
-    return "|".join(f"{name}:{value}" for name, value in parts.items() if value != "")
+    return Signature.of(parts)

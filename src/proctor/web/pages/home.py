@@ -130,11 +130,7 @@ def progress_of(store: Store, run: Run) -> Progress:
 
 def scorers_of(run: Run) -> list[str]:
     """Return the names of a run's scorers, which its signature holds."""
-    for part in run.signature.split("|"):
-        name, _, value = part.partition(":")
-        if name == "scorers":
-            return [one.rpartition("-")[0] or one for one in value.split(",")]
-    return []
+    return list(run.signed.scorers)
 
 
 def _described(store: Store, run: Run, dialects: Mapping[str, str]) -> HomeRun:
