@@ -29,7 +29,7 @@ def case(number: int, name: str = "") -> Case:
 def spool(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], SpooledCases]:
-    monkeypatch.setattr(case_spool, "HELD", request.param)
+    monkeypatch.setattr(case_spool, "MOST_IN_MEMORY", request.param)
     monkeypatch.setattr(case_spool, "RECENT", 5)
     return SpooledCases
 

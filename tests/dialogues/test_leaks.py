@@ -93,7 +93,7 @@ def test_values_that_can_be_told_apart(
 def test_points_nobody_asked_for(
     text: str, asked: Any, questions: list[str], known: list[str], found: list[tuple[str, str]]
 ) -> None:
-    made = unasked(text, VALUES, asked=asked, questions=questions, known=known)
+    made = unasked(text, VALUES, asked_points=asked, questions=questions, shown=known)
     assert [(one.point, one.evidence) for one in made] == found
 
 

@@ -9,7 +9,7 @@ from proctor.io.temporary_database import FirstEntries, TemporaryDatabase
 
 @pytest.mark.parametrize("held", [0, 3, 1000])
 def test_the_first_value_counts(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporary_database, "HELD", held)
+    monkeypatch.setattr(temporary_database, "MOST_IN_MEMORY", held)
     names, numbers = FirstEntries[str, str](), FirstEntries[int, int]()
     keys = ["", "a", "A", "中", "\ud800", "a\0b", "1", *(f"key {n}" for n in range(50))]
     assert [names.add(key, f"at {place}") for place, key in enumerate(keys)] == [None] * len(keys)

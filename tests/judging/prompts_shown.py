@@ -121,7 +121,7 @@ def of_dialogues(
     ctx = DialogueContext(
         case=case, index=0, candidate=candidate, simulator=telling, language=language, marks=marks
     )
-    talk = Conversation(ctx, said=list(said), turn=2)
+    talk = Conversation(ctx, exchanged=list(said), turn=2)
     for scenario in ("missing_info", "overconfidence", "plain", "in3"):
         for strict in (False, True):
             dialogue: Any = build(

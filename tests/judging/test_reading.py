@@ -102,7 +102,7 @@ def test_the_verdict_is_found(text: str, rung: str, result: str, found: str) -> 
 def test_what_is_no_verdict_is_refused(text: str, found: bool, words: str) -> None:
     with pytest.raises(UnreadableReply, match=words) as caught:
         read(text, Ruled)
-    assert caught.value.found is found
+    assert caught.value.has_json is found
 
 
 TWICE = '{"result": "incorrect", "reason": "r", "result": "correct"}'

@@ -234,7 +234,7 @@ def test_chinese_letters_are_drawn_in_png(tmp_path: Path) -> None:
 def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     for made in (drawing._library, drawing._find_chinese):
         made.cache_clear()
-    monkeypatch.setattr(drawing, "_TOLD", set())
+    monkeypatch.setattr(drawing, "_NOTICED", set())
     yield monkeypatch
     for made in (drawing._library, drawing._find_chinese):
         made.cache_clear()

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from proctor.agents.process import (
+    AgentProcess,
     Bounds,
     Broken,
-    Held,
     last_words,
     program_of,
     said_by_status,
@@ -81,21 +81,23 @@ class Command(Agent):
 
     def problems(self) -> list[str]:
         """Report a command that is not there, and a sandbox that does not work."""
-        found = unset(self.env)
+        problems = unset(self.env)
         if not self.argv:
-            return [*found, f"{self.command!r} is no command: its quotes do not match"]
+            return [*problems, f"{self.command!r} is no command: its quotes do not match"]
         if not program_of(self.argv[0]):
-            found.append(f"there is no program {self.argv[0]!r}")
+            problems.append(f"there is no program {self.argv[0]!r}")
         if self.timeout <= 0:
-            found.append("timeout is a number of seconds above 0")
+            problems.append("timeout is a number of seconds above 0")
         if self.sandboxed:
-            found += open_sandbox().problems()
-            found += led_out([*shlex.split(self.command)[1:], *self.needs])
+            problems += open_sandbox().problems()
+            problems += led_out([*shlex.split(self.command)[1:], *self.needs])
             if self.lines:
-                found.append("lines and sandboxed exclude each other: each turn has a sandbox")
+                problems.append("lines and sandboxed exclude each other: each turn has a sandbox")
             if self.env:
-                found.append("env and sandboxed exclude each other: nothing of yours goes inside")
-        return found
+                problems.append(
+                    "env and sandboxed exclude each other: nothing of yours goes inside"
+                )
+        return problems
 
     async def check(self) -> None:
         """See whether the program is there."""
@@ -112,18 +114,18 @@ class Command(Agent):
                 processes=min(self.processes, 64),
             )  # fmt: skip
 
-        async def start() -> Held:
+        async def start() -> AgentProcess:
             return await self.started(workspace)
 
         if self.lines:
             return LineSession(workspace=workspace, timeout=self.timeout, start=start)
         return TurnSession(workspace=workspace, timeout=self.timeout, command=self)
 
-    async def started(self, workspace: Workspace) -> Held:
+    async def started(self, workspace: Workspace) -> AgentProcess:
         """Start the command in the working folder."""
         bounds = Bounds(output=self.output, processes=self.processes)
         env = environment(workspace, self.env)
-        return await Held.start(self.argv, folder=workspace.folder, env=env, bounds=bounds)
+        return await AgentProcess.start(self.argv, folder=workspace.folder, env=env, bounds=bounds)
 
 
 @dataclass
@@ -131,24 +133,24 @@ class TurnSession(TimedSession):
     """Run a command once for each turn; what it leaves running lives until the session ends."""
 
     command: Command | None = None
-    _held: list[Held] = field(default_factory=list)
+    _processes: list[AgentProcess] = field(default_factory=list)
 
     async def answered(self, message: str) -> Round:
         """Run one turn."""
         assert self.command is not None
-        held = await self.command.started(self.workspace)
-        self._held.append(held)
-        held.write(json_bytes.dumps(self.asked(message)), last=True)
-        status = await held.ended()
+        process = await self.command.started(self.workspace)
+        self._processes.append(process)
+        process.write(json_bytes.dumps(self.request_fields(message)), last=True)
+        status = await process.ended()
         if status != 0:
-            reason = with_words(said_by_status(status), held.err)
-            raise Broken(reason, traceback=last_words(held.err))
-        return read_reply(self, message, bytes(held.out))
+            reason = with_words(said_by_status(status), process.err)
+            raise Broken(reason, traceback=last_words(process.err))
+        return read_reply(self, message, bytes(process.out))
 
     async def drop(self) -> None:
         """End everything that was started."""
-        while self._held:
-            await self._held.pop().close()
+        while self._processes:
+            await self._processes.pop().close()
 
 
 def _of_system(word: str) -> bool:

@@ -92,25 +92,25 @@ class HttpAgent(Agent):
 
     def problems(self) -> list[str]:
         """Report addresses, paths and places that mean nothing, and secrets written out."""
-        found = [*self._wrong_address(), *unset(self.headers), *unset(self._query())]
+        problems = [*self._wrong_address(), *unset(self.headers), *unset(self._query())]
         for name in ("reply", "session", "steps", "error", "usage"):
             try:
                 parse(getattr(self, name) or "$")
             except ValueError as problem:
-                found.append(f"{name}: {problem}")
+                problems.append(f"{name}: {problem}")
         unknown = sorted(places(self.body) - set(NAMES))
-        found += [
+        problems += [
             f"the template has no place {{{{{n}}}}}: known are {', '.join(NAMES)}" for n in unknown
         ]
         if "message" not in places(self.body) and "history" not in places(self.body):
-            found.append("the template has no place for the {{message}}")
-        given = {**self.headers, **self._query()}
-        found += [
+            problems.append("the template has no place for the {{message}}")
+        sent_values = {**self.headers, **self._query()}
+        problems += [
             f"{name} holds a secret (fix: write $NAME, the name of an environment variable)"
-            for name, value in given.items()
+            for name, value in sent_values.items()
             if _secret(name) and not any(named(part) for part in value.split())
         ]
-        return found
+        return problems
 
     def _wrong_address(self) -> list[str]:
         if holds_user_info(self.url):
@@ -168,7 +168,7 @@ class EndpointSession(TimedSession):
     """Talk with an agent behind an address."""
 
     agent: HttpAgent | None = None
-    given: str | None = None
+    session_id: str | None = None
     """The session id that the agent gave."""
     _client: "aiohttp.ClientSession | None" = None
 
@@ -177,10 +177,10 @@ class EndpointSession(TimedSession):
         import aiohttp
 
         assert self.agent is not None
-        told: dict[str, Json] = {}
+        reply: dict[str, Json] = {}
         for pause in (*PAUSES, None):
             try:
-                told = await self._asked(message)
+                reply = await self._request(message)
                 break
             except ModelError as error:
                 if not error.passing or pause is None:
@@ -188,7 +188,7 @@ class EndpointSession(TimedSession):
                 await asyncio.sleep(pause)
             except aiohttp.ClientError as error:
                 raise Broken(f"it broke off the connection: {error}") from None
-        return round_of(message, told)
+        return round_of(message, reply)
 
     async def drop(self) -> None:
         """Close the connections."""
@@ -196,14 +196,14 @@ class EndpointSession(TimedSession):
         if client is not None:
             await client.close()
 
-    async def _asked(self, message: str) -> dict[str, Json]:
+    async def _request(self, message: str) -> dict[str, Json]:
         import aiohttp
 
         agent = self.agent
         assert agent is not None
-        values = self.asked(message)
+        values = self.request_fields(message)
         if agent.session:
-            values["session"] = self.given
+            values["session"] = self.session_id
         if self._client is None:
             self._client = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(sock_connect=30))
         destination = agent.destination
@@ -233,8 +233,8 @@ class EndpointSession(TimedSession):
         else:
             reader.take(_whole(await _body(response.content.iter_any(), reader), kind))
         if reader.session is not None:
-            self.given = self.name = reader.session
-        return reader.told()
+            self.session_id = self.name = reader.session
+        return reader.reply_parts()
 
 
 class _ReplyReader:
@@ -265,10 +265,10 @@ class _ReplyReader:
             raise Broken(f"it answered {part!r}, which is no object")
         self.error = self.error or (first(agent.error, part) if agent.error else None)
         self.usage = (first(agent.usage, part) if agent.usage else None) or self.usage
-        if agent.session and (given := first(agent.session, part)) is not None:
-            self.session = text_of(given)
-        for found in find(agent.steps, part) if agent.steps else ():
-            self.steps += found if isinstance(found, list) else [found]
+        if agent.session and (session := first(agent.session, part)) is not None:
+            self.session = text_of(session)
+        for match in find(agent.steps, part) if agent.steps else ():
+            self.steps += match if isinstance(match, list) else [match]
         self.texts += self._texts(part)
 
     def _texts(self, part: Json) -> list[str]:
@@ -279,25 +279,27 @@ class _ReplyReader:
                 return [text]
         return []
 
-    def told(self) -> dict[str, Json]:
+    def reply_parts(self) -> dict[str, Json]:
         """Return the parts of the answer, as every agent tells them."""
-        made: dict[str, Json] = {"steps": self.steps, "usage": self.usage}
+        parts: dict[str, Json] = {"steps": self.steps, "usage": self.usage}
         if self.error:
-            return {**made, "error": self.error}
+            return {**parts, "error": self.error}
         if self.texts:
-            return {**made, "reply": "".join(self.texts)}
+            return {**parts, "reply": "".join(self.texts)}
         where = self.agent.reply or "the usual places"
         raise Broken(f"its response has no reply at {where}")
 
 
 def _refuse(agent: HttpAgent, status: int, text: str) -> None:
     """Raise for a response that is none: a ModelError where the agent was not reached."""
-    said = f"status {status}" + (f": {text}" if text else "")
+    status_text = f"status {status}" + (f": {text}" if text else "")
     if status in BUSY:
-        raise ModelError(f"the agent at {agent.label} is busy: {said}", status=status, passing=True)
+        raise ModelError(
+            f"the agent at {agent.label} is busy: {status_text}", status=status, passing=True
+        )
     if status in WRONG or 300 <= status < 400:
-        raise ModelError(f"the agent at {agent.label} refused: {said}", status=status)
-    raise Broken(f"it answered with {said}")
+        raise ModelError(f"the agent at {agent.label} refused: {status_text}", status=status)
+    raise Broken(f"it answered with {status_text}")
 
 
 async def _some(response: "aiohttp.ClientResponse") -> str:
@@ -306,11 +308,11 @@ async def _some(response: "aiohttp.ClientResponse") -> str:
 
 
 async def _body(chunks: AsyncIterator[bytes], reader: _ReplyReader) -> bytes:
-    found = bytearray()
+    body = bytearray()
     async for chunk in chunks:
         reader.count(len(chunk))
-        found += chunk
-    return bytes(found)
+        body += chunk
+    return bytes(body)
 
 
 def _whole(data: bytes, kind: str) -> Any:
@@ -327,15 +329,17 @@ def _whole(data: bytes, kind: str) -> Any:
         return text
 
 
-def _headers(given: Mapping[str, str]) -> dict[str, str]:
+def _headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Put the values of variables into headers: ``$NAME`` alone, or as a word after others."""
-    SECRETS.add(*(os.environ.get(w[1:], "") for w in " ".join(given.values()).split() if named(w)))
-    made = {
+    SECRETS.add(
+        *(os.environ.get(w[1:], "") for w in " ".join(headers.values()).split() if named(w))
+    )
+    expanded = {
         name: " ".join(os.environ.get(w[1:], "") if named(w) else w for w in value.split(" "))
-        for name, value in given.items()
+        for name, value in headers.items()
     }
-    SECRETS.add_headers(made)
-    return made
+    SECRETS.add_headers(expanded)
+    return expanded
 
 
 def _secret(name: str) -> bool:

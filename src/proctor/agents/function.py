@@ -62,15 +62,15 @@ class PythonFunction(Driven):
 
     def problems(self) -> list[str]:
         """Report a target that names nothing."""
-        found = super().problems()
+        problems = super().problems()
         module, _, attribute = self.target.rpartition(":")
         if not module or not attribute:
-            found.append(f"{self.target!r} is no agent (fix: write python:module:attr)")
+            problems.append(f"{self.target!r} is no agent (fix: write python:module:attr)")
         elif module.endswith(".py") and module_file(module) is None:
-            found.append(f"there is no file {module!r}")
+            problems.append(f"there is no file {module!r}")
         if self.in_process and self.interpreter:
-            found.append("in_process and interpreter exclude each other")
-        return found
+            problems.append("in_process and interpreter exclude each other")
+        return problems
 
     def begin(self, workspace: Workspace) -> dict[str, Json]:
         """Return what the driver loads."""
@@ -105,12 +105,12 @@ class PythonFunction(Driven):
                 raise ModelError(f"{self.label}: {error}") from None
 
     def _caller(self, session: "InProcess") -> Caller:
-        given = {
+        arguments = {
             "case": session.workspace.case.id,
             "folder": str(session.workspace.folder),
             "session": session.name,
         }
-        return Caller(self._loaded(), given)
+        return Caller(self._loaded(), arguments)
 
 
 @dataclass
@@ -126,14 +126,14 @@ class InProcess(TimedSession):
         """Call the agent in the session's own thread, so that its code may block."""
         assert self.lock is not None
         restore(self.workspace.folder)
-        given = self.asked(message)
+        fields = self.request_fields(message)
         env = {**self.env, **self.workspace.env}
         if not env:
-            return round_of(message, await self._called(given))
+            return round_of(message, await self._called(fields))
         # The environment belongs to the whole process, so one turn at a time may change it.
         async with self.lock:
             with _changed(env):
-                return round_of(message, await self._called(given))
+                return round_of(message, await self._called(fields))
 
     async def drop(self) -> None:
         """Leave a thread that is stuck to itself; the next turn has a new one."""
@@ -141,7 +141,7 @@ class InProcess(TimedSession):
         if worker is not None:
             worker.jobs.put(None)
         if self.caller is not None:
-            self.caller = Caller(self.caller.found, self.caller.given)
+            self.caller = Caller(self.caller.target, self.caller.settings)
 
     async def close(self) -> None:
         """Tell the session that it is over."""
@@ -151,12 +151,12 @@ class InProcess(TimedSession):
                     await self._worker.do(self.caller.close)
         await self.drop()
 
-    async def _called(self, given: dict[str, Json]) -> Json:
+    async def _called(self, fields: dict[str, Json]) -> Json:
         assert self.caller is not None
         if self._worker is None:
             self._worker = FunctionWorker()
-        message = str(given.pop("message"))
-        return await self._worker.do(partial(self.caller.send, message, given))
+        message = str(fields.pop("message"))
+        return await self._worker.do(partial(self.caller.send, message, fields))
 
 
 class FunctionWorker:
@@ -176,13 +176,13 @@ class FunctionWorker:
         while (item := self.jobs.get()) is not None:
             job, future = item
             try:
-                made = job()
+                result = job()
             except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
                 with suppress(InvalidStateError):
                     future.set_exception(Broken(broke(error), traceback=own_traceback(error)))
             else:
                 with suppress(InvalidStateError):
-                    future.set_result(made)
+                    future.set_result(result)
 
 
 @contextmanager

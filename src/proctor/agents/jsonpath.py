@@ -16,29 +16,29 @@ def parse(path: str) -> tuple[str | int | None, ...]:
     steps: list[str | int | None] = []
     at = 1
     while at < len(path):
-        found = _STEP.match(path, at)
-        if found is None:
+        match = _STEP.match(path, at)
+        if match is None:
             raise ValueError(
                 f"the path {path!r} cannot be read from {path[at:]!r} on (known are .name, [0],"
                 " [-1], [*] and ['name'])"
             )
-        name, number, every, single, double = found.groups()
+        name, number, every, single, double = match.groups()
         if number is not None:
             steps.append(int(number))
         elif every or name == "*":
             steps.append(None)
         else:
             steps.append(next(text for text in (name, single, double) if text is not None))
-        at = found.end()
+        at = match.end()
     return tuple(steps)
 
 
 def find(path: str, data: Json) -> list[Json]:
     """Return all that a path leads to; nothing where it leads nowhere."""
-    found = [data]
+    values = [data]
     for step in parse(path):
-        found = [inner for value in found for inner in _inside(value, step)]
-    return found
+        values = [inner for value in values for inner in _inside(value, step)]
+    return values
 
 
 def first(path: str, data: Json) -> Json:

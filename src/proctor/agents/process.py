@@ -46,7 +46,7 @@ class Bounds:
 
 
 @dataclass
-class Held(asyncio.SubprocessProtocol):
+class AgentProcess(asyncio.SubprocessProtocol):
     """Be a running agent."""
 
     bounds: Bounds
@@ -69,7 +69,7 @@ class Held(asyncio.SubprocessProtocol):
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _control: int | None = None
     _report: int | None = None
-    _heard: bytes = b""
+    _report_bytes: bytes = b""
     _transport: Any = None
 
     @classmethod
@@ -77,36 +77,36 @@ class Held(asyncio.SubprocessProtocol):
         cls, argv: Sequence[str], *, folder: Path, env: Mapping[str, str], bounds: Bounds
     ) -> Self:
         """Start a command in a folder, or raise a ModelError."""
-        held = cls(bounds)
+        process = cls(bounds)
         loop = asyncio.get_running_loop()
-        control, held._control = os.pipe()
-        held._report, report = os.pipe()
+        control, process._control = os.pipe()
+        process._report, report = os.pipe()
         keeper = [sys.executable, "-I", "-S", str(KEEPER), str(control), str(report)]
         restore(folder)
         try:
-            held._transport, _ = await loop.subprocess_exec(
-                lambda: held, *keeper, str(bounds.processes), *argv,
-                cwd=folder, env={**env, MARK: held._mark}, pass_fds=(control, report),
+            process._transport, _ = await loop.subprocess_exec(
+                lambda: process, *keeper, str(bounds.processes), *argv,
+                cwd=folder, env={**env, MARK: process._mark}, pass_fds=(control, report),
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            held._let_go()
+            process._let_go()
             raise ModelError(f"no process can be started: {error.strerror}", passing=True) from None
         finally:
             os.close(control)
             os.close(report)
-        os.set_blocking(held._report, False)
-        loop.add_reader(held._report, held._reported)
+        os.set_blocking(process._report, False)
+        loop.add_reader(process._report, process._reported)
         try:
-            await held.until(lambda: held.began or held.failed is not None or held.gone)
+            await process.until(lambda: process.began or process.failed is not None or process.gone)
         except BaseException:
-            await held.close()
+            await process.close()
             raise
-        if not held.began:
-            await held.close()
-            why = os.strerror(held.failed) if held.failed else "its keeper did not start"
+        if not process.began:
+            await process.close()
+            why = os.strerror(process.failed) if process.failed else "its keeper did not start"
             raise ModelError(f"{argv[0]} cannot be started: {why}")
-        return held
+        return process
 
     def write(self, data: bytes, *, last: bool = False) -> None:
         """Write to its standard input, and close that after what is the last."""
@@ -152,9 +152,9 @@ class Held(asyncio.SubprocessProtocol):
                     async with asyncio.timeout(1.0):
                         await self.until(lambda: self.status is not None or self.gone)
             raise self.broke()
-        found, _, rest = bytes(self.out).partition(b"\n")
+        line, _, rest = bytes(self.out).partition(b"\n")
         self.out[:] = rest
-        return found
+        return line
 
     def broke(self) -> Broken:
         """Return the exception that says what became of it, with all that it wrote as an error."""
@@ -228,8 +228,8 @@ class Held(asyncio.SubprocessProtocol):
             data = b""
         if not data:
             asyncio.get_running_loop().remove_reader(self._report)
-        self._heard += data
-        *whole, self._heard = self._heard.split(b"\n")
+        self._report_bytes += data
+        *whole, self._report_bytes = self._report_bytes.split(b"\n")
         for line in whole:
             word, _, number = line.decode("ascii", "replace").partition(" ")
             self._take(word, number)
@@ -289,14 +289,14 @@ def restore(folder: Path) -> None:
 
 def sweep(mark: str) -> None:
     """Kill all processes that carry a mark, until there are none."""
-    wanted = f"{MARK}={mark}".encode()
+    entry = f"{MARK}={mark}".encode()
     until = time.monotonic() + PATIENCE
     while sys.platform == "linux" and time.monotonic() < until:
-        found = [pid for pid in _processes() if _carries(pid, wanted)]
-        if not found:
+        pids = [pid for pid in _processes() if _carries(pid, entry)]
+        if not pids:
             return
         for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in found:
+            for pid in pids:
                 with suppress(OSError):
                     os.kill(pid, number)
         time.sleep(0.01)
@@ -306,9 +306,9 @@ def _processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def _carries(pid: int, wanted: bytes) -> bool:
+def _carries(pid: int, entry: bytes) -> bool:
     try:
-        return wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
         return False
 

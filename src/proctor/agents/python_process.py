@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from proctor.agents.process import Bounds, Broken, Held, program_of
+from proctor.agents.process import AgentProcess, Bounds, Broken, program_of
 from proctor.agents.sessions import LineSession, environment, object_of, unset
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.core.suite import Case, Json
@@ -38,12 +38,12 @@ class Driven(Agent):
 
     def problems(self) -> list[str]:
         """Report an interpreter that is not there, and variables that are not set."""
-        found = unset(self.env)
+        problems = unset(self.env)
         if self.interpreter and not program_of(self.interpreter):
-            found.append(f"there is no Python {self.interpreter!r}")
+            problems.append(f"there is no Python {self.interpreter!r}")
         if self.timeout <= 0:
-            found.append("timeout is a number of seconds above 0")
-        return found
+            problems.append("timeout is a number of seconds above 0")
+        return problems
 
     def _python(self) -> str:
         return program_of(self.interpreter) if self.interpreter else sys.executable
@@ -64,7 +64,7 @@ class Driven(Agent):
             "case": workspace.case.id, "folder": str(workspace.folder), "session": session.name,
         }  # fmt: skip
 
-        async def start() -> Held:
+        async def start() -> AgentProcess:
             return await self._started(workspace, begin)
 
         session.start = start
@@ -80,29 +80,29 @@ class Driven(Agent):
             begin = {**self.begin(workspace), "check": True, "given": {}}
             session = LineSession(workspace=workspace, timeout=min(self.timeout, CHECK_SECONDS))
 
-            async def start() -> Held:
-                held = await self._started(workspace, begin)
-                await held.close()
+            async def start() -> AgentProcess:
+                process = await self._started(workspace, begin)
+                await process.close()
                 raise Broken("")
 
             session.start = start
-            said = (await session.send("")).error
-            if said:
-                raise ModelError(f"{self.label}: {said}")
+            error = (await session.send("")).error
+            if error:
+                raise ModelError(f"{self.label}: {error}")
 
-    async def _started(self, workspace: Workspace, begin: Mapping[str, Json]) -> Held:
-        held = await Held.start(
+    async def _started(self, workspace: Workspace, begin: Mapping[str, Json]) -> AgentProcess:
+        process = await AgentProcess.start(
             [self._python(), "-u", str(DRIVER)],
             folder=workspace.folder,
             env={**self.environ(workspace), "PYTHONDONTWRITEBYTECODE": "1"},
             bounds=Bounds(output=self.output, processes=self.processes),
         )
         try:
-            held.write(json_bytes.dumps({"path": [os.getcwd()], **begin}) + b"\n")
-            told = object_of(await held.line())
-            if told.get("missing"):
-                raise Broken(str(told["missing"]), traceback=str(told.get("traceback", "")))
+            process.write(json_bytes.dumps({"path": [os.getcwd()], **begin}) + b"\n")
+            report = object_of(await process.line())
+            if report.get("missing"):
+                raise Broken(str(report["missing"]), traceback=str(report.get("traceback", "")))
         except BaseException:
-            await held.close()
+            await process.close()
             raise
-        return held
+        return process

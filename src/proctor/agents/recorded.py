@@ -49,22 +49,22 @@ class RecordedAgent(Agent):
     @cached_property
     def _rounds(self) -> Mapping[str, list[Json]]:
         """Hold the rounds by case id, the first attempt at each; those for any case have none."""
-        found: dict[str, list[Json]] = {}
+        rounds_by_case: dict[str, list[Json]] = {}
         try:
             for name, rounds in recordings(Path(self.path)):
-                found.setdefault(name, rounds)
+                rounds_by_case.setdefault(name, rounds)
         except SuiteError as error:
             raise ModelError(str(error)) from None
-        return found
+        return rounds_by_case
 
     async def open(self, workspace: Workspace) -> Session:
         """Begin to play the rounds of a case."""
         name = workspace.case.id
-        kept = self._rounds
-        found = next((kept[key] for key in (name, Path(name).stem, "") if key in kept), None)
-        if found is None:
+        by_case = self._rounds
+        rounds = next((by_case[key] for key in (name, Path(name).stem, "") if key in by_case), None)
+        if rounds is None:
             raise ModelError(f"{self.path} has no rounds of the case {name!r}")
-        return Played(list(found), name, any_query=self.any_query)
+        return Played(list(rounds), name, any_query=self.any_query)
 
 
 @dataclass
@@ -83,12 +83,12 @@ class Played(Session):
         data = self.rounds[self.turn]
         self.turn += 1
         try:
-            made = round_from(data)
+            recorded = round_from(data)
         except ValueError as error:
             return Round.failed(message, f"round {self.turn} on file cannot be read: {error}")
-        then = made.user_query
+        then = recorded.user_query
         if self.any_query or not then or then.strip() == message.strip():
-            return replace(made, user_query=message)
+            return replace(recorded, user_query=message)
         return Round.failed(
             message,
             f"round {self.turn} on file answers another question: {then[:LONGEST]!r}",

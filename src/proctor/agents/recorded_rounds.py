@@ -10,7 +10,7 @@ from proctor.errors import DialectError, Problem
 from proctor.io.text_files import Document, Loc, read_json, read_jsonl
 
 _NAMES = ("case", "case_id", "case_file", "id")
-_WANTED = (
+_EXPECTED = (
     "these are no rounds: a list of objects with user_query, state and post_list is wanted, or an"
     " object that has it under 'rounds'"
 )
@@ -64,25 +64,25 @@ def _in_one(document: Document) -> Iterator[Recording]:
         for name, value in (data["cases"] if at else data).items():
             yield str(name), _checked(document, (*at, name), value)
     else:
-        raise _wrong(document, (), _WANTED)
+        raise _wrong(document, (), _EXPECTED)
 
 
 def _rows(rows: Iterator[tuple[Document, Loc, Json]]) -> Iterator[Recording]:
-    made: list[Recording] = []
+    recordings: list[Recording] = []
     going_on: dict[str, list[Json]] = {}
     for document, loc, item in rows:
         name = _case_of(item)
         if not name:
             raise _wrong(document, loc, "a row says under 'case' which case its rounds are of")
         if "rounds" in item:
-            made.append((name, _checked(document, loc, item)))
+            recordings.append((name, _checked(document, loc, item)))
             continue
         one = _checked(document, loc, [item.get("round", item)])
         if name not in going_on:
             going_on[name] = []
-            made.append((name, going_on[name]))
+            recordings.append((name, going_on[name]))
         going_on[name] += one
-    yield from made
+    yield from recordings
 
 
 def _case_of(item: Json) -> str:
@@ -101,7 +101,7 @@ def _checked(document: Document, loc: Loc, value: Json) -> list[Json]:
     if isinstance(value, Mapping):
         value = value.get("rounds", [value] if "post_list" in value else None)
     if not isinstance(value, list):
-        raise _wrong(document, loc, _WANTED)
+        raise _wrong(document, loc, _EXPECTED)
     for place, data in enumerate(value):
         try:
             round_from(data)

@@ -65,7 +65,9 @@ class SandboxedSession(TimedSession):
             raise NoAnswer(f"its working folder holds {error}") from None
         sandbox = open_sandbox()
         try:
-            ran = await sandbox.run(self._program(files, json_bytes.dumps(self.asked(message))))
+            ran = await sandbox.run(
+                self._program(files, json_bytes.dumps(self.request_fields(message)))
+            )
         finally:
             await sandbox.close()
         if ran.not_started:
@@ -135,11 +137,11 @@ def led_out(names: Iterable[str]) -> Iterator[str]:
 
 def needed(argv: Sequence[str], more: Sequence[str]) -> list[str]:
     """Return what a command must see of this machine: its program, its files, what is named."""
-    found = [str(Path(path).resolve()) for path in more]
-    found += [word for word in argv[1:] if Path(word).is_absolute() and Path(word).is_file()]
+    paths = [str(Path(path).resolve()) for path in more]
+    paths += [word for word in argv[1:] if Path(word).is_absolute() and Path(word).is_file()]
     if program := program_of(argv[0]):
         inside = Path(sys.prefix)
         home = Path(program).parent.parent
         venv = (home / "pyvenv.cfg").exists() or Path(program).is_relative_to(inside)
-        found.append(str(home if venv else program))
-    return found
+        paths.append(str(home if venv else program))
+    return paths

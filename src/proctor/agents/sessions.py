@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from proctor.agents.process import Broken, Held, NoAnswer
+from proctor.agents.process import AgentProcess, Broken, NoAnswer
 from proctor.agents.steps import posts_of, round_of
 from proctor.contracts.agent import Session, Workspace
 from proctor.core.rounds import Round
@@ -22,7 +22,7 @@ from proctor.io.search_paths import MODULES, agent_modules
 SHOWN = 200
 GRACE = 3.0
 """Seconds for an agent to put its things in order at the end of a session."""
-KNOWN = {"reply", "steps", "error", "round", "post_list"}
+REPLY_KEYS = {"reply", "steps", "error", "round", "post_list"}
 """What a JSON object holds that is a reply, and not a text that looks like one."""
 
 
@@ -44,23 +44,23 @@ class TimedSession(Session):
         started = time.monotonic()
         try:
             async with asyncio.timeout(self.timeout):
-                made = await self.answered(message)
+                outcome = await self.answered(message)
         except TimeoutError:
             await self.drop()
-            made = Round.failed(message, f"it took longer than the {self.timeout:g} s allowed")
+            outcome = Round.failed(message, f"it took longer than the {self.timeout:g} s allowed")
         except Broken as error:
             await self.drop()
-            made = replace(
+            outcome = replace(
                 Round.failed(message, str(error)),
                 broken=not isinstance(error, NoAnswer),
                 traceback=redact(error.traceback),
             )
-        made = replace(made, seconds=time.monotonic() - started, error=redact(made.error))
+        outcome = replace(outcome, seconds=time.monotonic() - started, error=redact(outcome.error))
         self.turn += 1
         self.history.append({"role": "user", "content": message})
-        if made.reply is not None:
-            self.history.append({"role": "assistant", "content": made.reply})
-        return made
+        if outcome.reply is not None:
+            self.history.append({"role": "assistant", "content": outcome.reply})
+        return outcome
 
     @abstractmethod
     async def answered(self, message: str) -> Round:
@@ -73,7 +73,7 @@ class TimedSession(Session):
         """Leave nothing behind."""
         await self.drop()
 
-    def asked(self, message: str) -> dict[str, Json]:
+    def request_fields(self, message: str) -> dict[str, Json]:
         """Write a message for an agent, with what may help it."""
         return {
             "message": message,
@@ -88,59 +88,59 @@ class TimedSession(Session):
 class LineSession(TimedSession):
     """Talk with one process that lives as long as the session, in lines of JSON."""
 
-    start: Callable[[], Awaitable[Held]] | None = None
+    start: Callable[[], Awaitable[AgentProcess]] | None = None
     driven: bool = False
     """Whether Proctor's own driver is at the other end, which tells what the agent raised."""
-    _held: Held | None = None
+    _process: AgentProcess | None = None
 
     async def answered(self, message: str) -> Round:
         """Send a line, and read lines up to the reply; those before it tell steps."""
-        if self._held is None:
+        if self._process is None:
             assert self.start is not None
-            self._held = await self.start()
-        held = self._held
-        held.refresh()
-        held.write(json_bytes.dumps(self.asked(message)) + b"\n")
+            self._process = await self.start()
+        process = self._process
+        process.refresh()
+        process.write(json_bytes.dumps(self.request_fields(message)) + b"\n")
         steps: list[Json] = []
         while True:
-            told = object_of(await held.line())
-            if told.keys() != {"step"}:
+            data = object_of(await process.line())
+            if data.keys() != {"step"}:
                 break
-            steps.append(told["step"])
-        if self.driven and "raised" in told:
-            failed = Round.failed(message, str(told["raised"]), posts_of(steps))
-            where = redact(str(told.get("traceback", "")))
+            steps.append(data["step"])
+        if self.driven and "raised" in data:
+            failed = Round.failed(message, str(data["raised"]), posts_of(steps))
+            where = redact(str(data.get("traceback", "")))
             return replace(failed, broken=True, traceback=where)
-        if isinstance(told.get("session"), str) and told["session"]:
-            self.name = told["session"]
-        return round_of(message, told, more=steps)
+        if isinstance(data.get("session"), str) and data["session"]:
+            self.name = data["session"]
+        return round_of(message, data, more=steps)
 
     async def close(self) -> None:
         """Tell the process that there are no more messages, and end it if it does not."""
-        if (held := self._held) is not None:
-            held.write(b"", last=True)
+        if (process := self._process) is not None:
+            process.write(b"", last=True)
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(GRACE, self.timeout)):
-                    await held.until(lambda: held.status is not None or held.gone)
+                    await process.until(lambda: process.status is not None or process.gone)
         await self.drop()
 
     async def drop(self) -> None:
         """End the process with all that it started."""
-        held, self._held = self._held, None
-        if held is not None:
-            await held.close()
+        process, self._process = self._process, None
+        if process is not None:
+            await process.close()
 
 
 def object_of(line: bytes) -> dict[str, Json]:
     """Read a line as a JSON object, or raise Broken."""
     text = text_from(line)
     try:
-        told = json_bytes.loads_foreign(text)
+        data = json_bytes.loads_foreign(text)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        data = None
+    if not isinstance(data, dict):
         raise Broken(f"a line that it wrote is no JSON object: {text[:SHOWN]!r}")
-    return told
+    return data
 
 
 def text_from(data: bytes) -> str:
@@ -156,17 +156,17 @@ def read_reply(session: TimedSession, message: str, out: bytes) -> Round:
     text = text_from(out).strip()
     if not text:
         raise NoAnswer("it wrote no reply")
-    told: Json = None
+    data: Json = None
     if text.startswith("{"):
         try:
-            told = json_bytes.loads_foreign(text)
+            data = json_bytes.loads_foreign(text)
         except ValueError:
-            told = None
-    if not isinstance(told, dict) or not KNOWN & told.keys():
+            data = None
+    if not isinstance(data, dict) or not REPLY_KEYS & data.keys():
         return round_of(message, {"reply": text})
-    if isinstance(told.get("session"), str) and told["session"]:
-        session.name = told["session"]
-    return round_of(message, told)
+    if isinstance(data.get("session"), str) and data["session"]:
+        session.name = data["session"]
+    return round_of(message, data)
 
 
 def environment(workspace: Workspace, more: Mapping[str, str]) -> dict[str, str]:
@@ -178,19 +178,19 @@ def environment(workspace: Workspace, more: Mapping[str, str]) -> dict[str, str]
     own = own_environment(keys=True)
     if modules := agent_modules():
         own[MODULES] = modules
-    found = {**own, **resolved(more), **workspace.env}
-    SECRETS.add_environment(found)
-    return found
+    variables = {**own, **resolved(more), **workspace.env}
+    SECRETS.add_environment(variables)
+    return variables
 
 
 def resolved(values: Mapping[str, str]) -> dict[str, str]:
     """Put the values of environment variables where ``$NAME`` stands for them."""
-    found = {
+    variables = {
         name: os.environ.get(value[1:], "") if named(value) else value
         for name, value in values.items()
     }
-    SECRETS.add_environment(found)
-    return found
+    SECRETS.add_environment(variables)
+    return variables
 
 
 def named(value: str) -> bool:

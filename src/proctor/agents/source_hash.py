@@ -41,11 +41,11 @@ def source_key(name: str) -> str:
 
 def files_key(paths: Iterable[Path]) -> str:
     """Return one hash for the contents of files; those that cannot be read count as such."""
-    found = []
+    hashes = []
     for path in paths:
         try:
             whole = path.stat().st_size <= MOST_BYTES
-            found.append(digest_bytes(path.read_bytes()) if whole else str(path.stat().st_size))
+            hashes.append(digest_bytes(path.read_bytes()) if whole else str(path.stat().st_size))
         except OSError:
-            found.append("unreadable")
-    return digest(found) if found else ""
+            hashes.append("unreadable")
+    return digest(hashes) if hashes else ""

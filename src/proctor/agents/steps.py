@@ -14,33 +14,33 @@ LONGEST = 2000
 
 
 def round_of(
-    query: str, told: Json, seconds: float | None = None, more: Sequence[Json] = ()
+    query: str, data: Json, seconds: float | None = None, more: Sequence[Json] = ()
 ) -> Round:
     """Make the round of what an agent told: a reply alone, a reply with steps, or a whole round.
 
     ``more`` are steps that it told before. What cannot be read is a broken round that says why.
     """
     try:
-        return replace(_read(query, told, more), seconds=seconds)
+        return replace(_read(query, data, more), seconds=seconds)
     except ValueError as error:
         failed = Round.failed(query, f"its reply cannot be read: {error}")
         return replace(failed, broken=True, seconds=seconds)
 
 
-def _read(query: str, told: Json, more: Sequence[Json]) -> Round:
-    if not isinstance(told, Mapping):
-        return Round.of(query, text_of(told), posts_of(more))
-    if isinstance(told.get("round"), Mapping):
-        told = told["round"]
-    if "post_list" in told:
-        made = round_from(told)
-        return replace(made, user_query=made.user_query or query)
-    usage = usage_of(told.get("usage"))
-    steps = posts_of([*more, *_listed(told.get("steps"))])
-    if told.get("error"):
-        failed = Round.failed(query, text_of(told["error"])[:LONGEST], steps)
+def _read(query: str, data: Json, more: Sequence[Json]) -> Round:
+    if not isinstance(data, Mapping):
+        return Round.of(query, text_of(data), posts_of(more))
+    if isinstance(data.get("round"), Mapping):
+        data = data["round"]
+    if "post_list" in data:
+        recorded = round_from(data)
+        return replace(recorded, user_query=recorded.user_query or query)
+    usage = usage_of(data.get("usage"))
+    steps = posts_of([*more, *_listed(data.get("steps"))])
+    if data.get("error"):
+        failed = Round.failed(query, text_of(data["error"])[:LONGEST], steps)
         return replace(failed, usage=usage)
-    reply = told.get("reply")
+    reply = data.get("reply")
     if reply is None and steps and steps[-1].send_to == USER:
         first = Post(message=query, send_from=USER, send_to=AGENT)
         return Round(user_query=query, posts=(first, *steps), usage=usage)
@@ -98,29 +98,31 @@ def _tool(step: Mapping[str, Json]) -> list[Post]:
     if unknown := sorted(step.keys() - TOOL):
         raise ValueError(f"unknown field {unknown[0]!r} (a tool has: input, output)")
     name = str(step["tool"])
-    asked = Post(message=text_of(step.get("input", "")), send_from=AGENT, send_to=name)
+    call = Post(message=text_of(step.get("input", "")), send_from=AGENT, send_to=name)
     if "output" not in step:
-        return [asked]
-    return [asked, Post(message=text_of(step["output"]), send_from=name, send_to=AGENT)]
+        return [call]
+    return [call, Post(message=text_of(step["output"]), send_from=name, send_to=AGENT)]
 
 
 def _attachments(fields: Mapping[str, Json]) -> tuple[Attachment, ...]:
-    given = fields.get("attachments") or []
-    if not isinstance(given, list) or not all(isinstance(item, Mapping) for item in given):
+    items = fields.get("attachments") or []
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise ValueError("attachments are a list of objects")
-    made = [
+    attachments = [
         Attachment(
             id=str(item.get("id") or ""),
             type=str(item.get("type") or "text"),
             content=item.get("content"),
             extra=item.get("extra"),
         )
-        for item in given
+        for item in items
     ]
     if "type" in fields or "content" in fields:
         kind = str(fields.get("type") or "text")
-        made.append(Attachment(type=kind, content=fields.get("content"), extra=fields.get("extra")))
-    return tuple(made)
+        attachments.append(
+            Attachment(type=kind, content=fields.get("content"), extra=fields.get("extra"))
+        )
+    return tuple(attachments)
 
 
 def usage_of(data: Json) -> Usage:
@@ -128,19 +130,19 @@ def usage_of(data: Json) -> Usage:
     if not isinstance(data, Mapping):
         return Usage()
     cost = data.get("cost")
-    asked = _count(data, "prompt_tokens", "input_tokens")
-    said = _count(data, "completion_tokens", "output_tokens")
+    tokens_in = _count(data, "prompt_tokens", "input_tokens")
+    tokens_out = _count(data, "completion_tokens", "output_tokens")
     return Usage(
-        calls=_count(data, "calls") or (1 if asked or said else 0),
-        prompt_tokens=asked,
-        completion_tokens=said,
+        calls=_count(data, "calls") or (1 if tokens_in or tokens_out else 0),
+        prompt_tokens=tokens_in,
+        completion_tokens=tokens_out,
         cost=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
     )
 
 
 def _count(data: Mapping[str, Json], *names: str) -> int:
-    found = next((data[name] for name in names if isinstance(data.get(name), int)), 0)
-    return max(0, int(found))
+    count = next((data[name] for name in names if isinstance(data.get(name), int)), 0)
+    return max(0, int(count))
 
 
 def text_of(value: Json) -> str:

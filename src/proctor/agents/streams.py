@@ -21,10 +21,10 @@ async def parts(
     """Yield what a stream holds, thing by thing; ``count`` is told of every byte."""
     counted = _counted(chunks, count)
     if kind == MEDIA_TYPE:
-        found = (event_data(event) async for event in events(counted))
+        pieces = (event_data(event) async for event in events(counted))
     else:
-        found = (line.strip(b"\x1e \t\r") async for line in _lines(counted))
-    async for data in found:
+        pieces = (line.strip(b"\x1e \t\r") async for line in _lines(counted))
+    async for data in pieces:
         if data:
             yield _json(data)
 

@@ -28,13 +28,13 @@ def filled(template: Json, values: Mapping[str, Json]) -> Json:
     whole = _PLACE.fullmatch(template.strip())
     if whole is not None and whole[1] in values:
         return values[whole[1]]
-    return _PLACE.sub(lambda found: _inserted(found, values), template)
+    return _PLACE.sub(lambda match: _inserted(match, values), template)
 
 
-def _inserted(found: re.Match[str], values: Mapping[str, Json]) -> str:
-    if found[1] not in values:
-        return found[0]
-    value = values[found[1]]
+def _inserted(match: re.Match[str], values: Mapping[str, Json]) -> str:
+    if match[1] not in values:
+        return match[0]
+    value = values[match[1]]
     return "" if value is None else text_of(value)
 
 

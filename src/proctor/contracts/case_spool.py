@@ -8,7 +8,7 @@ from proctor.core.encoding import case_from
 from proctor.core.fingerprint import content_key, plain
 from proctor.core.suite import Case, Json
 from proctor.io import json_bytes
-from proctor.io.temporary_database import HELD, TemporaryDatabase, as_column
+from proctor.io.temporary_database import MOST_IN_MEMORY, TemporaryDatabase, as_column
 
 RECENT = 1_024
 """How many cases that were read last are kept."""
@@ -32,7 +32,7 @@ class SpooledCases(Sequence[Case]):
             self._first.setdefault(case.id, self._count)
             self._held.append(case)
             self._count += 1
-            if self._count > HELD:
+            if self._count > MOST_IN_MEMORY:
                 self._move()
         else:
             self._write(case)

@@ -36,11 +36,11 @@ class RunView:
 
     def groups(self, by: Sequence[str] = ()) -> Mapping[str, Mapping[str, Group]]:
         """Return the breakdowns asked for, or all of them."""
-        known = self.summary.groups
-        if missing := [name for name in by if name not in known]:
-            there = f"there are: {', '.join(known)}" if known else "this run has none"
+        groups = self.summary.groups
+        if missing := [name for name in by if name not in groups]:
+            there = f"there are: {', '.join(groups)}" if groups else "this run has none"
             raise UsageError(f"no breakdown by {missing[0]!r} ({there})")
-        return {name: known[name] for name in by} if by else known
+        return {name: groups[name] for name in by} if by else groups
 
 
 class Report(ABC):

@@ -56,12 +56,12 @@ class Access:
 
     def read_from(self, source: Source) -> "Access":
         """Return the same as a file's, where the file did not say more exactly whose it is."""
-        held = tuple(
+        credentials = tuple(
             replace(one, source=source) if one.source is COMMAND_LINE else one
             for one in self.credentials
         )
         return Access(
-            source=source if self.source is COMMAND_LINE else self.source, credentials=held
+            source=source if self.source is COMMAND_LINE else self.source, credentials=credentials
         )
 
     def conflicts(self, address: Source | None) -> list[str]:

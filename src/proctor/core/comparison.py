@@ -79,12 +79,12 @@ def placed(
     comparisons: Iterable[Comparison], first: str, orders: int
 ) -> dict[Place, list[Comparison]]:
     """Return comparisons of two runs as the first one sees them, where all orders are there."""
-    found: dict[Place, list[Comparison]] = {}
+    by_place: dict[Place, list[Comparison]] = {}
     for comparison in comparisons:
         seen = comparison.seen_by(first)
         place = seen.case_id, seen.first_index, seen.second_index
-        found.setdefault(place, []).append(seen)
-    return {place: group for place, group in found.items() if len(group) >= orders}
+        by_place.setdefault(place, []).append(seen)
+    return {place: group for place, group in by_place.items() if len(group) >= orders}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +99,12 @@ class Tally:
     @classmethod
     def of(cls, outcomes: Iterable[Preference]) -> "Tally":
         """Count outcomes."""
-        found = list(outcomes)
+        preferences = list(outcomes)
         return cls(
-            win=found.count(Preference.FIRST),
-            tie=found.count(Preference.TIE),
-            loss=found.count(Preference.SECOND),
-            invalid=found.count(Preference.INVALID),
+            win=preferences.count(Preference.FIRST),
+            tie=preferences.count(Preference.TIE),
+            loss=preferences.count(Preference.SECOND),
+            invalid=preferences.count(Preference.INVALID),
         )
 
     @property
@@ -227,4 +227,4 @@ class BattleOutcome:
 
     def name_of(self, run: str) -> str:
         """Return the name of a run."""
-        return next(found.name for found in self.contenders if found.run == run)
+        return next(contender.name for contender in self.contenders if contender.run == run)

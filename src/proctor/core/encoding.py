@@ -118,19 +118,19 @@ def criterion_from(data: Mapping[str, Json]) -> Criterion:
 def case_from(data: Mapping[str, Json]) -> Case:
     """Make a Case of its JSON."""
     _check("a case", data, _CASE)
-    made = dict(data)
-    made["messages"] = _messages(data.get("messages", ()))
-    made["criteria"] = tuple([criterion_from(item) for item in data.get("criteria", ())])
+    fields = dict(data)
+    fields["messages"] = _messages(data.get("messages", ()))
+    fields["criteria"] = tuple([criterion_from(item) for item in data.get("criteria", ())])
     for name in ("references", "context"):
-        if name in made:
-            made[name] = _texts(name, made[name])
-    if "tags" in made:
-        made["tags"] = {name: _tag(values) for name, values in made["tags"].items()}
-    if "files" in made:
-        made["files"] = tuple([_file(item) for item in made["files"]])
-    if "dialogue" in made:
-        made["dialogue"] = spec_from(made["dialogue"])
-    return Case(**made)
+        if name in fields:
+            fields[name] = _texts(name, fields[name])
+    if "tags" in fields:
+        fields["tags"] = {name: _tag(values) for name, values in fields["tags"].items()}
+    if "files" in fields:
+        fields["files"] = tuple([_file(item) for item in fields["files"]])
+    if "dialogue" in fields:
+        fields["dialogue"] = spec_from(fields["dialogue"])
+    return Case(**fields)
 
 
 def _tag(values: Json) -> tuple[str, ...]:

@@ -68,12 +68,12 @@ class Usage:
     """In US dollars; none where no price is known."""
 
     def __add__(self, other: "Usage") -> "Usage":
-        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Usage(
             calls=self.calls + other.calls,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost=sum(known) if known else None,
+            cost=sum(costs) if costs else None,
         )
 
 

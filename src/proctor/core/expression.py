@@ -96,8 +96,8 @@ def _value(node: ast.AST, names: Mapping[str, Any], text: str) -> Any:
         case ast.List() | ast.Tuple():
             return [_value(part, names, text) for part in node.elts]
         case ast.BoolOp():
-            wanted = all if isinstance(node.op, ast.And) else any
-            return wanted(_value(part, names, text) for part in node.values)
+            combine = all if isinstance(node.op, ast.And) else any
+            return combine(_value(part, names, text) for part in node.values)
         case ast.UnaryOp():
             return _unary(node, names, text)
         case ast.BinOp():

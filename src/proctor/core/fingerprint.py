@@ -79,19 +79,27 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
 
 def answer_key(case: Case, attempt: Attempt) -> str:
     """Address an attempt found on file by what the file says, wherever the file lies."""
-    said = (attempt.index, attempt.status.value, attempt.error, attempt.meta, attempt.usage)
+    recorded = (attempt.index, attempt.status.value, attempt.error, attempt.meta, attempt.usage)
     noted = [attempt.notes] if attempt.notes else []
-    words = _said(case.messages), _said(attempt.messages)
-    return digest("answer", *words, said, attempt.seconds, *noted)
+    words = _hashable_transcript(case.messages), _hashable_transcript(attempt.messages)
+    return digest("answer", *words, recorded, attempt.seconds, *noted)
 
 
-def attempt_key(case: Case, index: int, held: str) -> str:
+def attempt_key(case: Case, index: int, identity: str) -> str:
     """Address an attempt by what the candidate is shown, and by who was asked how.
 
-    ``held`` addresses the candidate with its sampling, and whom the dialogue consults with what.
+    ``identity`` addresses the candidate with its sampling, and whom the dialogue consults, and how.
     """
     place = [_filed(case), case.setup] if case.files or case.setup else []
-    return digest("attempt", case.id, index, _said(case.messages), case.dialogue, held, *place)
+    return digest(
+        "attempt",
+        case.id,
+        index,
+        _hashable_transcript(case.messages),
+        case.dialogue,
+        identity,
+        *place,
+    )
 
 
 def judged_key(case: Case, criterion: Criterion, version: str) -> str:
@@ -128,7 +136,7 @@ def score_key(
         more.append(attempt.index)
     if attempt.status is AttemptStatus.UNANSWERED:
         more.append(attempt.error)
-    return digest(judged, _said(attempt.messages), *more)
+    return digest(judged, _hashable_transcript(attempt.messages), *more)
 
 
 def _filed(case: Case) -> list[list[str]]:
@@ -136,7 +144,7 @@ def _filed(case: Case) -> list[list[str]]:
     return [[file.name, file.digest] for file in case.files]
 
 
-def _said(messages: Sequence[Message]) -> list[list[str]]:
+def _hashable_transcript(messages: Sequence[Message]) -> list[list[str]]:
     """Write a transcript in the form that is quick to hash."""
     return [[message.role, message.content, *message.images] for message in messages]
 

@@ -47,8 +47,8 @@ def parse_fold(mode: str) -> Fold:
         return Fold(mode=mode, pick=mode, size=None)
     if mode in ("avg", "mean"):
         return Fold(mode="avg", pick="avg", size=1)
-    if (found := re.fullmatch(r"avg_max_([1-9]\d{0,5})", mode)) is not None:
-        return Fold(mode=mode, pick="max", size=int(found[1]))
+    if (match := re.fullmatch(r"avg_max_([1-9]\d{0,5})", mode)) is not None:
+        return Fold(mode=mode, pick="max", size=int(match[1]))
     raise UsageError(f"unknown way to fold attempts: {mode!r} (use one of {', '.join(MODES)})")
 
 
@@ -62,9 +62,13 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
     lows, highs = [], []
     for start in range(0, len(values), size):
         places = range(start, min(start + size, len(values)))
-        known = [(v, values[i].points, i) for i in places if (v := values[i].value) is not None]
-        buckets.append(_pick(how.pick, [v for v, _, _ in known]) if known else None)
-        chosen.append(_chosen(how.pick, known))
+        scored_attempts = [
+            (v, values[i].points, i) for i in places if (v := values[i].value) is not None
+        ]
+        buckets.append(
+            _pick(how.pick, [v for v, _, _ in scored_attempts]) if scored_attempts else None
+        )
+        chosen.append(_chosen(how.pick, scored_attempts))
         reached = [values[i] for i in places if values[i].status is not ValueStatus.ERROR]
         if reached:
             lows.append(_pick(how.pick, [value.low for value in reached]))
@@ -82,8 +86,8 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
 
 def spread(buckets: Sequence[float | None]) -> float:
     """Return the sample standard deviation of those values that are known, 0 for fewer than two."""
-    known = [bucket for bucket in buckets if bucket is not None]
-    return stdev(known) if len(known) > 1 else 0.0
+    numbers = [bucket for bucket in buckets if bucket is not None]
+    return stdev(numbers) if len(numbers) > 1 else 0.0
 
 
 def _pick(pick: str, values: Sequence[float]) -> float:
@@ -94,24 +98,24 @@ def _pick(pick: str, values: Sequence[float]) -> float:
     return median(values) if pick == "median" else fmean(values)
 
 
-def _chosen(pick: str, known: Sequence[tuple[float, float, int]]) -> tuple[int, ...]:
+def _chosen(pick: str, scored: Sequence[tuple[float, float, int]]) -> tuple[int, ...]:
     """Return the attempt a bucket's value came from, or all of them.
 
     Limits make attempts equal in value that are not equal in points; of these the one with more
     points stands for the bucket (with fewer where the least value counts), and of equals the later.
     """
-    if not known:
+    if not scored:
         return ()
     if pick == "max":
-        return (max(known)[2],)
+        return (max(scored)[2],)
     if pick == "min":
-        return (min(known, key=lambda row: (row[0], row[1], -row[2]))[2],)
-    return tuple(index for _, _, index in known)
+        return (min(scored, key=lambda row: (row[0], row[1], -row[2]))[2],)
+    return tuple(index for _, _, index in scored)
 
 
 def _status(values: Sequence[Value]) -> ValueStatus:
     """Return the best that any attempt came to: one scored attempt makes a scored case."""
-    found = {value.status for value in values}
+    statuses = {value.status for value in values}
     order = (
         ValueStatus.SCORED,
         ValueStatus.UNANSWERED,
@@ -119,4 +123,4 @@ def _status(values: Sequence[Value]) -> ValueStatus:
         ValueStatus.UNSCORED,
         ValueStatus.ERROR,
     )
-    return next(status for status in order if status in found)
+    return next(status for status in order if status in statuses)

@@ -58,8 +58,8 @@ def addressed(text: str, marks: Iterable[Mark]) -> str:
 
 def fenced_texts(text: str, marks: Sequence[Mark]) -> list[str]:
     """Return the strangers' words in a prompt: what stands between the marks of each number."""
-    found = []
+    texts = []
     for mark in dict.fromkeys(marks):
         pattern = rf"<<(?!end of )([^<>\n]+) {mark.number}>>\n(.*?)\n<<end of \1 {mark.number}>>"
-        found += [match[2] for match in re.finditer(pattern, text, re.DOTALL)]
-    return found
+        texts += [match[2] for match in re.finditer(pattern, text, re.DOTALL)]
+    return texts

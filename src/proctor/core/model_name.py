@@ -30,10 +30,10 @@ def parse_model(text: str) -> Spec:
             f"{text!r} does not say whose model it is (fix: write openai:{text.strip() or 'NAME'},"
             " anthropic:NAME, local:smollm2, or openai:NAME@http://127.0.0.1:8000/v1)"
         )
-    if (found := _BARE_ADDRESS.search(rest)) is not None:
+    if (match := _BARE_ADDRESS.search(rest)) is not None:
         raise UsageError(
             f"{text!r}: a base URL begins with http:// or https://"
-            f" (fix: write {provider}:{rest[: found.start()]}@http://{found[1]})"
+            f" (fix: write {provider}:{rest[: match.start()]}@http://{match[1]})"
         )
     parts = _ADDRESS.split(rest)
     name = "@".join(parts[:-1]) if len(parts) > 1 else parts[0]
@@ -49,7 +49,7 @@ def write_model(provider: str, model: str, urls: Sequence[str] = ()) -> str:
     A name that itself holds an address would be read as another server than was meant.
     """
     text = f"{provider}:{model}" + (f"@{','.join(urls)}" if urls else "")
-    wanted: dict[str, Json] = {"model": model, **({"urls": list(urls)} if urls else {})}
-    if _ADDRESS.search(model) or parse_model(text).params != wanted:
+    expected: dict[str, Json] = {"model": model, **({"urls": list(urls)} if urls else {})}
+    if _ADDRESS.search(model) or parse_model(text).params != expected:
         raise UsageError("the name of a model holds an address, or blanks at its ends")
     return text

@@ -73,13 +73,13 @@ class Round:
 
     def to_json(self) -> dict[str, Json]:
         """Write the round as TaskWeaver does; ids that are missing follow from the content."""
-        made: dict[str, Json] = {
+        data: dict[str, Json] = {
             "id": self.id or f"round-{_short(self.user_query, len(self.posts))}",
             "user_query": self.user_query,
             "state": self.state.value,
             "post_list": [_post_json(post, place) for place, post in enumerate(self.posts)],
         }
-        return {**made, "error": self.error} if self.error else made
+        return {**data, "error": self.error} if self.error else data
 
     @classmethod
     def of(cls, query: str, reply: str, steps: Sequence[Post] = (), usage: Usage | None = None,
@@ -140,7 +140,9 @@ def scored_part(criterion: Criterion, attempt: Attempt) -> Attempt:
     rounds = rounds_of(attempt)
     if turn is None:
         return _unless_failed(attempt, rounds[-1:])
-    replies = [place for place, said in enumerate(attempt.messages) if said.role == "assistant"]
+    replies = [
+        place for place, message in enumerate(attempt.messages) if message.role == "assistant"
+    ]
     if turn < len(rounds) and rounds[turn].get("state") == RoundState.FAILED:
         return _unless_failed(attempt, rounds[turn : turn + 1])
     if turn >= len(replies):

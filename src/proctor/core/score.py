@@ -143,7 +143,7 @@ def turn_values(case: Case, scores: Mapping[str, Score]) -> dict[int, Value]:
 
     Full marks of a turn are its weights: a share of 1 is all of that turn's points.
     """
-    found = {}
+    values = {}
     for turn in sorted({c.turn for c in case.criteria if c.turn is not None}):
         part = replace(
             case,
@@ -153,8 +153,8 @@ def turn_values(case: Case, scores: Mapping[str, Score]) -> dict[int, Value]:
             max_points=None,
             out_of=None,
         )
-        found[turn] = value_of(part, scores)
-    return found
+        values[turn] = value_of(part, scores)
+    return values
 
 
 def denominator_of(case: Case, full: float) -> float:

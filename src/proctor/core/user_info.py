@@ -3,7 +3,7 @@
 import re
 
 _SHOWN = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{1,20}://)[^\s'\"<>]*@", re.I)
-_HELD = re.compile(r"https?:[/\\]{2}[^\s?#]*@|https?:[/\\]{2}[^\s/]*@", re.I)
+_CREDENTIALS = re.compile(r"https?:[/\\]{2}[^\s?#]*@|https?:[/\\]{2}[^\s/]*@", re.I)
 
 
 def holds_user_info(text: str) -> bool:
@@ -12,7 +12,7 @@ def holds_user_info(text: str) -> bool:
     A password may hold a slash or a question mark, so that a path with ``@`` cannot be told from
     one; there it is written ``%40``.
     """
-    return _HELD.search(text) is not None
+    return _CREDENTIALS.search(text) is not None
 
 
 def without_user_info(text: str) -> str:

@@ -48,15 +48,15 @@ class Arbiter:
             raise
         except JudgeError as error:
             talk.spend("judge", error.usage)
-            known = _known(len(error.raw) or self.tries, error.raw)
-            known["usage"] = plain(error.usage)
+            record = _failure_record(len(error.raw) or self.tries, error.raw)
+            record["usage"] = plain(error.usage)
             reason = UNREADABLE if self.reader else error.reason or UNREADABLE
-            raise DialogueStopped(reason, str(error), known) from None
+            raise DialogueStopped(reason, str(error), record) from None
         except ModelError as error:
             reason = UNREADABLE if self.reader else UNREACHABLE
-            known = _known(self.tries if self.reader else 0, ())
+            record = _failure_record(self.tries if self.reader else 0, ())
             raise DialogueStopped(
-                reason, f"the judge could not be reached: {error}", known
+                reason, f"the judge could not be reached: {error}", record
             ) from None
         talk.spend("judge", ruling.usage)
         return ruling
@@ -69,5 +69,5 @@ def ruled(correct: bool | None) -> bool:
     return correct
 
 
-def _known(tries: int, raw: tuple[str, ...]) -> dict[str, Json]:
+def _failure_record(tries: int, raw: tuple[str, ...]) -> dict[str, Json]:
     return {"rung": "", "tries": tries, "raw": list(raw)}

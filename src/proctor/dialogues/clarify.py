@@ -165,12 +165,12 @@ class Clarify(Dialogue):
 
     def _arbitration(self, talk: Conversation) -> tuple[Message, ...]:
         ctx = talk.ctx
-        said = transcript_of(talk.transcript)
+        transcript = transcript_of(talk.transcript)
         own: dict[str, Words | NumberOf] = {
             "strict": load("ask_strict", ctx.language).text if self._is_strict else "",
             "contract": load("ask_contract", ctx.language).text,
-            "transcript": said,
-            "number": NumberOf(said),
+            "transcript": transcript,
+            "number": NumberOf(transcript),
             "vague": _VAGUE.get(str(ctx.case.hidden.get("vague")).strip().lower(), "?"),
         }
         prompt = load(_ARBITERS[self.scenario], ctx.language)
@@ -220,7 +220,7 @@ class Clarify(Dialogue):
             "final_turn": talk.turn,
             "resolved": ledger.resolved,
             "missing": list(ledger.missing),
-            "asked": ledger.asked,
+            "asked": ledger.has_asked,
             "redundant": ledger.redundant,
             "premature": final and not ledger.resolved,
             "skipped": skipped,
@@ -231,7 +231,7 @@ class Clarify(Dialogue):
         vague = talk.ctx.case.hidden.get("vague")
         if isinstance(vague, bool):
             notes["vague"] = vague
-            notes["asked_right"] = None if skipped else vague == ledger.asked
+            notes["asked_right"] = None if skipped else vague == ledger.has_asked
         return notes
 
 

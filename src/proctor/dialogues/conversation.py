@@ -36,7 +36,7 @@ class Conversation:
     """The text that stands for a candidate that could not be reached; none lets the error pass."""
     null_as: str | None = None
     """The text that stands for a reply without content; none means that there is no answer."""
-    said: list[Message] = field(default_factory=list)
+    exchanged: list[Message] = field(default_factory=list)
     turn: int = 0
     finish: str = ""
     thinking: str = ""
@@ -53,12 +53,12 @@ class Conversation:
     @property
     def transcript(self) -> tuple[Message, ...]:
         """Return the whole conversation, from the case's messages on."""
-        return (*self.ctx.case.messages, *self.said)
+        return (*self.ctx.case.messages, *self.exchanged)
 
     @property
     def last(self) -> str:
         """Return the candidate's last words."""
-        return next((m.content for m in reversed(self.said) if m.role == "assistant"), "")
+        return next((m.content for m in reversed(self.exchanged) if m.role == "assistant"), "")
 
     async def ask(self, messages: Sequence[Message]) -> str | None:
         """Let the candidate take its turn, and return what it says; none where it says nothing."""
@@ -74,12 +74,12 @@ class Conversation:
                 error.so_far = self.attempt(AttemptStatus.ERROR, {}, str(error))
                 raise
             self.finish, self.thinking = "", ""
-            return self._heard(self.failed_as)
+            return self._record_reply(self.failed_as)
         self._took(reply)
         text = reply.text
         if self.null_as is not None:
-            return self._heard(self.null_as if text is None else text)
-        return None if text is None or not text.strip() else self._heard(text)
+            return self._record_reply(self.null_as if text is None else text)
+        return None if text is None or not text.strip() else self._record_reply(text)
 
     async def ask_user(self, request: Request) -> str | None:
         """Let the simulated user take its turn, and return what it says."""
@@ -100,7 +100,7 @@ class Conversation:
 
     def tell(self, text: str) -> None:
         """Add what the user says next."""
-        self.said.append(Message(role="user", content=text))
+        self.exchanged.append(Message(role="user", content=text))
 
     def spend(self, role: str, usage: object) -> None:
         """Count what a call of a role took."""
@@ -109,21 +109,21 @@ class Conversation:
 
     def attempt(self, status: AttemptStatus, notes: Mapping[str, Json], error: str = "") -> Attempt:
         """Return the attempt as it has ended."""
-        kept = {**notes, **({"truncated": list(self.truncated)} if self.truncated else {})}
+        all_notes = {**notes, **({"truncated": list(self.truncated)} if self.truncated else {})}
         if self.rounds:
-            kept[ROUNDS] = list(self.rounds)
+            all_notes[ROUNDS] = list(self.rounds)
         # An agent that deleted all it was given has left something to judge: nothing.
         if any(self.files) or (self.files and self.ctx.case.files):
-            kept[FILES] = list(self.files)
+            all_notes[FILES] = list(self.files)
         return Attempt(
             case_id=self.ctx.case.id,
             index=self.ctx.index,
-            messages=tuple(self.said),
+            messages=tuple(self.exchanged),
             status=status,
             error=error,
             seconds=self.seconds,
             usage={role: plain(usage) for role, usage in self.usage.items()},
-            notes=kept,
+            notes=all_notes,
         )
 
     def _took(self, reply: Reply) -> None:
@@ -133,8 +133,8 @@ class Conversation:
             self.rounds.append(reply.round)
             self.files.append(dict(reply.files))
 
-    def _heard(self, text: str) -> str:
-        self.said.append(Message(role="assistant", content=text, thinking=self.thinking))
+    def _record_reply(self, text: str) -> str:
+        self.exchanged.append(Message(role="assistant", content=text, thinking=self.thinking))
         return text
 
     def _count(self, reply: Reply) -> None:
@@ -148,10 +148,10 @@ class Conversation:
 
 def spoken(talk: Conversation, text: str | None) -> Json:
     """Write what a model said as the round of an agent that did nothing else."""
-    asked = next((m.content for m in reversed(talk.transcript) if m.role == "user"), "")
+    question = next((m.content for m in reversed(talk.transcript) if m.role == "user"), "")
     if text is None:
-        return Round.failed(asked, "it gave no answer").to_json()
-    return Round.of(asked, text).to_json()
+        return Round.failed(question, "it gave no answer").to_json()
+    return Round.of(question, text).to_json()
 
 
 def transcript_of(messages: Sequence[Message]) -> Transcript:
@@ -169,10 +169,10 @@ def sampling_of(params: Mapping[str, Json]) -> Sampling | None:
     """Make the sampling that parameters describe; none where they say nothing."""
     if not params:
         return None
-    made = dict(params)
-    if isinstance(made.get("stop"), list):
-        made["stop"] = tuple(made["stop"])
+    settings = dict(params)
+    if isinstance(settings.get("stop"), list):
+        settings["stop"] = tuple(settings["stop"])
     try:
-        return Sampling(**made)
+        return Sampling(**settings)
     except TypeError:
-        raise ValueError(f"not a way to sample: {', '.join(sorted(made))}") from None
+        raise ValueError(f"not a way to sample: {', '.join(sorted(settings))}") from None

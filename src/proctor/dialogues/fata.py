@@ -23,7 +23,7 @@ class _Record:
 
     turns: list[dict[str, Json]] = field(default_factory=list)
     flags: list[dict[str, Json]] = field(default_factory=list)
-    asked: bool = False
+    has_asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Fata(Dialogue):
                     correct = ruled(verdict.is_correct)
                     notes = self._notes(talk, record, "FinalAnswerEvaluated", correct, final=True)
                     return talk.attempt(AttemptStatus.ANSWERED, notes)
-                record.asked = True
+                record.has_asked = True
                 if talk.turn == self.max_turns:
                     notes = self._notes(talk, record, "KeptAskingOnLastTurn", correct=False)
                     return talk.attempt(AttemptStatus.ANSWERED, notes)
@@ -109,10 +109,10 @@ class Fata(Dialogue):
         if not self._leaks(talk, ruling.verdict):
             return self._verdict(ruling)
         record.flags.append({"turn": talk.turn, "kind": "AnswerGivenAway", "again": False})
-        said = ruling.raw[-1] if ruling.raw else ruling.verdict.model_dump_json()
+        previous_reply = ruling.raw[-1] if ruling.raw else ruling.verdict.model_dump_json()
         again = (
             *messages,
-            Message(role="assistant", content=said),
+            Message(role="assistant", content=previous_reply),
             Message(role="user", content=load("fata_again", talk.ctx.language).text),
         )
         refused = ruling.verdict.user_reply
@@ -140,10 +140,12 @@ class Fata(Dialogue):
         if not verdict.needs_more_info or not verdict.user_reply or talk.turn == self.max_turns:
             return False
         case = talk.ctx.case
-        known = [message.content for message in talk.transcript]
-        known += [str(case.hidden.get(name) or "") for name in ("question", "info")]
-        known += [str(point) for point in case.hidden.get("points") or ()]
-        return bool(case.references) and gives_away(verdict.user_reply, case.references[0], known)
+        shown_texts = [message.content for message in talk.transcript]
+        shown_texts += [str(case.hidden.get(name) or "") for name in ("question", "info")]
+        shown_texts += [str(point) for point in case.hidden.get("points") or ()]
+        return bool(case.references) and gives_away(
+            verdict.user_reply, case.references[0], shown_texts
+        )
 
     def _enter(self, talk: Conversation, record: _Record, ruling: Ruling[Any]) -> None:
         verdict = self._verdict(ruling)
@@ -159,11 +161,11 @@ class Fata(Dialogue):
 
     def _arbitration(self, talk: Conversation) -> tuple[Message, ...]:
         ctx = talk.ctx
-        said = transcript_of(talk.transcript)
+        transcript = transcript_of(talk.transcript)
         last = load("fata_last", ctx.language).text if talk.turn == self.max_turns else ""
         own: dict[str, Words | NumberOf] = {
-            "transcript": said,
-            "number": NumberOf(said),
+            "transcript": transcript,
+            "number": NumberOf(transcript),
             "last": last,
         }
         return (load("fata_arbiter", ctx.language).message(own, materials(ctx), ctx.marks),)
@@ -183,8 +185,8 @@ class Fata(Dialogue):
             "final": final,
             "correct": correct,
             "final_turn": talk.turn,
-            "asked": record.asked,
-            "clarified": record.asked,
+            "asked": record.has_asked,
+            "clarified": record.has_asked,
             "kept_asking": reason == "KeptAskingOnLastTurn",
             "skipped": skipped,
             "turns": record.turns,

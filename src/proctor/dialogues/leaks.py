@@ -43,7 +43,7 @@ class Unasked:
     """``judge`` where the judge said what was asked for, ``words`` where only words tell."""
 
 
-def gives_away(text: str, answer: str, known: Iterable[str]) -> bool:
+def gives_away(text: str, answer: str, shown: Iterable[str]) -> bool:
     """Tell whether a text contains the answer where none of the known texts does."""
     core = _LEAD.sub("", answer.strip()).strip(_EDGES)
     if (boxed := re.fullmatch(r"\\boxed\s*\{(.*)\}", core, re.DOTALL)) is not None:
@@ -52,18 +52,18 @@ def gives_away(text: str, answer: str, known: Iterable[str]) -> bool:
         return False
     if _is_common(core):
         pattern = _stated(core)
-        return pattern.search(text) is not None and not any(pattern.search(t) for t in known)
-    return says(text, core) and not any(says(other, core) for other in known)
+        return pattern.search(text) is not None and not any(pattern.search(t) for t in shown)
+    return says(text, core) and not any(says(other, core) for other in shown)
 
 
 def says(text: str, what: str) -> bool:
     """Tell whether a text contains another as a token of its own."""
-    wanted = r"\s+".join(re.escape(part) for part in what.split())
-    if not wanted:
+    pattern = r"\s+".join(re.escape(part) for part in what.split())
+    if not pattern:
         return False
     before = r"(?<![A-Za-z0-9_])(?<!\d[.,])" if re.match(r"\w", what, re.ASCII) else ""
     after = r"(?![A-Za-z0-9_]|[.,]\d)" if re.search(r"\w$", what, re.ASCII) else ""
-    return re.search(before + wanted + after, text, re.IGNORECASE) is not None
+    return re.search(before + pattern + after, text, re.IGNORECASE) is not None
 
 
 def values_of(points: Sequence[str], answers: Sequence[str] | None, info: str) -> Mapping[str, str]:
@@ -72,18 +72,18 @@ def values_of(points: Sequence[str], answers: Sequence[str] | None, info: str) -
     A value is the answer on file for a point, or what ``info`` defines as ``NAME = value`` where
     exactly one point speaks of that name.
     """
-    found: dict[str, str] = {}
+    by_point: dict[str, str] = {}
     if answers is not None:
-        found = {point: str(value) for point, value in zip(points, answers, strict=False)}
+        by_point = {point: str(value) for point, value in zip(points, answers, strict=False)}
     for name, value in _DEFINITION.findall(info):
         speaking = [point for point in points if re.search(rf"\b{re.escape(name)}\b", point)]
         if len(speaking) == 1:
-            found.setdefault(speaking[0], value)
-    kept = {point: value.strip(_EDGES) for point, value in found.items()}
-    values = list(kept.values())
+            by_point.setdefault(speaking[0], value)
+    stripped = {point: value.strip(_EDGES) for point, value in by_point.items()}
+    values = list(stripped.values())
     return {
         point: value
-        for point, value in kept.items()
+        for point, value in stripped.items()
         if value and not _is_common(value) and values.count(value) == 1
     }
 
@@ -92,9 +92,9 @@ def unasked(
     text: str,
     values: Mapping[str, str],
     *,
-    asked: Sequence[str] | None,
+    asked_points: Sequence[str] | None,
     questions: Sequence[str],
-    known: Sequence[str],
+    shown: Sequence[str],
 ) -> list[Unasked]:
     """Return the points whose value a text tells though nobody asked for them.
 
@@ -104,10 +104,12 @@ def unasked(
     new = [
         point
         for point, value in values.items()
-        if says(text, value) and not any(says(other, value) for other in known)
+        if says(text, value) and not any(says(other, value) for other in shown)
     ]
-    if asked is not None:
-        return [Unasked(point=point, evidence="judge") for point in new if point not in asked]
+    if asked_points is not None:
+        return [
+            Unasked(point=point, evidence="judge") for point in new if point not in asked_points
+        ]
     last = questions[-1] if questions else ""
     if _OPEN.search(last) or not any(_is_about(last, point) for point in values):
         return []
@@ -136,7 +138,7 @@ def _stated(core: str) -> re.Pattern[str]:
 def _is_about(question: str, point: str) -> bool:
     """Tell whether a question shares a telling word with a point, endings apart."""
     words = {word for word in _WORD.findall(point.casefold()) if not _STOP.fullmatch(word)}
-    asked = _WORD.findall(question.casefold())
+    question_words = _WORD.findall(question.casefold())
     if _CJK.search(point):
         return any(word in question for word in words)
-    return any(word[:5] == other[:5] for word in words for other in asked)
+    return any(word[:5] == other[:5] for word in words for other in question_words)

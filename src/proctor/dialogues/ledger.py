@@ -39,7 +39,7 @@ class Ledger:
     points: tuple[str, ...]
     missing: list[str] = field(init=False)
     resolved: bool = field(init=False)
-    asked: bool = False
+    has_asked: bool = False
     redundant: int = 0
     turns: list[dict[str, Json]] = field(default_factory=list)
     flags: list[dict[str, Json]] = field(default_factory=list)
@@ -65,16 +65,16 @@ class Ledger:
     def enter(self, turn: int, decision: ArbiterDecision, ruling: Ruling[Json]) -> None:
         """Write down what was ruled at a turn."""
         before = self.covered[-1] if self.covered else None
-        known = self.asked_so_far
+        already_asked = self.asked_so_far
         self.missing, self.resolved = list(decision.missing), decision.resolved
         open_points = {matched(name, self.points) for name in decision.missing}
         now = [decision.resolved or point not in open_points for point in self.points]
         self.covered.append(now)
         if not decision.final:
-            self.asked = True
+            self.has_asked = True
             self.redundant += decision.resolved
-        self._volunteered(turn, before, known)
-        self.asked_for.append(_row(decision.asked, self.points))
+        self._volunteered(turn, before, already_asked)
+        self.asked_for.append(_row(decision.asked_points, self.points))
         self.turns.append(
             {
                 "turn": turn,
@@ -87,9 +87,9 @@ class Ledger:
             }
         )
 
-    def enter_failure(self, turn: int, known: dict[str, Json]) -> None:
+    def enter_failure(self, turn: int, record: dict[str, Json]) -> None:
         """Write down that there was no ruling at a turn."""
-        self.turns.append({"turn": turn, "verdict": None, **known})
+        self.turns.append({"turn": turn, "verdict": None, **record})
 
     def table(self) -> dict[str, Json]:
         """Return which points were covered, and asked for, at which turn."""
@@ -111,15 +111,15 @@ class Ledger:
             self.flags.append(entry)
 
     def _volunteered(
-        self, turn: int, before: list[bool] | None, known: Sequence[str] | None
+        self, turn: int, before: list[bool] | None, already_asked: Sequence[str] | None
     ) -> None:
         """Flag points that are covered since the last turn though nobody had asked for them."""
-        if before is None or known is None:
+        if before is None or already_asked is None:
             return
-        told = {entry.get("point") for entry in self.flags if entry["turn"] == turn - 1}
+        flagged = {entry.get("point") for entry in self.flags if entry["turn"] == turn - 1}
         for place, point in enumerate(self.points):
             new = self.covered[-1][place] and not before[place]
-            if new and point not in known and point not in told:
+            if new and point not in already_asked and point not in flagged:
                 self.flag(turn - 1, "UnaskedPoint", point=point, evidence="ledger")
 
 
@@ -131,27 +131,29 @@ def points_of(case: Case) -> tuple[str, ...]:
 def matched(name: str, points: Iterable[str]) -> str | None:
     """Return the point of the checklist that a judge means, or none where it means no point."""
     listed = list(points)
-    wanted = _normal(name)
-    exact = [point for point in listed if _normal(point) == wanted]
-    if exact or not wanted:
+    normal_name = _normal(name)
+    exact = [point for point in listed if _normal(point) == normal_name]
+    if exact or not normal_name:
         return exact[0] if exact else None
-    if (number := re.fullmatch(r"(?:point\s*|要点\s*)?#?(\d+)", wanted)) is not None:
+    if (number := re.fullmatch(r"(?:point\s*|要点\s*)?#?(\d+)", normal_name)) is not None:
         place = int(number[1]) - 1
         return listed[place] if 0 <= place < len(listed) else None
-    if len(wanted) > _LONG:
+    if len(normal_name) > _LONG:
         return None
-    alike = [(SequenceMatcher(None, wanted, _normal(point)).ratio(), point) for point in listed]
+    alike = [
+        (SequenceMatcher(None, normal_name, _normal(point)).ratio(), point) for point in listed
+    ]
     best, point = max(alike, default=(0.0, ""))
     if best >= _ALIKE:
         return point
-    inside = [point for point in listed if _normal(point) in wanted]
+    inside = [point for point in listed if _normal(point) in normal_name]
     return inside[0] if len(inside) == 1 else None
 
 
-def _row(asked: Sequence[str] | None, points: Sequence[str]) -> list[bool] | None:
-    if asked is None:
+def _row(asked_names: Sequence[str] | None, points: Sequence[str]) -> list[bool] | None:
+    if asked_names is None:
         return None
-    meant = {matched(name, points) for name in asked}
+    meant = {matched(name, points) for name in asked_names}
     return [point in meant for point in points]
 
 

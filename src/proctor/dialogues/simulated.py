@@ -56,9 +56,12 @@ class SimulatedUser:
         if self.scenario == "overconfidence":
             points = listed(points_of(ctx.case), ctx.language)
             return (prompt.message({}, {"points": points, "message": talk.last}, ctx.marks),)
-        said = transcript_of(talk.transcript)
+        transcript = transcript_of(talk.transcript)
         knowledge = json.dumps(self._knowledge(ctx.case), ensure_ascii=False, indent=1)
-        own: dict[str, Words | NumberOf] = {"transcript": said, "number": NumberOf(said)}
+        own: dict[str, Words | NumberOf] = {
+            "transcript": transcript,
+            "number": NumberOf(transcript),
+        }
         return (prompt.message(own, {"knowledge": knowledge}, ctx.marks),)
 
     def _knowledge(self, case: Case) -> Json:
@@ -70,49 +73,49 @@ class SimulatedUser:
                 "vague": bool(hidden.get("vague")),
                 "details": dict(zip(points, answers, strict=False)) or list(points),
             }
-        made: dict[str, Json] = {
+        knowledge: dict[str, Json] = {
             "real_question": hidden.get("question") or case.prompt,
             "context": hidden.get("info") or "",
             "situation": "the question was put without some of its information",
             "checklist": list(points),
         }
         if hidden.get("point_answers"):
-            made["answers"] = dict(zip(points, hidden["point_answers"], strict=False))
-        return made
+            knowledge["answers"] = dict(zip(points, hidden["point_answers"], strict=False))
+        return knowledge
 
     def _mistake(
         self, talk: Conversation, ledger: Ledger, text: str, *, first: bool
     ) -> tuple[Message | None, bool]:
         """Flag what a reply should not say; return how to tell, and whether it is beyond doubt."""
         case, language = talk.ctx.case, talk.ctx.language
-        heard = [message.content for message in talk.transcript]
+        transcript_texts = [message.content for message in talk.transcript]
         hidden = case.hidden
         private = [str(hidden.get(name) or "") for name in ("question", "info")]
         private += [str(value) for value in hidden.get("point_answers") or ()]
-        known = [*heard, *points_of(case)]
-        allowed = known if self.scenario == "overconfidence" else [*known, *private]
+        visible = [*transcript_texts, *points_of(case)]
+        allowed = visible if self.scenario == "overconfidence" else [*visible, *private]
         if case.references and gives_away(text, case.references[0], allowed):
             ledger.flag(talk.turn, "AnswerGivenAway", again=not first)
             return Message(role="user", content=load(AGAIN[0], language).text), True
         if self.scenario == "overconfidence":
             return None, False
         values = values_of(ledger.points, hidden.get("point_answers"), private[1])
-        found = unasked(
+        unasked_points = unasked(
             text,
             values,
-            asked=ledger.asked_so_far,
-            questions=[m.content for m in talk.said if m.role == "assistant"],
-            known=heard,
+            asked_points=ledger.asked_so_far,
+            questions=[m.content for m in talk.exchanged if m.role == "assistant"],
+            shown=transcript_texts,
         )
-        for one in found:
+        for one in unasked_points:
             ledger.flag(
                 talk.turn, "UnaskedPoint", point=one.point, evidence=one.evidence, again=not first
             )
-        if not found:
+        if not unasked_points:
             return None, False
-        named = {"point": "\n".join(one.point for one in found)}
+        named = {"point": "\n".join(one.point for one in unasked_points)}
         again = load(AGAIN[1], language).message({}, named, talk.ctx.marks)
-        return again, found[0].evidence == "judge"
+        return again, unasked_points[0].evidence == "judge"
 
     async def _say(self, talk: Conversation, messages: Sequence[Message], salt: str) -> str:
         try:

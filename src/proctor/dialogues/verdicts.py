@@ -17,7 +17,7 @@ class ArbiterDecision:
     correct: bool | None
     resolved: bool
     missing: tuple[str, ...]
-    asked: tuple[str, ...] | None = None
+    asked_points: tuple[str, ...] | None = None
     """The points that the last message asks for; none where the judge did not say."""
     verdict: Json = None
 
@@ -83,12 +83,12 @@ def decided(
     """
     named = {match(name, points) for name in verdict.missing_required_points}
     missing = tuple(point for point in points if point in named)
-    asked = verdict.asked_points
+    asked_points = verdict.asked_points
     return ArbiterDecision(
         final=verdict.is_final_answer,
         correct=verdict.is_correct if verdict.is_final_answer else None,
         resolved=not points or (verdict.all_required_points_resolved and not missing),
         missing=missing,
-        asked=None if asked is None else tuple(asked),
+        asked_points=None if asked_points is None else tuple(asked_points),
         verdict=verdict.model_dump(),
     )

@@ -75,20 +75,20 @@ class VirtualUser(Dialogue):
         why = f"the limit of {self.max_rounds} rounds was reached"
         return talk.attempt(AttemptStatus.ANSWERED, {"reason": "RoundLimit", "ended": why})
 
-    def _ends(self, query: str, heard: str) -> bool:
+    def _ends(self, query: str, reply: str) -> bool:
         """Tell whether the user is done: by the stop word, which the agent cannot say for it.
 
         Where the agent said the word itself, the user may repeat it: then it must stand alone.
         """
-        if self.stop_word in heard:
+        if self.stop_word in reply:
             return query.strip(" \t\n.!*`\"'。！") == self.stop_word
         return self.stop_word in query
 
     def _show(self, talk: Conversation) -> None:
         """Put the whole of a round in the place of the reply."""
-        last = talk.said.pop()
+        last = talk.exchanged.pop()
         text = posts_of(talk.rounds[-1]) or last.content
-        talk.said.append(Message(role=last.role, content=text, thinking=last.thinking))
+        talk.exchanged.append(Message(role=last.role, content=text, thinking=last.thinking))
 
     async def _say(self, talk: Conversation) -> str:
         """Return what the user says next, or raise Stopped; an empty reply is asked for again."""
@@ -119,18 +119,21 @@ class VirtualUser(Dialogue):
     def messages(self, talk: Conversation) -> tuple[Message, ...]:
         """Return the conversation as the model that plays the user has it: it is the assistant."""
         language, marks = talk.ctx.language, talk.ctx.marks
-        told = load("virtual_user", language).message(
+        instructions = load("virtual_user", language).message(
             {"stop": self.stop_word}, {"task": task_of(talk.ctx.case)}, marks, role="system"
         )
-        made = [told, Message(role="user", content=load("virtual_user_start", language).text)]
+        messages = [
+            instructions,
+            Message(role="user", content=load("virtual_user_start", language).text),
+        ]
         for message in talk.transcript:
             if message.role == "user":
-                made.append(Message(role="assistant", content=message.content))
+                messages.append(Message(role="assistant", content=message.content))
             elif message.role == "assistant":
                 pen = Pen(marks)
                 quoted = pen.quote("agent", message.content, pen.mark([message.content]))
-                made.append(pen.message(quoted))
-        return tuple(made)
+                messages.append(pen.message(quoted))
+        return tuple(messages)
 
     def turns(self, case: Case) -> Turns:
         """Return how many calls to expect: one of the user before each of the agent."""

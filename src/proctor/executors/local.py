@@ -225,10 +225,10 @@ class GradingJob:
         """Return the job less one attempt; none where nothing is left."""
         groups = []
         for task, places in self.groups:
-            kept = tuple(i for at, i in enumerate(places) if at != number)
+            remaining = tuple(i for at, i in enumerate(places) if at != number)
             number -= len(places)
-            if kept:
-                groups.append((task, kept))
+            if remaining:
+                groups.append((task, remaining))
         return GradingJob(tuple(groups)) if groups else None
 
 
@@ -287,14 +287,14 @@ class _Worker:
     async def get_ready(self, allow_import: bool) -> None:
         """Tell the process what it needs to know, and wait until it has started."""
         path = search_paths.path_for_workers(allow_import=allow_import)
-        told = {
+        settings = {
             "path": path,
             "trusted": search_paths.trusted_folders(),
             "folder": _working_directory(),
             "allow_import": allow_import,
         }
         try:
-            await self._send(json_bytes.dumps(told))
+            await self._send(json_bytes.dumps(settings))
             await asyncio.wait_for(self._receive(), START_LIMIT)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             message = "a grading process did not start; see its message above"

@@ -97,21 +97,21 @@ class RayExecutor(Executor):
 
             async def work(worker: Any) -> list[Score]:
                 await self._bring(worker, parcels)
-                found: list[Score] = await worker.judge.remote(spec, list(part))
-                return found
+                batch_scores: list[Score] = await worker.judge.remote(spec, list(part))
+                return batch_scores
 
             try:
                 return number, await pool.use(work)
             except NodeLost:
                 return number, [Score.failed(_LOST) for _ in part]
 
-        made: dict[int, list[Score]] = {}
+        scores_by_part: dict[int, list[Score]] = {}
         async with aclosing(
             concurrency.map_unordered(enumerate(parts), judged, limit=pool.limit)
         ) as done:
             async for number, scores in done:
-                made[number] = scores
-        return [score for number in sorted(made) for score in made[number]]
+                scores_by_part[number] = scores
+        return [score for number in sorted(scores_by_part) for score in scores_by_part[number]]
 
     def model(self, model: Model) -> Model:
         """Return the model as the nodes have it, where it computes; others are asked from here."""
@@ -175,8 +175,8 @@ class RayExecutor(Executor):
         tasks, cases = self._message(job)
 
         async def work(worker: Any) -> list[list[Score]]:
-            found: list[list[Score]] = await worker.grade.remote(tasks, *cases)
-            return found
+            task_scores: list[list[Score]] = await worker.grade.remote(tasks, *cases)
+            return task_scores
 
         assert self._pool is not None
         try:
@@ -270,11 +270,11 @@ class RayExecutor(Executor):
 
     async def _packed(self, spec: Spec) -> list[Parcel]:
         """Put the weights that a scorer's parameters name into the cluster's memory, once."""
-        found = [value for value in spec.params.values() if _is_checkpoint(value)]
-        for value in found:
+        checkpoints = [value for value in spec.params.values() if _is_checkpoint(value)]
+        for value in checkpoints:
             if value not in self._parcels:
                 self._parcels[value] = await asyncio.to_thread(_parcel, value)
-        return [self._parcels[value][0] for value in found]
+        return [self._parcels[value][0] for value in checkpoints]
 
     async def _bring(self, worker: Any, parcels: Sequence[Parcel]) -> None:
         """See to it that a node has the files; the first worker of a node takes them."""
@@ -322,9 +322,9 @@ class ClusterModel(Model):
 
     @property
     def _spec(self) -> Spec:
-        made: Any = self.inner
-        kind = type(made)
-        params = {f.name: getattr(made, f.name) for f in fields(made)}
+        executor: Any = self.inner
+        kind = type(executor)
+        params = {f.name: getattr(executor, f.name) for f in fields(executor)}
         return Spec(name=f"{kind.__module__}:{kind.__qualname__}", params=params)
 
 
@@ -351,9 +351,9 @@ class ClusterSandbox(Sandbox):
 def _init(address: str) -> None:
     import ray
 
-    host, found, port = address.rpartition(":")
+    host, colon, port = address.rpartition(":")
     try:
-        if found and "/" not in host and port.isdigit():
+        if colon and "/" not in host and port.isdigit():
             # Ray itself tries for minutes.
             socket.create_connection((host, int(port)), CONNECT_LIMIT).close()
         ray.init(
@@ -364,9 +364,9 @@ def _init(address: str) -> None:
             **({} if address else {"include_dashboard": False}),
         )
     except (OSError, RuntimeError, ValueError) as error:
-        said = next(iter(str(error).splitlines()), type(error).__name__)
+        first_line = next(iter(str(error).splitlines()), type(error).__name__)
         raise MissingResource(
-            f"the Ray cluster {address or ''} cannot be reached: {said}"
+            f"the Ray cluster {address or ''} cannot be reached: {first_line}"
         ) from None
 
 
@@ -388,10 +388,10 @@ def _checkpoint_files(name: str) -> list[Path]:
     path = Path(name).expanduser()
     if path.is_file():
         return [path] if path.suffix in _WEIGHTS | _BESIDE_WEIGHTS else []
-    found = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if file.is_file()]
-    if not any(file.suffix in _WEIGHTS for file in found):
+    files = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if file.is_file()]
+    if not any(file.suffix in _WEIGHTS for file in files):
         return []
-    return sorted(file for file in found if file.suffix in _WEIGHTS | _BESIDE_WEIGHTS)
+    return sorted(file for file in files if file.suffix in _WEIGHTS | _BESIDE_WEIGHTS)
 
 
 def _size(case: Case) -> int:
@@ -404,14 +404,14 @@ def _parcel(name: str) -> tuple[Parcel, list[Any]]:
 
     path = Path(name).expanduser()
     files = _checkpoint_files(name)
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     contents = []
     for file in files:
         data = file.read_bytes()
-        made.update(f"{file.relative_to(path) if path.is_dir() else ''} {len(data)}\n".encode())
-        made.update(data)
+        digest.update(f"{file.relative_to(path) if path.is_dir() else ''} {len(data)}\n".encode())
+        digest.update(data)
         contents.append(ray.put(data))
     names = {str(file.relative_to(path)) if path.is_dir() else file.name: file for file in files}
     sizes = {shown: file.stat().st_size for shown, file in names.items()}
-    parcel = Parcel(name=name, digest=made.hexdigest()[:20], folder=path.is_dir(), files=sizes)
+    parcel = Parcel(name=name, digest=digest.hexdigest()[:20], folder=path.is_dir(), files=sizes)
     return parcel, contents

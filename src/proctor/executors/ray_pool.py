@@ -17,7 +17,7 @@ MOST_TRIES = 4
 MOST_FALSE_STARTS = 8
 """How many workers may end before they are ready, none having been so in between."""
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class NodeLost(Exception):
@@ -55,14 +55,14 @@ class Pool:
             self._starting.add(starting)
             starting.add_done_callback(self._starting.discard)
 
-    async def use(self, work: Callable[[Any], Awaitable[Made]]) -> Made:
+    async def use(self, work: Callable[[Any], Awaitable[Result]]) -> Result:
         """Let a worker do something; where it is lost, let another one do it."""
         from ray.exceptions import RayError, RayTaskError
 
         for _ in range(MOST_TRIES):
             worker = await self._one()
             try:
-                made = await work(worker)
+                result = await work(worker)
             except RayTaskError as error:
                 self._free.put_nowait(worker)
                 raise _cause(error) from error
@@ -73,7 +73,7 @@ class Pool:
                 self._free.put_nowait(worker)
                 raise
             self._free.put_nowait(worker)
-            return made
+            return result
         raise NodeLost
 
     async def close(self) -> None:
@@ -117,8 +117,10 @@ class Pool:
         except RayError as error:
             self._false_starts += 1
             if self._false_starts >= MOST_FALSE_STARTS:
-                said = next(iter(str(error).splitlines()), type(error).__name__)
-                self._refuse(ProctorError(f"workers of the cluster end at their start: {said}"))
+                first_line = next(iter(str(error).splitlines()), type(error).__name__)
+                self._refuse(
+                    ProctorError(f"workers of the cluster end at their start: {first_line}")
+                )
             else:
                 self._drop(worker)
             return

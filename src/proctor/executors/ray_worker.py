@@ -78,12 +78,12 @@ class RayWorker:
     async def grade(self, tasks: Sequence[Any], *cases: Any) -> list[list[Score]]:
         """Judge tasks one after the other; large cases come apart, each once for all its tasks."""
         whole = [_whole(task, cases) for task in tasks]
-        found: dict[str, Score] = {}
+        scores: dict[str, Score] = {}
         # Each worker has the one core that the cluster lends it.
         async with self._one, aclosing(self._local.grade(whole)) as judged:
             async for key, score in judged:
-                found[key] = score
-        return [[found[key] for key in task.keys] for task in whole]
+                scores[key] = score
+        return [[scores[key] for key in task.keys] for task in whole]
 
     async def run(self, program: Program, warm: bool) -> Ran | None:
         """Run a program in the sandbox of this node."""
@@ -119,7 +119,7 @@ class Batcher:
 
     def lacks(self, parcels: Sequence[Parcel]) -> list[str]:
         """Return the names of the parcels that this node has not got yet."""
-        return [parcel.name for parcel in parcels if not self._found(parcel)]
+        return [parcel.name for parcel in parcels if not self._is_present(parcel)]
 
     def take(self, parcel: Parcel, *contents: bytes) -> None:
         """Write the files of a parcel where all workers of this node find them."""
@@ -146,7 +146,7 @@ class Batcher:
         }
         return Spec(name=spec.name, params=params)
 
-    def _found(self, parcel: Parcel) -> bool:
+    def _is_present(self, parcel: Parcel) -> bool:
         """Tell whether a parcel is on this node, where the driver has it or fetched before."""
         for place in (Path(parcel.name).expanduser(), _target(parcel)):
             if _same(place, parcel):
@@ -212,13 +212,13 @@ class _Key:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self._said = f"{spec.name} {sorted(spec.params.items())}"
+        self._text = f"{spec.name} {sorted(spec.params.items())}"
 
     def __hash__(self) -> int:
-        return hash(self._said)
+        return hash(self._text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other._said == self._said
+        return isinstance(other, _Key) and other._text == self._text
 
 
 @lru_cache(maxsize=16)

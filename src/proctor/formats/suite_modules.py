@@ -28,7 +28,7 @@ class SuiteModules:
     """No file outside this folder is read."""
     home: Path
     """The folder that dotted names begin in, and from where functions open their files."""
-    known: dict[tuple[Path, Path, str], dict[str, Json]] = field(default_factory=dict)
+    params_by_file: dict[tuple[Path, Path, str], dict[str, Json]] = field(default_factory=dict)
 
     def find(self, module: str) -> Path | None:
         """Return the file of a module, seen from the home folder; none where there is none."""
@@ -38,9 +38,9 @@ class SuiteModules:
     def params(self, module: str, path: Path, warn: Warn) -> dict[str, Json]:
         """Return ``source`` and ``files`` of a module, warning of what cannot be carried."""
         key = (self.home, path, module)
-        if key not in self.known:
-            self.known[key] = self._read(module, path, warn)
-        return self.known[key]
+        if key not in self.params_by_file:
+            self.params_by_file[key] = self._read(module, path, warn)
+        return self.params_by_file[key]
 
     def _read(self, module: str, path: Path, warn: Warn) -> dict[str, Json]:
         source = normal_newlines(read_text(path))
@@ -96,8 +96,8 @@ class _Beside:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None)
             where = f" (line {line})" if line else ""
-            said = getattr(error, "msg", None) or error
-            self.warn(f"{path.name} is not valid Python{where}: {said}")
+            message = getattr(error, "msg", None) or error
+            self.warn(f"{path.name} is not valid Python{where}: {message}")
             return
         for place, parts in self._imports(tree, here):
             self._take_module(place, parts)

@@ -56,7 +56,7 @@ def find_program(*names: str, path: str | None = None) -> str:
     searched.
     """
     search = absolute_entries(os.environ.get("PATH", os.defpath) if path is None else path)
-    return next((found for name in names if (found := shutil.which(name, path=search))), "")
+    return next((program for name in names if (program := shutil.which(name, path=search))), "")
 
 
 def tool_environment(more: Iterable[str] = ()) -> dict[str, str]:
@@ -66,23 +66,23 @@ def tool_environment(more: Iterable[str] = ()) -> dict[str, str]:
     that begin so.
     """
     named = tuple(more)
-    kept = {
+    variables = {
         name: value
         for name, value in _searched_absolutely(os.environ).items()
         if _is_named(name, ("PATH", *_WORDS, *named)) or (name in _PLACES and os.path.isabs(value))
     }
-    return {**kept, "LANG": "C.UTF-8", "RUSTUP_AUTO_INSTALL": "0"}
+    return {**variables, "LANG": "C.UTF-8", "RUSTUP_AUTO_INSTALL": "0"}
 
 
 def own_environment(*, keys: bool) -> dict[str, str]:
     """Return the environment of a process that runs a module of ours, with or without keys."""
-    kept = {
+    variables = {
         name: value
         for name, value in _searched_absolutely(os.environ).items()
         if name != search_paths.MODULES and (keys or not is_secret(name, value))
     }
     modules = search_paths.absolute_modules()
-    return {**kept, **({search_paths.MODULES: modules} if modules else {})}
+    return {**variables, **({search_paths.MODULES: modules} if modules else {})}
 
 
 def is_secret(name: str, value: str = "") -> bool:
@@ -152,10 +152,10 @@ def _whole(argv: Sequence[str]) -> Sequence[str]:
 
 
 def _searched_absolutely(environment: Mapping[str, str]) -> dict[str, str]:
-    made = {name: absolute_entries(environment.get(name, "")) for name in SEARCHED}
-    made["PATH"] = made["PATH"] or os.defpath
+    searched = {name: absolute_entries(environment.get(name, "")) for name in SEARCHED}
+    searched["PATH"] = searched["PATH"] or os.defpath
     others = {name: value for name, value in environment.items() if name not in SEARCHED}
-    return {**others, **{name: value for name, value in made.items() if value}}
+    return {**others, **{name: value for name, value in searched.items() if value}}
 
 
 def _is_named(name: str, named: Sequence[str]) -> bool:

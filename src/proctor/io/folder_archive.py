@@ -18,7 +18,7 @@ class TooMuch(Exception):
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Return the regular files of a folder by name; links are passed over."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     size = 0
     for root, folders, names in os.walk(folder):
         folders.sort()
@@ -27,10 +27,10 @@ def contents(folder: Path) -> dict[str, bytes]:
             if not stat.S_ISREG(path.lstat().st_mode):
                 continue
             size += path.lstat().st_size
-            if size > MOST_BYTES or len(found) >= MOST_FILES:
+            if size > MOST_BYTES or len(files) >= MOST_FILES:
                 raise TooMuch(f"more than {MOST_BYTES // 2**20} MiB or {MOST_FILES} files")
-            found[path.relative_to(folder).as_posix()] = path.read_bytes()
-    return found
+            files[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return files
 
 
 def packing() -> tuple[str, ...]:

@@ -46,14 +46,14 @@ def main(arguments: list[str]) -> int:
             else:
                 _write_rows(pyarrow, file, limits)
     except LimitPassed as error:
-        return _told(str(error), TOO_MUCH, error.setting)
+        return _report_failure(str(error), TOO_MUCH, error.setting)
     except (MemoryError, pyarrow.ArrowMemoryError):
         most = limits["memory"] // 2**20
-        return _told(f"takes more than {most:,} MiB to be decoded", TOO_MUCH, "memory")
+        return _report_failure(f"takes more than {most:,} MiB to be decoded", TOO_MUCH, "memory")
     except (OSError, ValueError, ArithmeticError, LookupError, TypeError) as error:
-        return _told(next(iter(str(error).splitlines()), type(error).__name__), FAILED)
+        return _report_failure(next(iter(str(error).splitlines()), type(error).__name__), FAILED)
     except (pyarrow.ArrowException, RecursionError) as error:
-        return _told(next(iter(str(error).splitlines()), type(error).__name__), FAILED)
+        return _report_failure(next(iter(str(error).splitlines()), type(error).__name__), FAILED)
     return 0
 
 
@@ -66,7 +66,7 @@ def _limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _told(message: str, code: int, setting: str = "") -> int:
+def _report_failure(message: str, code: int, setting: str = "") -> int:
     sys.stderr.write(json.dumps({"message": message[:500], "setting": setting}) + "\n")
     return code
 
@@ -111,8 +111,10 @@ def _check(pyarrow: Any, schema: Any, about: Any, limits: Mapping[str, int]) -> 
     twice = sorted(name for name, times in Counter(schema.names).items() if times > 1)
     if twice:
         raise LimitPassed(f"has columns that occur twice: {', '.join(twice)[:200]}")
-    told = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
-    if told > limits["decoded"]:
+    decoded_size = sum(
+        about.row_group(place).total_byte_size for place in range(about.num_row_groups)
+    )
+    if decoded_size > limits["decoded"]:
         raise LimitPassed(f"decodes to more than {limits['decoded']:,} bytes", "decoded")
 
 
@@ -159,18 +161,18 @@ def _pieces(pyarrow: Any, batch: Any, most: int) -> Iterator[tuple[Any, int]]:
     if whole <= min(PIECE, most):
         yield batch, whole
         return
-    found = [0] * batch.num_rows if texts is None else texts.to_pylist()
-    sizes = [fixed + size for size in found]
-    start = held = 0
+    text_sizes = [0] * batch.num_rows if texts is None else texts.to_pylist()
+    sizes = [fixed + size for size in text_sizes]
+    start = piece_size = 0
     for place, size in enumerate(sizes):
         if size > most:
             raise LimitPassed(f"has a row of more than {most:,} bytes")
-        if held and held + size > PIECE:
-            yield batch.slice(start, place - start), held
-            start, held = place, 0
-        held += size
+        if piece_size and piece_size + size > PIECE:
+            yield batch.slice(start, place - start), piece_size
+            start, piece_size = place, 0
+        piece_size += size
     if start < len(sizes):
-        yield batch.slice(start), held
+        yield batch.slice(start), piece_size
 
 
 def _sizes(pyarrow: Any, batch: Any) -> tuple[int, Any]:
@@ -198,8 +200,8 @@ def _shown(pyarrow: Any, kind: Any) -> Any:
 
 
 def _plain(pyarrow: Any, column: Any, kind: Any) -> Any:
-    found = column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
-    return found if found.type == kind else found.cast(kind)
+    decoded = column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
+    return decoded if decoded.type == kind else decoded.cast(kind)
 
 
 def _is_text(pyarrow: Any, kind: Any) -> bool:

@@ -180,11 +180,11 @@ def credential_variables(environ: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _mark(found: re.Match[str]) -> str:
+def _mark(match: re.Match[str]) -> str:
     """Return the mark, unless a backslash makes another character of the first: a new line, say."""
-    before = found.string[: found.start()]
+    before = match.string[: match.start()]
     backslashes = len(before) - len(before.rstrip("\\"))
-    return found[0] if backslashes % 2 and found[0][0] in "bfnrtux" else MARK
+    return match[0] if backslashes % 2 and match[0][0] in "bfnrtux" else MARK
 
 
 @lru_cache(maxsize=64)
@@ -216,22 +216,22 @@ def _unescaped(text: str) -> str:
     return unescape(text).lower() if "&" in text else text.lower()
 
 
-def _character(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
+def _character(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16))
 
 
 def _base64_cores(secret: str) -> list[str]:
     """Return what every base64 of a text with this in it contains, by where it begins."""
     data = secret.encode()
-    found: dict[str, None] = {}
+    cores: dict[str, None] = {}
     for before in range(3):
         for encode in (b64encode, urlsafe_b64encode):
             whole = encode(b"\0" * before + data).decode()
             first = -(-before * 8 // 6)
             last = (before + len(data)) * 8 // 6
             if last - first >= SHORTEST:
-                found[whole[first:last]] = None
-    return list(found)
+                cores[whole[first:last]] = None
+    return list(cores)
 
 
 def _user_and_password(encoded: str) -> Iterable[str]:

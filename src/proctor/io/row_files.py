@@ -87,8 +87,8 @@ def parquet_columns(path: Path) -> list[str]:
     """Return the names of a Parquet file's columns, or raise a SuiteError."""
     _arrow(path)
     _look(path)
-    found = path.stat()
-    return list(_columns(path, found.st_size, found.st_mtime_ns))
+    status = path.stat()
+    return list(_columns(path, status.st_size, status.st_mtime_ns))
 
 
 @lru_cache(maxsize=64)
@@ -157,27 +157,27 @@ def _decoding(
 def _ended(path: Path, process: "subprocess.Popen[bytes]") -> None:
     """Raise what a process that has ended says is wrong, if anything is."""
     assert process.stderr is not None
-    said = process.stderr.read()
+    error_output = process.stderr.read()
     try:
         code = process.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
         raise wrong(path, "not readable as Parquet: its reader does not end") from None
     if code == 0:
         return
-    told = _last_object(said)
-    message = told.get("message") or f"its reader ended with status {code}"
+    report = _last_object(error_output)
+    message = report.get("message") or f"its reader ended with status {code}"
     if code != TOO_MUCH:
         raise wrong(path, f"not readable as Parquet: {message}")
-    raise wrong(path, f"the file {message}", hint=_hint(str(told.get("setting", ""))))
+    raise wrong(path, f"the file {message}", hint=_hint(str(report.get("setting", ""))))
 
 
-def _last_object(said: bytes) -> dict[str, Any]:
-    lines = said.strip().splitlines()
+def _last_object(output: bytes) -> dict[str, Any]:
+    lines = output.strip().splitlines()
     try:
-        found = json.loads(lines[-1]) if lines else {}
+        value = json.loads(lines[-1]) if lines else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _hint(setting: str) -> str:
@@ -193,8 +193,8 @@ def _rows(
     except (ValueError, ArithmeticError, LookupError, OSError, arrow.ArrowException) as error:
         raise _unreadable_row(path, arrow, batch, before) from error
     for row in rows:
-        kept = {key: value for key, value in row.items() if value is not None}
-        yield kept if simple else {key: _plain(value) for key, value in kept.items()}
+        cells = {key: value for key, value in row.items() if value is not None}
+        yield cells if simple else {key: _plain(value) for key, value in cells.items()}
 
 
 def _unreadable_row(path: Path, arrow: Any, batch: Any, before: int) -> SuiteError:

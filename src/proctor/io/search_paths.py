@@ -65,9 +65,9 @@ def forget_working_directory() -> None:
 
 def trust_folders(folders: Iterable[str]) -> None:
     """Let this process import from folders, first of all; the person has said that it may."""
-    wanted = [*dict.fromkeys([*map(_absolute, folders), *_left_out])]
-    sys.path[:] = [*wanted, *(entry for entry in sys.path if entry not in wanted)]
-    import_from_text(wanted)
+    entries = [*dict.fromkeys([*map(_absolute, folders), *_left_out])]
+    sys.path[:] = [*entries, *(entry for entry in sys.path if entry not in entries)]
+    import_from_text(entries)
 
 
 def import_from_text(folders: Iterable[str]) -> None:
@@ -151,12 +151,12 @@ def find_installed(name: str) -> ModuleSpec | None:
         return None
     for finder in sys.meta_path:
         if finder is PathFinder:
-            found = PathFinder.find_spec(top, installed_path())
+            spec = PathFinder.find_spec(top, installed_path())
         else:
             look = getattr(finder, "find_spec", None)
-            found = look(top, None) if look is not None else None
-        if found is not None:
-            return found
+            spec = look(top, None) if look is not None else None
+        if spec is not None:
+            return spec
     return None
 
 
@@ -164,8 +164,8 @@ def installed_version(name: str) -> str | None:
     """Return the version of an installed distribution; none where there is none of that name."""
     from importlib.metadata import distributions
 
-    found = next(iter(distributions(name=name, path=installed_path())), None)
-    return found.version if found is not None else None
+    distribution = next(iter(distributions(name=name, path=installed_path())), None)
+    return distribution.version if distribution is not None else None
 
 
 def is_installed(path: str) -> bool:
@@ -176,26 +176,26 @@ def is_installed(path: str) -> bool:
 
 def installed_versions(modules: Iterable[str]) -> dict[str, str]:
     """Return the versions of the distributions that modules belong to, by the modules' names."""
-    found = {name: installed_version(name) for name in modules}
-    if not all(found.values()):
+    by_module = {name: installed_version(name) for name in modules}
+    if not all(by_module.values()):
         from importlib.metadata import packages_distributions
 
         homes = packages_distributions()
-        for name in [name for name, version in found.items() if version is None]:
+        for name in [name for name, version in by_module.items() if version is None]:
             versions = [installed_version(home) or "" for home in sorted(set(homes.get(name, ())))]
-            found[name] = " ".join(versions)
-    return {name: version or "" for name, version in found.items()}
+            by_module[name] = " ".join(versions)
+    return {name: version or "" for name, version in by_module.items()}
 
 
 def installed_entry_points(group: str) -> "dict[str, EntryPoint]":
     """Return what installed distributions offer to others under the name of a group."""
     from importlib.metadata import distributions
 
-    found: dict[str, EntryPoint] = {}
+    entry_points: dict[str, EntryPoint] = {}
     for distribution in distributions(path=installed_path()):
         for entry in distribution.entry_points.select(group=group):
-            found.setdefault(entry.name, entry)
-    return found
+            entry_points.setdefault(entry.name, entry)
+    return entry_points
 
 
 class _TextLoader(SourceFileLoader):

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from proctor.errors import StoreError
 
-HELD = 5_000
+MOST_IN_MEMORY = 5_000
 """How many entries of a mapping are simply held; beyond, all of them go to a database."""
 _CACHE = 16 * 1024
 """How much of a database is held, in KiB."""
@@ -73,21 +73,21 @@ class FirstEntries(Generic[Key, Value]):
             if (first := self._few.get(key)) is not None:
                 return first
             self._few[key] = value
-            if len(self._few) > HELD:
+            if len(self._few) > MOST_IN_MEMORY:
                 self._move()
             return None
         row = (as_column(key), value)
         if self._many.change("INSERT OR IGNORE INTO entries VALUES (?, ?)", row):
             return None
-        known: Value = self._many.first("SELECT value FROM entries WHERE key = ?", row[:1])
-        return known
+        stored: Value = self._many.first("SELECT value FROM entries WHERE key = ?", row[:1])
+        return stored
 
     def _move(self) -> None:
-        held, self._few = self._few or {}, None
+        entries, self._few = self._few or {}, None
         self._many = TemporaryDatabase(
             "CREATE TABLE entries (key PRIMARY KEY, value) WITHOUT ROWID"
         )
-        rows = ((as_column(key), value) for key, value in held.items())
+        rows = ((as_column(key), value) for key, value in entries.items())
         self._many.change_many("INSERT INTO entries VALUES (?, ?)", rows)
 
 

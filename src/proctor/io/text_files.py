@@ -76,8 +76,8 @@ class Document:
     def place(self, loc: Loc) -> Place | None:
         """Return where a value stands, or else the nearest thing around it that is known."""
         for end in range(len(loc), -1, -1):
-            if (found := self.places.get(loc[:end])) is not None:
-                return found
+            if (place := self.places.get(loc[:end])) is not None:
+                return place
         return Place(self.row, 1) if self.row is not None else None
 
     def problem(
@@ -116,12 +116,12 @@ def variable(name: str) -> str:
 
 def limit(name: str, usual: int | None = None) -> int:
     """Return a limit: what the environment says, else the usual one."""
-    told = os.environ.get(variable(name), "")
-    if not told:
+    text = os.environ.get(variable(name), "")
+    if not text:
         return LIMITS[name] if usual is None else usual
-    if not (told.isascii() and told.isdigit()) or not 1 <= len(told) <= 18:
-        raise UsageError(f"{variable(name)} is a whole number, not {told[:40]!r}")
-    return int(told)
+    if not (text.isascii() and text.isdigit()) or not 1 <= len(text) <= 18:
+        raise UsageError(f"{variable(name)} is a whole number, not {text[:40]!r}")
+    return int(text)
 
 
 def show_loc(loc: Loc) -> str:
@@ -140,9 +140,9 @@ def read_text(path: Path, *, limit: int = MAX_FILE) -> str:
 def read_bytes(path: Path, *, limit: int = MAX_FILE) -> bytes:
     """Read a file whole, or say why it cannot be: also where it is more than anybody wants."""
     try:
-        found = refuse_pipe(path)
-        if found.st_size > limit:
-            message = f"the file has {found.st_size:,} bytes; no more than {limit:,} are read"
+        status = refuse_pipe(path)
+        if status.st_size > limit:
+            message = f"the file has {status.st_size:,} bytes; no more than {limit:,} are read"
             raise wrong(path, message)
         with path.open("rb") as file:
             data = file.read(limit + 1)
@@ -160,10 +160,10 @@ def read_bytes(path: Path, *, limit: int = MAX_FILE) -> bytes:
 
 def refuse_pipe(path: Path) -> os.stat_result:
     """Raise an error for what is neither file nor folder: reading it might never end."""
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
         raise wrong(path, "this is a pipe or a device, not a file")
-    return found
+    return status
 
 
 def normal_newlines(text: str) -> str:
@@ -257,7 +257,7 @@ def read_csv(path: Path) -> Iterator[Document]:
         for number, row in enumerate(reader, 1):
             if number > most:
                 raise _too_many_rows(path, most)
-            line, started, lines.held = started, reader.line_num + 1, 0
+            line, started, lines.buffered = started, reader.line_num + 1, 0
             if not row:
                 continue
             if len(row) != len(header):
@@ -276,7 +276,7 @@ class _CsvLines:
     """The lines of a text file with their ends, of which a row in quotes may take several."""
 
     path: Path
-    held: int = 0
+    buffered: int = 0
     """How many characters were given since the last row was whole; whoever reads rows says so."""
 
     def read(self) -> Iterator[str]:
@@ -290,8 +290,8 @@ class _CsvLines:
                 encoding = "utf-16" if marked else "utf-8-sig"
                 text = io.TextIOWrapper(file, encoding=encoding, newline="")
                 for number, line in enumerate(iter(lambda: text.readline(MAX_ROW), ""), 1):
-                    self.held += len(line)
-                    if self.held >= MAX_ROW:
+                    self.buffered += len(line)
+                    if self.buffered >= MAX_ROW:
                         message = f"a row of more than {MAX_ROW:,} characters"
                         raise wrong(path, message, number, 1)
                     if "\0" in line:

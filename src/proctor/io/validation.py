@@ -60,9 +60,9 @@ def without_errors(value: Any, error: ValidationError) -> Any:
 
 def _without(value: Any, locs: Iterable[Loc]) -> Any:
     """Leave out the parts at some places; of a list, all from there on, so that places stay."""
-    made = deepcopy(value)
+    copy = deepcopy(value)
     for *path, last in locs:
-        part = made
+        part = copy
         try:
             for step in path:
                 part = part[step]
@@ -72,7 +72,7 @@ def _without(value: Any, locs: Iterable[Loc]) -> Any:
                 del part[last]
         except (KeyError, IndexError):
             continue
-    return made
+    return copy
 
 
 def problems_of(
@@ -82,8 +82,8 @@ def problems_of(
     problems = []
     for item in error.errors(include_url=False)[:MOST]:
         loc = _real_loc(value, item["loc"])
-        known = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
-        message, hint = _words(item, known)
+        keys = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
+        message, hint = _words(item, keys)
         problems.append(document.problem((*at, *loc), message, hint=hint))
     return problems
 
@@ -116,9 +116,9 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def _words(item: Any, known: Iterable[str]) -> tuple[str, str]:
+def _words(item: Any, keys: Iterable[str]) -> tuple[str, str]:
     key = item["loc"][-1] if item["loc"] else ""
-    hint = suggest(str(key), known) if item["type"] in _UNKNOWN_KEY else ""
+    hint = suggest(str(key), keys) if item["type"] in _UNKNOWN_KEY else ""
     template = _WORDS.get(item["type"])
     if template is None:
         message = str(item["msg"]).removeprefix("Value error, ")
@@ -148,13 +148,13 @@ def _short_number(value: int) -> str:
 
 def _real_loc(value: Any, loc: Iterable[Any]) -> Loc:
     """Leave out the parts of pydantic's location that are not in the data (union branches)."""
-    kept: list[str | int] = []
+    real: list[str | int] = []
     for part in loc:
         inside = isinstance(value, dict) and part in value
         if inside or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
-            kept.append(part)
+            real.append(part)
             value = value[part]
-    return tuple(kept)
+    return tuple(real)
 
 
 def _keys_at(model: Any, loc: Iterable[Any]) -> set[str]:
@@ -181,7 +181,7 @@ def _model_in(annotation: Any) -> Any:
         issubclass(annotation, BaseModel) or is_dataclass(annotation)
     ):
         return annotation
-    return next((found for arg in get_args(annotation) if (found := _model_in(arg))), None)
+    return next((model for arg in get_args(annotation) if (model := _model_in(arg))), None)
 
 
 def words_of(error: ValidationError) -> list[str]:

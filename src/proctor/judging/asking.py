@@ -100,24 +100,28 @@ async def _ask_for_json(
     how: tuple[str, Sampling],
     done: _Tries[Verdict],
 ) -> Ruling[Verdict]:
-    shape, said = shape_of(verdict), tuple(messages)
-    problem, found = UnreadableReply("nothing was asked", found=False), False
+    shape, conversation = shape_of(verdict), tuple(messages)
+    problem, has_json = UnreadableReply("nothing was asked", has_json=False), False
     prompt = "\n".join(message.content for message in messages)
     material = Material(
-        tuple(text for told in messages for text in fenced_texts(told.content, told.marks))
+        tuple(
+            text
+            for shown_message in messages
+            for text in fenced_texts(shown_message.content, shown_message.marks)
+        )
     )
     for number in range(1, tries + 1):
         salt = _salted(how[0], number)
-        request = Request(messages=said, sampling=how[1], shape=shape, salt=salt)
+        request = Request(messages=conversation, sampling=how[1], shape=shape, salt=salt)
         reply = await done.reply(model, request)
         try:
             text = _present(done.raw[-1])
             return done.ruling(*read(text, verdict, reply.rung, material, prompt))
         except UnreadableReply as error:
-            problem, found = error, found or error.found
+            problem, has_json = error, has_json or error.has_json
         words = tame(str(problem), material)
-        said += _again(reply, words, shape.schema["properties"])
-    raise done.error(problem, INVALID if found else NO_JSON)
+        conversation += _again(reply, words, shape.schema["properties"])
+    raise done.error(problem, INVALID if has_json else NO_JSON)
 
 
 async def _ask_original(
@@ -143,7 +147,7 @@ async def _ask_original(
 
 def _present(text: str) -> str:
     if not text.strip():
-        raise UnreadableReply("the reply was empty", found=False)
+        raise UnreadableReply("the reply was empty", has_json=False)
     return text
 
 

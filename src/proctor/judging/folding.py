@@ -20,15 +20,15 @@ def fold(verdicts: Sequence[Verdict], combine: str = "majority") -> Verdict:
     rows: list[dict[str, Any]] = [dict(verdict) for verdict in verdicts]  # type: ignore[call-overload]
     annotations = {name: row.annotation for name, row in kind.model_fields.items()}
     free = [name for name, annotation in annotations.items() if str in parts_of(annotation)]
-    made = {
+    combined = {
         name: _field([row[name] for row in rows], annotation, combine)
         for name, annotation in annotations.items()
         if name not in free
     }
-    agreeing = [sum(row[name] == value for name, value in made.items()) for row in rows]
+    agreeing = [sum(row[name] == value for name, value in combined.items()) for row in rows]
     best = rows[agreeing.index(max(agreeing))]
-    made |= {name: best[name] for name in free}
-    folded: Verdict = kind.model_construct(**{name: made[name] for name in annotations})
+    combined |= {name: best[name] for name in free}
+    folded: Verdict = kind.model_construct(**{name: combined[name] for name in annotations})
     return folded
 
 
@@ -94,11 +94,11 @@ def _number(values: Sequence[float | None], combine: str) -> float | None:
 def _listed(values: Sequence[Sequence[Any]]) -> list[Any]:
     """Keep what more than half of the lists name, in the order of its first appearance."""
     every = [item for value in values for item in value]
-    kept: list[Any] = []
+    common: list[Any] = []
     for item in every:
-        if item not in kept and 2 * sum(item in value for value in values) > len(values):
-            kept.append(item)
-    return kept
+        if item not in common and 2 * sum(item in value for value in values) > len(values):
+            common.append(item)
+    return common
 
 
 def parts_of(annotation: Any) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from proctor.errors import JudgeError, ModelError
 from proctor.io import concurrency
 from proctor.judging.asking import INVALID, ask
 from proctor.judging.folding import divided, fold
-from proctor.judging.raw_talk import TalkReply, held
+from proctor.judging.raw_talk import TalkReply, hold_talk
 
 Verdict = TypeVar("Verdict")
 Combine = Literal["mean", "median", "majority"]
@@ -59,13 +59,13 @@ class ModelJudge(Judge):
 
         async def once(number: int) -> Ruling[Verdict]:
             salted = salt if self.repeats == 1 else f"{salt}r{number}"
-            heard: TalkReply[Verdict] = TalkReply(ruling=None, usage=Usage())
+            talk_reply: TalkReply[Verdict] = TalkReply(ruling=None, usage=Usage())
             if isinstance(reader, Talk):
-                heard = await self._held(reader, salted, sampling)
-                if heard.ruling is not None:
-                    return heard.ruling
+                talk_reply = await self._try_talk(reader, salted, sampling)
+                if talk_reply.ruling is not None:
+                    return talk_reply.ruling
             try:
-                made = await ask(
+                ruling = await ask(
                     self.model,
                     messages,
                     verdict,
@@ -75,17 +75,17 @@ class ModelJudge(Judge):
                     reader=None if isinstance(reader, Talk) else reader,
                 )
             except JudgeError:
-                await self.model.discard(heard.requests)
+                await self.model.discard(talk_reply.requests)
                 raise
-            spent = heard.usage
-            return replace(made, usage=made.usage + spent) if spent.calls else made
+            spent = talk_reply.usage
+            return replace(ruling, usage=ruling.usage + spent) if spent.calls else ruling
 
         if self.repeats == 1:
             return await once(1)
         members = await _all(range(1, self.repeats + 1), once)
         return _folded(members, self.combine)
 
-    async def _held(
+    async def _try_talk(
         self, talk: Talk[Verdict], salt: str, sampling: Sampling | None
     ) -> TalkReply[Verdict]:
         """Hold a talk, unless it is known that this model gives none of what it needs.
@@ -96,9 +96,9 @@ class ModelJudge(Judge):
         if not self._tried:
             async with self._trying:
                 if not self._tried:
-                    heard = await self._talked(talk, salt, sampling)
+                    talk_reply = await self._talked(talk, salt, sampling)
                     self._tried = True
-                    return heard
+                    return talk_reply
         if self._mute:
             return TalkReply(ruling=None, usage=Usage())
         return await self._talked(talk, salt, sampling)
@@ -106,9 +106,9 @@ class ModelJudge(Judge):
     async def _talked(
         self, talk: Talk[Verdict], salt: str, sampling: Sampling | None
     ) -> TalkReply[Verdict]:
-        heard = await held(self.model, talk, salt, sampling or self.sampling)
-        self._mute = self._mute or heard.mute
-        return heard
+        talk_reply = await hold_talk(self.model, talk, salt, sampling or self.sampling)
+        self._mute = self._mute or talk_reply.mute
+        return talk_reply
 
 
 @dataclass(kw_only=True)
@@ -170,12 +170,12 @@ class Panel(Judge):
 def _salts(judges: Sequence[ModelJudge], salt: str) -> list[str]:
     """Tell apart judges that are the same model, asked in the same way."""
     seen: dict[str, int] = {}
-    made = []
+    salts = []
     for judge in judges:
         key = digest(judge.identity)
         seen[key] = seen.get(key, 0) + 1
-        made.append(salt if seen[key] == 1 else f"{salt}j{seen[key]}")
-    return made
+        salts.append(salt if seen[key] == 1 else f"{salt}j{seen[key]}")
+    return salts
 
 
 async def _all(
@@ -183,17 +183,17 @@ async def _all(
 ) -> list[Ruling[Any] | JudgeError | ModelError]:
     """Let all of them finish, and return what came of each in its order."""
 
-    async def kept(number: int) -> tuple[int, Ruling[Any] | JudgeError | ModelError]:
+    async def outcome(number: int) -> tuple[int, Ruling[Any] | JudgeError | ModelError]:
         try:
             return number, await work(number)
         except (JudgeError, ModelError) as error:
             return number, error
 
-    found = {}
-    async with aclosing(concurrency.map_unordered(numbers, kept, limit=len(numbers))) as pairs:
-        async for number, made in pairs:
-            found[number] = made
-    return [found[number] for number in numbers]
+    results = {}
+    async with aclosing(concurrency.map_unordered(numbers, outcome, limit=len(numbers))) as pairs:
+        async for number, result in pairs:
+            results[number] = result
+    return [results[number] for number in numbers]
 
 
 def _folded(

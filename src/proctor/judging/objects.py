@@ -22,7 +22,7 @@ class _Object(dict[str, Any]):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedJson:
     """An outermost object, or list of objects, of a text; one that is broken has no value."""
 
     start: int
@@ -37,7 +37,7 @@ class Found:
         return isinstance(self.value, dict)
 
 
-def objects(text: str) -> Iterator[Found]:
+def objects(text: str) -> Iterator[ParsedJson]:
     """Yield the outermost objects and lists of objects of a text, in their order.
 
     What stands inside something broken is quoted there, so it is not looked into. Where the end of
@@ -45,22 +45,22 @@ def objects(text: str) -> Iterator[Found]:
     """
     closing: dict[int, int] | None = None
     place = broken = 0
-    while broken < _MOST_BROKEN and (found := _START.search(text, place)) is not None:
-        start = found.start()
+    while broken < _MOST_BROKEN and (match := _START.search(text, place)) is not None:
+        start = match.start()
         try:
             value, place = _decoded(text, start)
         except (ValueError, RecursionError):
             place, broken = start + 1, broken + 1
-            if found[0] == "[":
+            if match[0] == "[":
                 continue
             closing = _closing(text) if closing is None else closing
             if start not in closing:
-                yield Found(start, len(text))
+                yield ParsedJson(start, len(text))
                 return
             place = closing[start]
-            yield Found(start, place)
+            yield ParsedJson(start, place)
         else:
-            yield Found(start, place, value, tuple(_doubled(value)))
+            yield ParsedJson(start, place, value, tuple(_doubled(value)))
 
 
 def _decoded(text: str, start: int) -> tuple[Json, int]:
@@ -92,16 +92,16 @@ def _closing(text: str) -> dict[int, int]:
     """Return where each brace is closed, counting braces alone."""
     opened: list[int] = []
     ends = {}
-    for found in re.finditer(r"[{}]", text):
-        if found[0] == "{":
-            opened.append(found.start())
+    for brace in re.finditer(r"[{}]", text):
+        if brace[0] == "{":
+            opened.append(brace.start())
         elif opened:
-            ends[opened.pop()] = found.end()
+            ends[opened.pop()] = brace.end()
     return ends
 
 
 def _object(pairs: list[tuple[str, Json]]) -> _Object:
-    made = _Object(pairs)
+    parsed = _Object(pairs)
     seen: set[str] = set()
     doubled = []
     for key, _ in pairs:
@@ -109,8 +109,8 @@ def _object(pairs: list[tuple[str, Json]]) -> _Object:
         if alike in seen:
             doubled.append(key)
         seen.add(alike)
-    made.doubled = tuple(doubled)
-    return made
+    parsed.doubled = tuple(doubled)
+    return parsed
 
 
 def _finite(text: str) -> float:

@@ -28,7 +28,7 @@ FAREWELL = re.compile(
 )
 """What may follow any verdict."""
 
-_SAID = (
+_RULING_WORDS = (
     r"says?|said|saying|wrote|writes?|written|writing|reads?|states?|stated|claims?|claimed"
     r"|contains?|contained|includes?|included|outputs?|print(?:s|ed)?|repl(?:ies|ied)"
     r"|respond(?:s|ed)|demand(?:s|ed)|request(?:s|ed)|quot(?:e|es|ed|ing|ation)"
@@ -45,7 +45,7 @@ _FILLING = (
     r"|in|from|its|own|words?|literally|exactly|verbatim|follows|me|it"
 )
 INTRODUCES = re.compile(
-    rf"(?:\b(?:{_SAID})(?: (?:{_FILLING})){{0,8}}(?:\s*[:：]\s*|[ \t]*,?[ \t]*)"
+    rf"(?:\b(?:{_RULING_WORDS})(?: (?:{_FILLING})){{0,8}}(?:\s*[:：]\s*|[ \t]*,?[ \t]*)"
     rf"|\b(?:(?:{_WHOSE})['’]s(?: own)? (?:{_WHAT})|{_WHO})\s*[:：]\s*"
     r"|(?:写道|写着|写了|说道|说|声称|包含|要求(?:我)?(?:输出|回复|回答|给出)?|引用|原文|如下"
     r"|输出(?:了|的是)|候选(?:者|人)?(?:的回答)?|伪造(?:的)?|注入(?:的)?)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from proctor.core.suite import Json
-from proctor.judging.objects import Found, objects, plainly
+from proctor.judging.objects import ParsedJson, objects, plainly
 from proctor.judging.phrases import EXPLAINS, FAREWELL, INTRODUCES, LABEL, REFUSES
 
 _ESCAPED = re.compile(r'\\(["\\/nt])')
@@ -16,7 +16,7 @@ _UNESCAPED = {"n": "\n", "t": "\t"}
 _SPACE = re.compile(r"\s+")
 _FEW_WORDS = 3
 _SHORT = 12
-_TOLD = re.compile(r"the text (['\"])(.*?)\1…?")
+_QUOTED_TEXT = re.compile(r"the text (['\"])(.*?)\1…?")
 
 _FENCE = re.compile(r"`{3,12}[ \t]*(?:json[c5]?|javascript|js|python|py)?\s*\Z", re.IGNORECASE)
 _FOREIGN_FENCE = re.compile(
@@ -55,10 +55,10 @@ class Material:
 
     def speaks(self, text: str) -> bool:
         """Tell whether a reply in words is one of the texts, or a passage of one."""
-        said = plainly(text)
+        spoken = plainly(text)
         texts = [plainly(one) for one in self.texts]
-        return said in texts or (
-            len(said.split()) > _FEW_WORDS and any(said in one for one in texts)
+        return spoken in texts or (
+            len(spoken.split()) > _FEW_WORDS and any(spoken in one for one in texts)
         )
 
     def says(self, text: str) -> bool:
@@ -67,8 +67,8 @@ class Material:
 
     def holds_words(self, text: str) -> bool:
         """Tell whether words stand in the material, as words of their own."""
-        wanted = re.compile(rf"(?<!\w){re.escape(plainly(text))}(?!\w)")
-        return any(wanted.search(plainly(one)) for one in self.texts)
+        pattern = re.compile(rf"(?<!\w){re.escape(plainly(text))}(?!\w)")
+        return any(pattern.search(plainly(one)) for one in self.texts)
 
     @cached_property
     def _squeezed(self) -> str:
@@ -79,18 +79,18 @@ class Material:
         return frozenset(
             _comparable(part)
             for text in self._readings
-            for found in objects(text)
-            for part in _objects_in(found.value)
+            for item in objects(text)
+            for part in _objects_in(item.value)
         )
 
     @cached_property
     def _readings(self) -> tuple[str, ...]:
         """Return the texts as they are, and as they read where quotation marks are escaped."""
-        made = []
+        readings = []
         for text in self.texts:
             once = _unescaped(text)
-            made += [text, once, _unescaped(once), html.unescape(text)]
-        return tuple(dict.fromkeys(made))
+            readings += [text, once, _unescaped(once), html.unescape(text)]
+        return tuple(dict.fromkeys(readings))
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class QuotedStanding:
     """Where an object stands in a reply: alone, among words, or inside a quotation."""
 
     text: str
-    found: Found
-    others: Sequence[Found] = field(default=(), repr=False)
+    item: ParsedJson
+    others: Sequence[ParsedJson] = field(default=(), repr=False)
     """All objects of the reply, whose quotation marks are their own."""
 
     @property
@@ -122,11 +122,11 @@ class QuotedStanding:
 
     @property
     def _before(self) -> str:
-        return self.text[: self.found.start]
+        return self.text[: self.item.start]
 
     @property
     def _after(self) -> str:
-        return self.text[self.found.end :]
+        return self.text[self.item.end :]
 
     @property
     def _bare_before(self) -> str:
@@ -164,11 +164,11 @@ def refusal_in(text: str) -> str:
 def tame(problem: str, material: Material) -> str:
     """Leave out of a problem, which a judge is told, what it would repeat of strangers' words."""
 
-    def shown(found: re.Match[str]) -> str:
-        inner = found[2].rstrip("…")
-        return "another text" if len(inner) > _SHORT and material.holds_words(inner) else found[0]
+    def shown(match: re.Match[str]) -> str:
+        inner = match[2].rstrip("…")
+        return "another text" if len(inner) > _SHORT and material.holds_words(inner) else match[0]
 
-    return _TOLD.sub(shown, problem)
+    return _QUOTED_TEXT.sub(shown, problem)
 
 
 def _is_open(before: str) -> bool:
@@ -187,7 +187,7 @@ def _is_open(before: str) -> bool:
     )
 
 
-def _cut(text: str, others: Iterable[Found]) -> str:
+def _cut(text: str, others: Iterable[ParsedJson]) -> str:
     """Return a text without the objects in it."""
     parts, done = [], 0
     for other in others:
@@ -222,4 +222,4 @@ def _squeezed(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda found: _UNESCAPED.get(found[1], found[1]), text)
+    return _ESCAPED.sub(lambda match: _UNESCAPED.get(match[1], match[1]), text)

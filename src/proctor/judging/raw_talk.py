@@ -69,7 +69,7 @@ class _Spoken(Voice):
         return reply
 
 
-async def held(
+async def hold_talk(
     model: Model, talk: Talk[Verdict], salt: str, sampling: Sampling
 ) -> TalkReply[Verdict]:
     """Hold a talk with a model to its end."""

@@ -11,7 +11,7 @@ from proctor.contracts.judge import SpokenVerdict
 from proctor.core.exchange import ReplyShape
 from proctor.core.suite import Json
 from proctor.judging.folding import parts_of
-from proctor.judging.objects import Found, objects
+from proctor.judging.objects import ParsedJson, objects
 from proctor.judging.quoting import Material, QuotedStanding, refusal_in
 
 Verdict = TypeVar("Verdict")
@@ -25,9 +25,9 @@ _THOUGHT = re.compile(
 class UnreadableReply(ValueError):
     """The reason why a reply holds no verdict, and whether it holds a JSON object at all."""
 
-    def __init__(self, message: str, *, found: bool) -> None:
+    def __init__(self, message: str, *, has_json: bool) -> None:
         super().__init__(message)
-        self.found = found
+        self.has_json = has_json
 
 
 def read(
@@ -50,94 +50,94 @@ def read(
     whole = _without_thoughts(text.strip())
     material = quoted if isinstance(quoted, Material) else Material(tuple(quoted))
     every = list(objects(whole))
-    own = [found for found in every if not _is_copy(whole, found, material)]
-    ruled = [found for found in own if _rules(whole, found, verdict)]
+    own = [item for item in every if not _is_copy(whole, item, material)]
+    ruled = [item for item in own if _rules(whole, item, verdict)]
     if len(ruled) > 1:
         template = Material((prompt,))
-        ruled = [found for found in ruled if not _is_template(whole, found, verdict, template)]
+        ruled = [item for item in ruled if not _is_template(whole, item, verdict, template)]
     if not ruled:
         return _in_words(whole, verdict, material, every, own)
-    made = [_checked(found, verdict) for found in ruled]
-    if len({_ruling(one, verdict) for one in made}) > 1:
-        raise UnreadableReply("the reply holds verdicts that differ", found=True)
+    verdicts = [_checked(item, verdict) for item in ruled]
+    if len({_ruling(one, verdict) for one in verdicts}) > 1:
+        raise UnreadableReply("the reply holds verdicts that differ", has_json=True)
     last = ruled[-1]
     standing = QuotedStanding(whole, last, every)
     if standing.problem:
-        raise UnreadableReply(standing.problem, found=True)
+        raise UnreadableReply(standing.problem, has_json=True)
     if (last.start, last.end) == (0, len(whole)):
-        return made[-1], rung or "object"
-    return made[-1], "fence" if standing.fenced else "object"
+        return verdicts[-1], rung or "object"
+    return verdicts[-1], "fence" if standing.fenced else "object"
 
 
 def _without_thoughts(text: str) -> str:
     """Leave out what a judge thought aloud before its reply."""
-    while (found := _THOUGHT.match(text)) is not None:
-        text = text[found.end() :].strip()
+    while (thought := _THOUGHT.match(text)) is not None:
+        text = text[thought.end() :].strip()
     return text
 
 
-def _is_copy(text: str, found: Found, material: Material) -> bool:
+def _is_copy(text: str, item: ParsedJson, material: Material) -> bool:
     """Tell whether something was copied from the material; a broken copy is one, too."""
-    return material.holds(text[found.start : found.end], found.value)
+    return material.holds(text[item.start : item.end], item.value)
 
 
-def _is_template(text: str, found: Found, verdict: type[Any], prompt: Material) -> bool:
+def _is_template(text: str, item: ParsedJson, verdict: type[Any], prompt: Material) -> bool:
     """Tell whether something is no verdict, but how the prompt says that one looks."""
-    if not prompt.says(text[found.start : found.end]):
+    if not prompt.says(text[item.start : item.end]):
         return False
     try:
-        _checked(found, verdict)
+        _checked(item, verdict)
     except UnreadableReply:
         return True
     return False
 
 
-def _rules(text: str, found: Found, verdict: type[Any]) -> bool:
+def _rules(text: str, item: ParsedJson, verdict: type[Any]) -> bool:
     """Tell whether something is a verdict, or means to be one."""
     keys = _required(verdict)
-    if found.is_object:
-        return bool(keys) and all(key in found.value for key in keys)
-    written = text[found.start : found.end]
+    if item.is_object:
+        return bool(keys) and all(key in item.value for key in keys)
+    written = text[item.start : item.end]
     return bool(keys) and all(re.search(rf"[\"'“]{re.escape(key)}[\"'”]", written) for key in keys)
 
 
-def _checked(found: Found, verdict: type[Verdict]) -> Verdict:
+def _checked(item: ParsedJson, verdict: type[Verdict]) -> Verdict:
     """Return the verdict that an object is, or raise what is wrong with it."""
-    if not found.is_object:
-        listed = isinstance(found.value, list)
+    if not item.is_object:
+        listed = isinstance(item.value, list)
         why = "a list" if listed else "broken"
         raise UnreadableReply(
-            f"there is no JSON object in the reply that can be read: it is {why}", found=False
+            f"there is no JSON object in the reply that can be read: it is {why}", has_json=False
         )
-    if found.doubled:
-        named = ", ".join(f"'{key}'" for key in found.doubled)
-        raise UnreadableReply(f"the JSON object has {named} more than once", found=True)
-    return checked(found.value, verdict)
+    if item.doubled:
+        named = ", ".join(f"'{key}'" for key in item.doubled)
+        raise UnreadableReply(f"the JSON object has {named} more than once", has_json=True)
+    return checked(item.value, verdict)
 
 
 def _in_words(
     whole: str,
     verdict: type[Verdict],
     material: Material,
-    every: Iterable[Found],
-    own: Iterable[Found],
+    every: Iterable[ParsedJson],
+    own: Iterable[ParsedJson],
 ) -> tuple[Verdict, str]:
     """Return the verdict of a reply without an object, or raise why there is none."""
-    for found in reversed(list(own)):
-        if found.is_object:
-            _checked(found, verdict)
-    if any(found.is_object for found in every):
+    for item in reversed(list(own)):
+        if item.is_object:
+            _checked(item, verdict)
+    if any(item.is_object for item in every):
         raise UnreadableReply(
-            "the only verdict in the reply is a copy of what was to be judged", found=True
+            "the only verdict in the reply is a copy of what was to be judged", has_json=True
         )
     spoken: Any = verdict.from_words if issubclass(verdict, SpokenVerdict) else None
-    if spoken is not None and "{" not in whole and (said := spoken(whole)) is not None:
+    if spoken is not None and "{" not in whole and (ruled := spoken(whole)) is not None:
         if material.speaks(whole):
-            raise UnreadableReply("the reply is a copy of what was to be judged", found=False)
+            raise UnreadableReply("the reply is a copy of what was to be judged", has_json=False)
         if refused := refusal_in(whole):
-            raise UnreadableReply(refused, found=False)
-        return said, "words"
-    raise UnreadableReply("there is no JSON object in the reply", found=False)
+            raise UnreadableReply(refused, has_json=False)
+        return ruled, "words"
+    raise UnreadableReply("there is no JSON object in the reply", has_json=False)
 
 
 def _required(verdict: Any) -> list[str]:
@@ -148,11 +148,11 @@ def _required(verdict: Any) -> list[str]:
     return ruling or needed
 
 
-def _ruling(made: Any, verdict: Any) -> str:
+def _ruling(ruled: Any, verdict: Any) -> str:
     """Return what a verdict rules, without the words in which it gives its reasons."""
     fields = verdict.model_fields
     decisive = [name for name, field in fields.items() if not _is_free(field.annotation)]
-    values = made.model_dump(mode="json", include=set(decisive or fields))
+    values = ruled.model_dump(mode="json", include=set(decisive or fields))
     return json.dumps(values, sort_keys=True)
 
 
@@ -170,16 +170,16 @@ def checked(value: Json, verdict: type[Verdict]) -> Verdict:
     kind: Any = verdict
     data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     try:
-        made: Verdict = kind.model_validate_json(data, strict=True)
+        instance: Verdict = kind.model_validate_json(data, strict=True)
     except ValidationError as error:
-        raise UnreadableReply("; ".join(words_of(error)), found=True) from None
-    return made
+        raise UnreadableReply("; ".join(words_of(error)), has_json=True) from None
+    return instance
 
 
 def shape_of(verdict: type[Any]) -> ReplyShape:
     """Return the JSON schema of a verdict, with every key required and no other allowed."""
-    known: Any = verdict
-    return _shape(known)
+    untyped: Any = verdict
+    return _shape(untyped)
 
 
 @cache
@@ -192,14 +192,14 @@ def _closed(schema: Json) -> Json:
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {
+    closed = {
         key: _named(value) if key in ("properties", "$defs") else _closed(value)
         for key, value in schema.items()
         if key not in ("default", "title")
     }
-    if "properties" in made:
-        made |= {"required": list(made["properties"]), "additionalProperties": False}
-    return made
+    if "properties" in closed:
+        closed |= {"required": list(closed["properties"]), "additionalProperties": False}
+    return closed
 
 
 def _named(parts: dict[str, Json]) -> dict[str, Json]:

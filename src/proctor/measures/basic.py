@@ -36,8 +36,8 @@ class Accuracy(Measure):
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Count the cases, or attempts, with full marks among those that count."""
         if self.over == "cases":
-            found = _share(results, lambda value, full: value >= full - NEAR)
-            return replace(found, value=self.empty) if found.value is None else found
+            measured = _share(results, lambda value, full: value >= full - NEAR)
+            return replace(measured, value=self.empty) if measured.value is None else measured
         share = Share()
         rounds: dict[int, list[bool]] = {}
         for result in results:
@@ -50,8 +50,8 @@ class Accuracy(Measure):
         pooled = share.measured(self.empty)
         if self.over == "attempts":
             return pooled
-        kept = [hits for hits in rounds.values() if hits or self.empty_rounds]
-        shares = [sum(hits) / len(hits) if hits else 0.0 for hits in kept]
+        counted = [hits for hits in rounds.values() if hits or self.empty_rounds]
+        shares = [sum(hits) / len(hits) if hits else 0.0 for hits in counted]
         return replace(pooled, value=in_turn(shares) / len(shares) if shares else self.empty)
 
 

@@ -15,7 +15,7 @@ from proctor.stats.intervals import clip01, t_quantile
 
 Notes = dict[str, Json]
 
-_HELD = (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
+_COMPLETED = (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _valid(results: Iterable[CaseResult]) -> Iterator[list[Notes]]:
         yield [
             dict(one.attempt.notes)
             for one in result.attempts
-            if one.attempt.status in _HELD
+            if one.attempt.status in _COMPLETED
             and "asked" in one.attempt.notes
             and not one.attempt.notes.get("skipped")
         ]

@@ -37,18 +37,20 @@ class NamedMetric(Measure):
         gathered = _NamedValues(by=self.by)
         empty: list[tuple[Case, list[float], int]] = []
         for result in results:
-            found, silent = [], 0
+            numbers, silent = [], 0
             for attempt in result.attempts:
                 values = list(self._values(result.case, attempt, gathered.givers))
-                found += values[:1]
+                numbers += values[:1]
                 silent += attempt.attempt.status is AttemptStatus.UNANSWERED and not values
             if silent and self.unanswered is not None:
-                empty.append((result.case, found, silent))
+                empty.append((result.case, numbers, silent))
             else:
-                gathered.add(result.case, found)
-        for case, found, silent in empty:
-            given = any(digest(criterion.scorer) in gathered.givers for criterion in case.criteria)
-            gathered.add(case, found + [self.unanswered or 0.0] * (silent if given else 0))
+                gathered.add(result.case, numbers)
+        for case, numbers, silent in empty:
+            applies = any(
+                digest(criterion.scorer) in gathered.givers for criterion in case.criteria
+            )
+            gathered.add(case, numbers + [self.unanswered or 0.0] * (silent if applies else 0))
         return gathered.measured()
 
     def _values(self, case: Case, attempt: AttemptResult, givers: set[str]) -> Iterator[float]:

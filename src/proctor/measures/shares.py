@@ -21,12 +21,12 @@ class Share:
 
     def add(self, marks: Iterable[bool]) -> None:
         """Take in the attempts at one case that count, each a hit or not."""
-        found = list(marks)
-        if found:
-            self.hits += sum(found)
-            self.n += len(found)
-            self._sums.add(float(sum(found)), float(len(found)))
-            self._single = self._single and len(found) == 1
+        hits = list(marks)
+        if hits:
+            self.hits += sum(hits)
+            self.n += len(hits)
+            self._sums.add(float(sum(hits)), float(len(hits)))
+            self._single = self._single and len(hits) == 1
 
     def measured(self, empty: float | None = None) -> Measured:
         """Return the share with Wilson's interval, or the clustered one for several attempts."""

@@ -58,10 +58,10 @@ def proxy_of(url: str) -> str | None:
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return None
-    found = getproxies().get(parts.scheme)
-    if found is not None:
-        SECRETS.add(urlsplit(found).password or "")
-    return found
+    proxy = getproxies().get(parts.scheme)
+    if proxy is not None:
+        SECRETS.add(urlsplit(proxy).password or "")
+    return proxy
 
 
 def _parts(text: str) -> SplitResult:

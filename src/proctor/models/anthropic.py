@@ -62,8 +62,8 @@ class Anthropic(Served):
         body.pop("stream", None)
         return body
 
-    def _learn(self, said: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
-        if "tools" in body and "tool" in said:
+    def _learn(self, refusal: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
+        if "tools" in body and "tool" in refusal:
             learned["rung"] = "none"
 
     def _read(self, payload: Json) -> Reply:
@@ -75,8 +75,8 @@ class Anthropic(Served):
         ]
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
         thoughts = [b.get("thinking") or "" for b in blocks if b.get("type") == "thinking"]
-        said = used[0] if used else "".join(texts) if texts else None
-        inner, text = split(said) if said else ("", said)
+        reply_text = used[0] if used else "".join(texts) if texts else None
+        inner, text = split(reply_text) if reply_text else ("", reply_text)
         usage = payload.get("usage") or {}
         cached = ("cache_creation_input_tokens", "cache_read_input_tokens")
         prompt = [usage.get(name) or 0 for name in ("input_tokens", *cached)]

@@ -198,11 +198,11 @@ def _failure(error: Exception, base: str, seconds: float) -> TryFailed:
     from aiohttp import ClientConnectorError, ClientSSLError, ConnectionTimeoutError
 
     if isinstance(error, ClientSSLError):
-        said = f"{base} cannot be trusted: {redact(str(error))}"
-        return TryFailed(said, passing=False, kind="unreachable")
+        message = f"{base} cannot be trusted: {redact(str(error))}"
+        return TryFailed(message, passing=False, kind="unreachable")
     if isinstance(error, ConnectionTimeoutError):
-        said = f"{base} cannot be reached: no connection within {CONNECT_LIMIT:.0f} s"
-        return TryFailed(said, kind="unreachable")
+        message = f"{base} cannot be reached: no connection within {CONNECT_LIMIT:.0f} s"
+        return TryFailed(message, kind="unreachable")
     if isinstance(error, ClientConnectorError):
         cause = error.os_error.strerror or str(error.os_error)
         return TryFailed(f"{base} cannot be reached: {cause}", kind="unreachable")

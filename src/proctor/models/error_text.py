@@ -14,10 +14,10 @@ _TAG = re.compile(r"<(?:style|script|head)\b.*?</(?:style|script|head)>|<[^>]*>"
 def said_by(data: bytes, secrets: Iterable[str]) -> str:
     """Return the server's own message out of the body of a refusal, secrets blotted out."""
     try:
-        found = message_of(json_bytes.loads_foreign(data[:1_000_000]))
+        message = message_of(json_bytes.loads_foreign(data[:1_000_000]))
     except ValueError:
-        found = _TAG.sub(" ", data[:10_000].decode("utf-8", "replace"))
-    return clean(found, secrets)
+        message = _TAG.sub(" ", data[:10_000].decode("utf-8", "replace"))
+    return clean(message, secrets)
 
 
 def clean(text: str, secrets: Iterable[str]) -> str:
@@ -44,5 +44,5 @@ def message_of(payload: Json) -> str:
 def code_of(payload: Json) -> str:
     """Return the short name or number of an error, where the server gave one."""
     error = payload.get("error") if isinstance(payload, dict) else None
-    found = error.get("code") if isinstance(error, dict) else None
-    return str(found or "")
+    code = error.get("code") if isinstance(error, dict) else None
+    return str(code or "")

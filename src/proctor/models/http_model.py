@@ -118,10 +118,10 @@ class Served(Model):
     @cached_property
     def price(self) -> tuple[float, float] | None:
         """Return US dollars per million tokens in and out; none where nobody knows."""
-        known = self._known_price
-        if known is None and all(is_loopback(base) for base in self._bases):
+        known_price = self._known_price
+        if known_price is None and all(is_loopback(base) for base in self._bases):
             return (0.0, 0.0)
-        return known
+        return known_price
 
     @property
     def price_known(self) -> bool:
@@ -211,7 +211,7 @@ class Served(Model):
         """Read a reply, or raise ValueError, LookupError or TypeError."""
 
     @abstractmethod
-    def _learn(self, said: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
+    def _learn(self, refusal: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
         """Learn from a refusal how the server wants to be asked."""
 
     async def _ask(self, endpoint: ModelEndpoint, request: Request, limit: float) -> Reply:
@@ -256,16 +256,16 @@ class Served(Model):
     def _note_refused(
         self, request: Request, sent: Mapping[str, Json], lessons: Lessons
     ) -> dict[str, str]:
-        wanted = self._body(request, {})
-        found = changes(wanted, sent, request.sampling.extra)
-        news = {name: instead for name, instead in found.items() if name not in self.refused}
+        full_body = self._body(request, {})
+        changed = changes(full_body, sent, request.sampling.extra)
+        news = {name: instead for name, instead in changed.items() if name not in self.refused}
         self.refused |= news
-        for name in sorted(news.keys() - lessons.told):
-            lessons.told.add(name)
-            self._listener.setting_refused(name, wanted[name], news[name])
+        for name in sorted(news.keys() - lessons.noticed):
+            lessons.noticed.add(name)
+            self._listener.setting_refused(name, full_body[name], news[name])
         if news:
             self._listener.refusals_changed()
-        return found
+        return changed
 
     def leave_out(self, names: Iterable[str]) -> None:
         """Send no more what an earlier part of the same run could not send."""
@@ -289,15 +289,15 @@ class Served(Model):
             code = code_of(payload)
             if re.fullmatch("[45][0-9][0-9]", code):
                 raise self._refusal(base, answer, int(code))
-            said = said_by(answer.data, self._secrets())
-            raise TryFailed(f"{base} sent an error: {said}", status=answer.status)
+            message = said_by(answer.data, self._secrets())
+            raise TryFailed(f"{base} sent an error: {message}", status=answer.status)
         try:
             reply = self._read(payload)
         except ImpossibleNumber as error:
             raise _unusable(base, answer, error) from None
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-            said = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
-            raise TryFailed(said, status=answer.status) from None
+            message = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
+            raise TryFailed(message, status=answer.status) from None
         return replace(
             redact_reply(reply),
             rung=rung,
@@ -307,21 +307,21 @@ class Served(Model):
         )
 
     def _refusal(self, base: str, answer: HttpAnswer, status: int) -> TryFailed:
-        said = said_by(answer.data, self._secrets()) or "no reason given"
+        reason = said_by(answer.data, self._secrets()) or "no reason given"
         wait = seconds_of(answer.headers.get("retry-after"))
         if status == 429:
             spent = "insufficient_quota" in answer.data.decode("utf-8", "replace")
             return TryFailed(
-                f"{base} is asked too much (429): {said}",
+                f"{base} is asked too much (429): {reason}",
                 status=status, passing=not spent, retry_after=wait, kind="busy",
             )  # fmt: skip
         if status >= 500 or status == 408:
-            said = f"{base} failed ({status}): {said}"
-            return TryFailed(said, status=status, retry_after=wait)
+            reason = f"{base} failed ({status}): {reason}"
+            return TryFailed(reason, status=status, retry_after=wait)
         if 300 <= status < 400:
-            said = "it redirects elsewhere (fix: name the right base URL)"
+            reason = "it redirects elsewhere (fix: name the right base URL)"
         return TryFailed(
-            f"{base} refused ({status}): {said}{self._advice(status, base)}",
+            f"{base} refused ({status}): {reason}{self._advice(status, base)}",
             status=status,
             passing=False,
         )
@@ -402,10 +402,10 @@ class Served(Model):
         return any(name.lower() in carriers for name in self.headers)
 
     def _secrets(self) -> list[str]:
-        known = [self._secret, *self.headers.values()]
+        secrets = [self._secret, *self.headers.values()]
         if self.key_env:
-            known.append(os.environ.get(self.key_env, "").strip())
-        return sorted(known, key=len, reverse=True)
+            secrets.append(os.environ.get(self.key_env, "").strip())
+        return sorted(secrets, key=len, reverse=True)
 
 
 def _is_header(name: str, value: str) -> bool:
@@ -427,8 +427,8 @@ class ImpossibleNumber(ValueError):
 
 def _unusable(base: str, answer: HttpAnswer, error: ValueError) -> TryFailed:
     """Return how a try failed whose reply would be no better the next time."""
-    said = f"{base} sent a reply that cannot be used: {error}"
-    return TryFailed(said, status=answer.status, passing=False)
+    message = f"{base} sent a reply that cannot be used: {error}"
+    return TryFailed(message, status=answer.status, passing=False)
 
 
 def _request_id(answer: HttpAnswer) -> str:
@@ -437,8 +437,8 @@ def _request_id(answer: HttpAnswer) -> str:
 
 def _reckoned(request: Request) -> float:
     """Estimate the tokens of a call before it is made."""
-    asked = sum(len(message.content) for message in request.messages) / 4
-    return asked + (request.sampling.max_tokens or 256)
+    prompt_tokens = sum(len(message.content) for message in request.messages) / 4
+    return prompt_tokens + (request.sampling.max_tokens or 256)
 
 
 def shape_name(shape: ReplyShape) -> str:
@@ -454,9 +454,9 @@ def usage_of(prompt: Json, completion: Json) -> Usage:
 MOST_TOKENS = 10**12
 
 
-def _count(told: Json) -> int:
-    if not isinstance(told, int | float) or told <= 0:
+def _count(reported: Json) -> int:
+    if not isinstance(reported, int | float) or reported <= 0:
         return 0
-    if told > MOST_TOKENS:
-        raise ImpossibleNumber(f"it counts {told:.6g} tokens")
-    return int(told)
+    if reported > MOST_TOKENS:
+        raise ImpossibleNumber(f"it counts {reported:.6g} tokens")
+    return int(reported)

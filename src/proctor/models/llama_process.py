@@ -12,25 +12,25 @@ def main(arguments: list[str]) -> None:
     """Serve as the one argument says, tell the address on standard output, and wait for the end."""
     _die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    wanted = json.loads(arguments[0])
-    told = os.fdopen(os.dup(1), "w")
+    settings = json.loads(arguments[0])
+    output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     xllamacpp = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
-    params.model.path = wanted["path"]
-    params.model_alias = {wanted["name"]}
+    params.model.path = settings["path"]
+    params.model_alias = {settings["name"]}
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_parallel = wanted["slots"]
-    params.n_ctx = wanted["slots"] * wanted["context"]
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = wanted["threads"]
+    params.n_parallel = settings["slots"]
+    params.n_ctx = settings["slots"] * settings["context"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
     params.offline = True
     params.ui = False
     params.cache_ram_mib = 0
     params.verbosity = 1
     server = xllamacpp.Server(params)
-    told.write(json.dumps({"url": server.listening_address}) + "\n")
-    told.flush()
+    output.write(json.dumps({"url": server.listening_address}) + "\n")
+    output.flush()
     sys.stdin.buffer.read()
     # The server's own end waits for calls under way; nobody is there to read them any more.
     os._exit(0)

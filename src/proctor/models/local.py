@@ -116,7 +116,7 @@ class Local(Model):
                 f"{self.label}: xllamacpp is not installed (fix: pip install 'proctor[local]')"
             )
         path = await asyncio.to_thread(weights.find, self.model, self._notice)
-        wanted = {
+        settings = {
             "path": str(path.resolve()),
             "name": path.stem,
             "slots": self.slots,
@@ -126,7 +126,7 @@ class Local(Model):
         with tempfile.TemporaryFile() as errors:
             # Not in the working directory: llama.cpp loads libraries of certain names from there.
             process = await child_processes.spawn(
-                child_processes.own_module("proctor.models.llama_process", json.dumps(wanted)),
+                child_processes.own_module("proctor.models.llama_process", json.dumps(settings)),
                 env=child_processes.own_environment(keys=False),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,

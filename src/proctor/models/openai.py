@@ -62,23 +62,23 @@ class OpenAI(Served):
         body.pop("stream", None)
         return body
 
-    def _learn(self, said: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
-        if "response_format" in body and any(word in said for word in _ABOUT_SCHEMA):
+    def _learn(self, refusal: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
+        if "response_format" in body and any(word in refusal for word in _ABOUT_SCHEMA):
             learned.setdefault("rung", "tool")
-        elif "tools" in body and any(word in said for word in _ABOUT_TOOLS):
+        elif "tools" in body and any(word in refusal for word in _ABOUT_TOOLS):
             learned["rung"] = "none"
-        elif "logprobs" in body and any(word in said for word in _ABOUT_LOGPROBS):
+        elif "logprobs" in body and any(word in refusal for word in _ABOUT_LOGPROBS):
             learned["logprobs"] = "few" if body["top_logprobs"] > FEW_LOGPROBS else "none"
 
     def _read(self, payload: Json) -> Reply:
         choice = payload["choices"][0]
         message = choice.get("message") or {}
-        said = _called(message)
-        if said is None:
-            said = _text(message.get("content"))
-        if said is None:
-            said = message.get("refusal")
-        thinking, text = split(said) if said else ("", said)
+        reply_text = _called(message)
+        if reply_text is None:
+            reply_text = _text(message.get("content"))
+        if reply_text is None:
+            reply_text = message.get("refusal")
+        thinking, text = split(reply_text) if reply_text else ("", reply_text)
         apart = message.get("reasoning_content") or message.get("reasoning") or ""
         usage = payload.get("usage") or {}
         return Reply(
@@ -103,8 +103,8 @@ def _message(message: Message) -> dict[str, Json]:
 def _shaped(shape: ReplyShape, rung: str) -> dict[str, Json]:
     name = shape_name(shape)
     if rung == "schema":
-        wanted = {"name": name, "schema": shape.schema, "strict": _is_closed(shape.schema)}
-        return {"response_format": {"type": "json_schema", "json_schema": wanted}}
+        schema_format = {"name": name, "schema": shape.schema, "strict": _is_closed(shape.schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": schema_format}}
     if rung == "tool":
         function = {"name": name, "parameters": shape.schema}
         return {
@@ -149,17 +149,17 @@ def _called(message: Mapping[str, Json]) -> str | None:
     return arguments if isinstance(arguments, str) else json_bytes.dumps(arguments).decode()
 
 
-def _logprobs(given: Json) -> dict[str, float]:
+def _logprobs(logprobs: Json) -> dict[str, float]:
     """Return the alternatives to the first token; tokens that read the same are one."""
-    found = given.get("content") if isinstance(given, Mapping) else None
-    if not isinstance(found, list) or not found:
+    tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not isinstance(tokens, list) or not tokens:
         return {}
-    made: dict[str, float] = {}
-    for row in found[0].get("top_logprobs") or found[:1]:
+    by_token: dict[str, float] = {}
+    for row in tokens[0].get("top_logprobs") or tokens[:1]:
         token, value = row.get("token"), row.get("logprob")
         if isinstance(token, str) and isinstance(value, int | float):
             if value > 1:
                 raise ImpossibleNumber(f"a log-probability of {value:.6g}")
-            high, low = max(value, made.get(token, -inf)), min(value, made.get(token, -inf))
-            made[token] = high + log1p(exp(low - high))
-    return made
+            high, low = max(value, by_token.get(token, -inf)), min(value, by_token.get(token, -inf))
+            by_token[token] = high + log1p(exp(low - high))
+    return by_token

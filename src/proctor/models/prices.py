@@ -60,7 +60,7 @@ def _own(path: str) -> Mapping[str, Price]:
 
 def _table(data: Json, path: str) -> Mapping[str, Price]:
     entries = data.items() if isinstance(data, dict) else [("", data)]
-    made: dict[str, Price] = {}
+    prices: dict[str, Price] = {}
     for name, price in entries:
         fine = isinstance(price, list) and len(price) == 2
         if not fine or not all(type(part) in (int, float) and part >= 0 for part in price):
@@ -68,5 +68,5 @@ def _table(data: Json, path: str) -> Mapping[str, Price]:
                 f'{path}: {name!r} has no price (fix: write {{"openai:NAME": [2.5, 10]}}, US'
                 " dollars per million tokens in and out)"
             )
-        made[name] = (float(price[0]), float(price[1]))
-    return made
+        prices[name] = (float(price[0]), float(price[1]))
+    return prices

@@ -53,7 +53,7 @@ class Lessons:
     """How one model at one address wants to be asked, as far as its refusals told."""
 
     learned: dict[str, str] = field(default_factory=dict)
-    told: set[str] = field(default_factory=set)
+    noticed: set[str] = field(default_factory=set)
     """What people were told of it."""
 
 
@@ -96,11 +96,11 @@ class Refusal:
         """Tell whether this one request was too long or too short, and nothing is to be learned."""
         return _THIS_REQUEST.search(self.text) is not None
 
-    def most_tokens(self, wanted: int) -> int | None:
+    def most_tokens(self, limit: int) -> int | None:
         """Return the limit of tokens that the server names, where less was allowed than wanted."""
         for pattern in _LIMITS:
             for number in map(int, pattern.findall(self.text)):
-                if 0 < number < wanted:
+                if 0 < number < limit:
                     return number
         return None
 
@@ -161,8 +161,8 @@ def _learn_limit(
 ) -> None:
     if refusal.about_length:
         return
-    wanted = body[name]
-    most = refusal.most_tokens(wanted) if isinstance(wanted, int) else None
+    requested = body[name]
+    most = refusal.most_tokens(requested) if isinstance(requested, int) else None
     if most is not None:
         learned[MOST_TOKENS] = str(most)
     elif name not in needed:
@@ -173,12 +173,12 @@ def adjusted(body: dict[str, Json], learned: Mapping[str, str]) -> dict[str, Jso
     """Leave out and lower what the lessons say."""
     if not learned:
         return body
-    made = {name: value for name, value in body.items() if _DROP + name not in learned}
+    adjusted_body = {name: value for name, value in body.items() if _DROP + name not in learned}
     if (most := learned.get(MOST_TOKENS)) is not None:
         for name in (TOKENS, NEW_TOKENS):
-            if isinstance(made.get(name), int):
-                made[name] = min(made[name], int(most))
-    return made
+            if isinstance(adjusted_body.get(name), int):
+                adjusted_body[name] = min(adjusted_body[name], int(most))
+    return adjusted_body
 
 
 def drop(learned: MutableMapping[str, str], names: Iterable[str]) -> None:
@@ -188,7 +188,7 @@ def drop(learned: MutableMapping[str, str], names: Iterable[str]) -> None:
 
 
 def changes(
-    wanted: Mapping[str, Json], sent: Mapping[str, Json], chosen: Iterable[str] = ()
+    requested: Mapping[str, Json], sent: Mapping[str, Json], chosen: Iterable[str] = ()
 ) -> dict[str, str]:
     """Say of each field that was wanted and not sent as it was, what became of it.
 
@@ -196,17 +196,17 @@ def changes(
     was chosen by a person.
     """
     passed_over = LADDER.difference(chosen)
-    made: dict[str, str] = {}
-    for name, value in wanted.items():
+    changed: dict[str, str] = {}
+    for name, value in requested.items():
         if name in passed_over or sent.get(name) == value:
             continue
         if name in sent:
-            made[name] = f"{name}={sent[name]}"
+            changed[name] = f"{name}={sent[name]}"
         elif name == TOKENS and NEW_TOKENS in sent:
-            made[name] = NEW_TOKENS
+            changed[name] = NEW_TOKENS
         else:
-            made[name] = ""
-    return made
+            changed[name] = ""
+    return changed
 
 
 def _one_at_a_time(names: list[str]) -> list[str]:

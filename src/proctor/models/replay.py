@@ -33,24 +33,24 @@ def request_key(request: Request) -> str:
 
 def line(identity: Json, request: Request, reply: Reply) -> bytes:
     """Write one call as a line of a cassette."""
-    made = {
+    recorded = {
         "key": request_key(request),
         "model": identity,
         "request": plain(request.addressed),
         "reply": plain(reply),
     }
-    return json_bytes.dumps(made) + b"\n"
+    return json_bytes.dumps(recorded) + b"\n"
 
 
 def read(path: Path) -> Mapping[str, Mapping[str, RecordedCall]]:
     """Read a cassette: by the key of the request, what each model replied to it last."""
-    found: dict[str, dict[str, RecordedCall]] = {}
+    calls: dict[str, dict[str, RecordedCall]] = {}
     try:
         for key, recorded in _calls(read_lines(path), path):
-            found.setdefault(key, {})[recorded.model] = recorded
+            calls.setdefault(key, {})[recorded.model] = recorded
     except SuiteError as error:
         raise ModelError(f"replay:{error.problems[0].place}: {error.problems[0].message}") from None
-    return found
+    return calls
 
 
 @dataclass(eq=False)
@@ -83,17 +83,19 @@ class Replay(Model):
 
     async def reply(self, request: Request) -> Reply:
         """Look the reply up, or raise a ModelError that says what was asked in vain."""
-        given = self._calls.get(request_key(request), {})
+        recorded_calls = self._calls.get(request_key(request), {})
         if self._of:
-            given = {name: recorded for name, recorded in given.items() if name == self._of}
-        if not given:
-            asked = request.messages[-1].content if request.messages else ""
-            shown = " ".join(asked[:200].split())
+            recorded_calls = {
+                name: recorded for name, recorded in recorded_calls.items() if name == self._of
+            }
+        if not recorded_calls:
+            question = request.messages[-1].content if request.messages else ""
+            shown = " ".join(question[:200].split())
             salt = f" (for {request.salt})" if request.salt else ""
             raise ModelError(f"{self.label} has no reply to this request{salt}: {shown!r}")
-        first, *others = given.values()
+        first, *others = recorded_calls.values()
         if any(other.reply != first.reply for other in others):
-            names = ", ".join(sorted(given))
+            names = ", ".join(sorted(recorded_calls))
             raise ModelError(
                 f"{self.label}: several models were asked this: {names}"
                 f" (fix: name one, replay:{self._path}#NAME)"
@@ -179,9 +181,9 @@ def _cut_torn_line(file: int) -> None:
     end = size = os.fstat(file).st_size
     while end > 0:
         start = max(0, end - 65536)
-        found = os.pread(file, end - start, start).rfind(b"\n")
-        if found >= 0:
-            end = start + found + 1
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
             break
         end = start
     if end < size:

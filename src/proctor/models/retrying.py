@@ -14,7 +14,7 @@ from typing import TypeVar
 from proctor.errors import ModelError
 from proctor.models.rate_limit import Limiter
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 LEAST_LIMIT, FIRST_LIMIT = 20.0, 120.0
@@ -69,8 +69,8 @@ class Retrying:
         self._usual: float | None = None
 
     async def run(
-        self, once: Callable[[float], Awaitable[Made]], *, who: str, tokens: float = 0
-    ) -> Made:
+        self, once: Callable[[float], Awaitable[Result]], *, who: str, tokens: float = 0
+    ) -> Result:
         """Return what one try gives that succeeds; ``once`` is told how long it may take."""
         used = cost = 0.0
         tries = slow = 0
@@ -99,8 +99,8 @@ class Retrying:
             await self.sleep(wait)
 
     async def _watched(
-        self, once: Callable[[float], Awaitable[Made]], limit: float, slow: int
-    ) -> Made:
+        self, once: Callable[[float], Awaitable[Result]], limit: float, slow: int
+    ) -> Result:
         """Try a call before it is known how quick the model is, and learn it from others meanwhile.
 
         The very first calls would wait longest for a server that hangs.
@@ -114,8 +114,8 @@ class Retrying:
                     return trying.result()
                 passed = self.clock() - began
                 if self._usual is not None and passed > self.time_limit(slow):
-                    said = f"no reply within {passed:.0f} s, and others come much sooner"
-                    raise TryFailed(said, kind="timeout")
+                    message = f"no reply within {passed:.0f} s, and others come much sooner"
+                    raise TryFailed(message, kind="timeout")
         finally:
             trying.cancel()
 

@@ -35,8 +35,10 @@ def find(model: str, notice: Callable[[str], None] = log) -> Path:
     if (weights := NAMED.get(model)) is None:
         path = Path(model).expanduser()
         if not path.is_file():
-            known = ", ".join(f"local:{name}" for name in NAMED)
-            raise ModelError(f"local:{model}: there is no such file (fix: name a GGUF, or {known})")
+            choices = ", ".join(f"local:{name}" for name in NAMED)
+            raise ModelError(
+                f"local:{model}: there is no such file (fix: name a GGUF, or {choices})"
+            )
         return path
     path = cache() / Path(weights.member).name
     packed = downloads.Packed(

@@ -29,11 +29,11 @@ _USAGE: Mapping[str, Json] = {
 
 def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, Json]:
     """Make the object that ``battle --json`` prints, with every comparison if asked for."""
-    made: dict[str, Json] = {
+    data: dict[str, Json] = {
         "battle": {
             "runs": [
-                {"id": found.run, "name": found.name, "candidate": found.candidate}
-                for found in outcome.contenders
+                {"id": entry.run, "name": entry.name, "candidate": entry.candidate}
+                for entry in outcome.contenders
             ],
             "judge": outcome.judge,
             "orders": outcome.orders,
@@ -43,13 +43,13 @@ def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, J
             "imported": outcome.imported,
         },
         "pairs": [_pair_object(outcome, pair) for pair in outcome.pairs],
-        "leaderboard": [_standing_object(outcome, found) for found in outcome.leaderboard],
+        "leaderboard": [_standing_object(outcome, entry) for entry in outcome.leaderboard],
         "usage": {**_USAGE, **outcome.usage, "bought": outcome.bought},
         "warnings": list(outcome.warnings),
     }
     if cases:
-        made["comparisons"] = [_comparison_object(outcome, one) for one in outcome.comparisons]
-    cleaned: dict[str, Json] = clean(made)
+        data["comparisons"] = [_comparison_object(outcome, one) for one in outcome.comparisons]
+    cleaned: dict[str, Json] = clean(data)
     return cleaned
 
 
@@ -127,7 +127,7 @@ def _tables(
     outcome: BattleOutcome, by: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], list[tuple[str, ...]]]]:
     if outcome.leaderboard:
-        yield BOARD_HEADER, [_board_cells(outcome, found) for found in outcome.leaderboard]
+        yield BOARD_HEADER, [_board_cells(outcome, standing) for standing in outcome.leaderboard]
     yield PAIR_HEADER, [_pair_cells(outcome, pair) for pair in outcome.pairs]
     for tag in by:
         rows = [
@@ -153,14 +153,14 @@ def _pair_cells(outcome: BattleOutcome, pair: Pair) -> tuple[str, ...]:
     )
 
 
-def _board_cells(outcome: BattleOutcome, found: Standing) -> tuple[str, ...]:
-    low, high = found.elo_interval
+def _board_cells(outcome: BattleOutcome, standing: Standing) -> tuple[str, ...]:
+    low, high = standing.elo_interval
     return (
-        str(found.rank),
-        one_line(outcome.name_of(found.run)),
-        f"{found.elo:.0f}",
+        str(standing.rank),
+        one_line(outcome.name_of(standing.run)),
+        f"{standing.elo:.0f}",
         f"{low:.0f}–{high:.0f}",
-        *map(str, (found.win, found.tie, found.loss)),
+        *map(str, (standing.win, standing.tie, standing.loss)),
     )
 
 
@@ -202,18 +202,18 @@ def _tally_object(tally: Tally) -> dict[str, Json]:
     }
 
 
-def _standing_object(outcome: BattleOutcome, found: Standing) -> dict[str, Any]:
+def _standing_object(outcome: BattleOutcome, standing: Standing) -> dict[str, Any]:
     return {
-        "rank": found.rank,
-        "run": outcome.name_of(found.run),
-        "strength": found.strength,
-        "interval": found.interval,
-        "elo": found.elo,
-        "elo_interval": found.elo_interval,
-        "win": found.win,
-        "tie": found.tie,
-        "loss": found.loss,
-        "invalid": found.invalid,
+        "rank": standing.rank,
+        "run": outcome.name_of(standing.run),
+        "strength": standing.strength,
+        "interval": standing.interval,
+        "elo": standing.elo,
+        "elo_interval": standing.elo_interval,
+        "win": standing.win,
+        "tie": standing.tie,
+        "loss": standing.loss,
+        "invalid": standing.invalid,
     }
 
 

@@ -38,18 +38,18 @@ def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
     """
     target = folder / FOLDER
     total = target / "battle_results.json"
-    known = read_json(total).data if total.is_file() else {}
-    if not isinstance(known, dict):
+    statistics_by_pair = read_json(total).data if total.is_file() else {}
+    if not isinstance(statistics_by_pair, dict):
         raise wrong(total, "this is not what `proctor battle` writes", hint="name another folder")
     written: list[Path] = []
     for pair in outcome.pairs:
         names = outcome.name_of(pair.first), outcome.name_of(pair.second)
         records = records_of(outcome, pair.first, pair.second)
         one, two = map(_file_name, names)
-        known[f"{one}_vs_{two}"] = statistics(names, records)
+        statistics_by_pair[f"{one}_vs_{two}"] = statistics(names, records)
         for name, rows in _lists(one, two, records).items():
             written.append(_written(target / f"{one}_vs_{two}" / f"{name}.json", rows))
-    return [*written, _written(total, known)]
+    return [*written, _written(total, statistics_by_pair)]
 
 
 def records_of(outcome: BattleOutcome, first: str, second: str) -> list[BattleRecord]:
@@ -58,9 +58,9 @@ def records_of(outcome: BattleOutcome, first: str, second: str) -> list[BattleRe
     Where both orders were asked, the marks are their mean and the text is that of both.
     """
     both = {first, second}
-    found = [one for one in outcome.comparisons if {one.first, one.second} == both]
-    made = [_record(group) for group in placed(found, first, outcome.orders).values()]
-    return sorted(made, key=lambda record: _order(record.id))
+    comparisons = [one for one in outcome.comparisons if {one.first, one.second} == both]
+    records = [_record(group) for group in placed(comparisons, first, outcome.orders).values()]
+    return sorted(records, key=lambda record: _order(record.id))
 
 
 def statistics(names: Sequence[str], records: Iterable[BattleRecord]) -> dict[str, Json]:
@@ -129,6 +129,6 @@ def _file_name(name: str) -> str:
     return name.replace("/", "_").replace("\0", "_").lstrip(".") or "_"
 
 
-def _order(found: Json) -> tuple[bool, int, str]:
-    number = isinstance(found, int)
-    return not number, found if number else 0, str(found)
+def _order(case_id: Json) -> tuple[bool, int, str]:
+    number = isinstance(case_id, int)
+    return not number, case_id if number else 0, str(case_id)

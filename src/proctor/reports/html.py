@@ -144,14 +144,19 @@ def _breakdowns(view: RunView, by: Sequence[str]) -> Iterator[str]:
 
 def _measures(view: RunView) -> Iterator[str]:
     rows = []
-    for name, found in view.summary.measures.items():
-        if found.value is None:
+    for name, measured in view.summary.measures.items():
+        if measured.value is None:
             continue
-        ends = found.interval
+        ends = measured.interval
         within = _UNKNOWN if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
-        value = _bar(found.value, f"{found.value:.4f}") if 0 <= found.value <= 1 else ""
+        value = _bar(measured.value, f"{measured.value:.4f}") if 0 <= measured.value <= 1 else ""
         rows.append(
-            [_cell(name), value or _cell(f"{found.value:.4f}"), _cell(within), _cell(str(found.n))]
+            [
+                _cell(name),
+                value or _cell(f"{measured.value:.4f}"),
+                _cell(within),
+                _cell(str(measured.n)),
+            ]
         )
     if rows:
         yield "<h2>Measures</h2>"
@@ -161,21 +166,24 @@ def _measures(view: RunView) -> Iterator[str]:
 
 def _categories(view: RunView) -> Iterator[str]:
     """Write the measures that are known by category as one table: a row for each category."""
-    found = {
+    by_measure = {
         name: rows
         for name, measured in view.summary.measures.items()
         if isinstance(measured.detail, Mapping)
         and isinstance(rows := measured.detail.get("by"), Mapping)
     }
-    categories = list(dict.fromkeys(category for rows in found.values() for category in rows))
+    categories = list(dict.fromkeys(category for rows in by_measure.values() for category in rows))
     if not categories:
         return
     yield "<h2>Measures by category</h2>"
     shown = [
-        [_cell(str(category)), *(_category_cell(rows.get(category)) for rows in found.values())]
+        [
+            _cell(str(category)),
+            *(_category_cell(rows.get(category)) for rows in by_measure.values()),
+        ]
         for category in categories
     ]
-    yield from _table(("Category", *found), shown)
+    yield from _table(("Category", *by_measure), shown)
 
 
 def _category_cell(row: Json) -> str:
@@ -213,7 +221,7 @@ def _cases(results: Iterable[CaseResult]) -> Iterator[str]:
         if tags:
             yield f'<p class="role">{_line(tags)}</p>'
         for message in case.messages:
-            yield _said(message.role, message)
+            yield _message(message.role, message)
         for reference in case.references:
             yield f'<p class="role">reference</p>\n{_pre(reference)}'
         for attempt in result.attempts:
@@ -221,17 +229,17 @@ def _cases(results: Iterable[CaseResult]) -> Iterator[str]:
         yield "</details>"
 
 
-def _attempt(found: AttemptResult) -> Iterator[str]:
-    value = found.value.value
-    worth = found.value.status.value if value is None else f"{value:.4g}"
-    yield f"<h3>attempt {found.attempt.index}: {_line(worth)}</h3>"
-    if found.attempt.error:
-        yield f'<p class="why">{_line(found.attempt.error)}</p>'
-    if where := found.attempt.notes.get(TRACEBACK):
+def _attempt(result: AttemptResult) -> Iterator[str]:
+    value = result.value.value
+    worth = result.value.status.value if value is None else f"{value:.4g}"
+    yield f"<h3>attempt {result.attempt.index}: {_line(worth)}</h3>"
+    if result.attempt.error:
+        yield f'<p class="why">{_line(result.attempt.error)}</p>'
+    if where := result.attempt.notes.get(TRACEBACK):
         yield _pre(str(where))
-    for message in found.attempt.messages:
-        yield _said("answer" if message.role == "assistant" else message.role, message)
-    for name, score in found.scores.items():
+    for message in result.attempt.messages:
+        yield _message("answer" if message.role == "assistant" else message.role, message)
+    for name, score in result.scores.items():
         yield f"<p><b>{_line(name)}</b> {_line(_points(score))}"
         yield f' <span class="why">{_line(score.reason)}</span></p>'
 
@@ -245,7 +253,7 @@ def _points(score: Score) -> str:
 def _closing(view: RunView) -> Iterator[str]:
     yield "<footer>"
     measures = view.summary.measures.items()
-    measured = tuple(f"{one_line(name)}:" for name, found in measures if found.value is not None)
+    measured = tuple(f"{one_line(name)}:" for name, result in measures if result.value is not None)
     for note in notes_of(view):
         if not (measured and note.startswith(measured)):
             yield f"<p>{_line(note)}</p>"
@@ -276,7 +284,7 @@ def _bar(rate: float | None, shown: str = "") -> str:
     return f'<td class="bar" style="{style}">{_line(shown or _percent(rate))}</td>'
 
 
-def _said(role: str, message: Message) -> str:
+def _message(role: str, message: Message) -> str:
     pictures = f" (with {len(message.images)} pictures)" if message.images else ""
     return f'<p class="role">{_line(role + pictures)}</p>\n{_pre(message.content)}'
 

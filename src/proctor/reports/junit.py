@@ -26,10 +26,10 @@ class JunitReport(Report):
         suite = ElementTree.Element("testsuite", name=_safe(view.run.suite))
         seconds = 0.0
         for result in view.results():
-            made = _testcase(view.run.suite, result)
-            outcomes.update(["tests", *(child.tag for child in made)])
-            seconds += float(made.get("time", 0.0))
-            suite.append(made)
+            testcase = _testcase(view.run.suite, result)
+            outcomes.update(["tests", *(child.tag for child in testcase)])
+            seconds += float(testcase.get("time", 0.0))
+            suite.append(testcase)
         counts = {
             "tests": outcomes["tests"],
             "failures": outcomes["failure"],
@@ -38,9 +38,9 @@ class JunitReport(Report):
         }
         root = ElementTree.Element("testsuites", name=_safe(view.run.name))
         if view.run.imported:
-            told = ElementTree.Element("properties")
-            ElementTree.SubElement(told, "property", name="imported", value="yes")
-            suite.insert(0, told)
+            properties = ElementTree.Element("properties")
+            ElementTree.SubElement(properties, "property", name="imported", value="yes")
+            suite.insert(0, properties)
         for element in (root, suite):
             for name, count in counts.items():
                 element.set(name, str(count))
@@ -53,19 +53,19 @@ class JunitReport(Report):
 
 def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:
     seconds = sum(attempt.attempt.seconds or 0.0 for attempt in result.attempts)
-    made = ElementTree.Element(
+    element = ElementTree.Element(
         "testcase", classname=_safe(suite), name=_safe(result.case.id), time=f"{seconds:.3f}"
     )
     status, lines = result.folded.status, reasons(result)
     if errors := [item.attempt for item in result.attempts if _failed(item)]:
         message = errors[0].error or "the candidate could not be reached"
-        _outcome(made, "error", message, [line for one in errors for line in _error_lines(one)])
+        _outcome(element, "error", message, [line for one in errors for line in _error_lines(one)])
     elif status is ValueStatus.UNSCORED:
-        _outcome(made, "skipped", "unscored", lines)
+        _outcome(element, "skipped", "unscored", lines)
     elif not full_marks(result):
         message = f"worth {result.folded.value:g} of {result.case.full_score:g}"
-        _outcome(made, "failure", message, lines)
-    return made
+        _outcome(element, "failure", message, lines)
+    return element
 
 
 def _failed(item: AttemptResult) -> bool:

@@ -55,35 +55,35 @@ def spans_of(detail: Json) -> Iterator[tuple[int, int]]:
 
 def rows_of(detail: Json, name: str = "") -> list[dict[str, Json]]:
     """Return the objects in a list of a score's detail; a stranger's scorer may hold anything."""
-    found = detail.get(name) if name and isinstance(detail, dict) else detail
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    rows = detail.get(name) if name and isinstance(detail, dict) else detail
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def unscored_reasons(result: CaseResult) -> list[str]:
     """Say what broke in each attempt that could not be scored, each reason once."""
-    found: dict[str, None] = {}
+    reasons: dict[str, None] = {}
     for attempt in result.attempts:
         if attempt.value.status is ValueStatus.ERROR:
-            found[attempt.attempt.error or "the candidate could not be reached"] = None
+            reasons[attempt.attempt.error or "the candidate could not be reached"] = None
         elif attempt.value.status is ValueStatus.UNSCORED:
-            found.update(dict.fromkeys(_failures(result, attempt)))
-    return list(found)
+            reasons.update(dict.fromkeys(_failures(result, attempt)))
+    return list(reasons)
 
 
 def lost_reasons(result: CaseResult) -> list[str]:
     """Say which criteria lost points in the attempts that the case's value comes from."""
     chosen = [place for bucket in result.folded.chosen for place in bucket]
     attempts = [result.attempts[place] for place in chosen] or result.attempts
-    found: dict[str, None] = {}
+    reasons: dict[str, None] = {}
     for attempt in attempts:
         if attempt.value.status is ValueStatus.UNANSWERED:
-            found[attempt.attempt.error or "no answer"] = None
+            reasons[attempt.attempt.error or "no answer"] = None
         else:
-            found.update(dict.fromkeys(_losses(result, attempt)))
+            reasons.update(dict.fromkeys(_losses(result, attempt)))
     value = result.folded.value
-    if not found and value is not None:
+    if not reasons and value is not None:
         return [f"worth {value:g} of {result.case.full_score:g}"]
-    return list(found)
+    return list(reasons)
 
 
 def _failures(result: CaseResult, attempt: AttemptResult) -> Iterator[str]:

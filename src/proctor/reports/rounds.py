@@ -63,12 +63,12 @@ def files_left(attempt: Attempt) -> list[RoundFile]:
 
 def agent_object(attempt: Attempt, sizes: Mapping[str, int]) -> dict[str, Json]:
     """Return what an agent did and left as JSON; nothing for a model that did nothing else."""
-    made: dict[str, Json] = {}
+    data: dict[str, Json] = {}
     if rounds := rows_of(dict(attempt.notes), ROUNDS):
-        made["rounds"] = rounds
+        data["rounds"] = rounds
     if left := files_left(attempt):
-        made["files"] = [{"name": file.name, "size": sizes.get(file.key)} for file in left]
-    return made
+        data["files"] = [{"name": file.name, "size": sizes.get(file.key)} for file in left]
+    return data
 
 
 def _post(post: Mapping[str, Json]) -> ShownPost:

@@ -43,16 +43,16 @@ class JsonReport(Report):
 
 def to_object(view: RunView, by: Sequence[str] = (), cases: bool = False) -> dict[str, Json]:
     """Make the object that ``run --json`` and ``report --format json`` print."""
-    made = _head(view, by)
+    data = _head(view, by)
     if cases:
-        made["cases"] = [case_object(result) for result in view.results()]
-    return made
+        data["cases"] = [case_object(result) for result in view.results()]
+    return data
 
 
 def case_object(result: CaseResult) -> dict[str, Json]:
     """Make the object of one case with all its attempts and scores."""
     folded = result.folded
-    made: dict[str, Json] = clean(
+    data: dict[str, Json] = clean(
         {
             "id": result.case.id,
             "value": folded.value,
@@ -66,7 +66,7 @@ def case_object(result: CaseResult) -> dict[str, Json]:
             "attempts": [_attempt(result.case, attempt) for attempt in result.attempts],
         }
     )
-    return made
+    return data
 
 
 def tag_object(values: Sequence[str]) -> Json:
@@ -76,7 +76,7 @@ def tag_object(values: Sequence[str]) -> Json:
 
 def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
     run, summary = view.run, view.summary
-    made: dict[str, Json] = clean(
+    data: dict[str, Json] = clean(
         {
             "run": {
                 "id": run.id,
@@ -89,7 +89,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
                 "regraded": run.regraded,
             },
             "totals": _totals(summary.totals),
-            "measures": {name: _measured(found) for name, found in summary.measures.items()},
+            "measures": {name: _measured(measured) for name, measured in summary.measures.items()},
             "groups": {
                 tag: {name: _group(group) for name, group in rows.items()}
                 for tag, rows in view.groups(by).items()
@@ -100,7 +100,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             "shortfall": shortfall(view),
         }
     )
-    return made
+    return data
 
 
 def _group(group: Group) -> dict[str, Json]:
@@ -127,29 +127,33 @@ def _totals(totals: Totals) -> dict[str, Json]:
     }
 
 
-def _measured(found: Measured) -> dict[str, Json]:
-    made: dict[str, Json] = {"value": found.value, "interval": found.interval, "n": found.n}
-    if found.note:
-        made["note"] = found.note
-    return made if found.detail is None else {**made, "detail": found.detail}
+def _measured(measured: Measured) -> dict[str, Json]:
+    data: dict[str, Json] = {
+        "value": measured.value,
+        "interval": measured.interval,
+        "n": measured.n,
+    }
+    if measured.note:
+        data["note"] = measured.note
+    return data if measured.detail is None else {**data, "detail": measured.detail}
 
 
 def _attempt(case: Case, attempt: AttemptResult) -> dict[str, Json]:
     order = {criterion.id: place for place, criterion in enumerate(case.criteria)}
     scores = sorted(attempt.scores.items(), key=lambda pair: order.get(pair[0], len(order)))
-    made: dict[str, Json] = {
+    data: dict[str, Json] = {
         "index": attempt.attempt.index,
         "value": attempt.value.value,
         "status": attempt.value.status.value,
         "scores": [_score(name, score) for name, score in scores],
     }
     if turns := turns_of(case, attempt):
-        made["turns"] = [turn.to_json() for turn in turns]
+        data["turns"] = [turn.to_json() for turn in turns]
     if attempt.attempt.error or attempt.attempt.status is AttemptStatus.ERROR:
-        made["error"] = attempt.attempt.error
+        data["error"] = attempt.attempt.error
     if where := attempt.attempt.notes.get(TRACEBACK):
-        made[TRACEBACK] = str(where)
-    return made
+        data[TRACEBACK] = str(where)
+    return data
 
 
 def _score(criterion: str, score: Score) -> dict[str, Json]:

@@ -97,7 +97,7 @@ def notes_of(view: RunView) -> list[str]:
         )
     notes += reference_notes(view.summary.references)
     measures = view.summary.measures.items()
-    notes += [_measure_line(one_line(name), found) for name, found in measures]
+    notes += [_measure_line(one_line(name), measured) for name, measured in measures]
     return notes + [line for line in (usage_line(view.summary.usage),) if line]
 
 
@@ -289,30 +289,30 @@ def _md(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", text)
 
 
-def _measure_line(name: str, found: Measured) -> str:
-    value = _UNKNOWN if found.value is None else f"{found.value:.4f}"
-    ends = found.interval
+def _measure_line(name: str, measured: Measured) -> str:
+    value = _UNKNOWN if measured.value is None else f"{measured.value:.4f}"
+    ends = measured.interval
     interval = f" [{ends[0]:.4f}, {ends[1]:.4f}]" if ends else ""
-    if not isinstance(found.detail, Mapping):
-        note = f"; {found.note}" if found.note else ""
-        return f"{name}: {value}{interval} (n = {found.n}{note})"
-    shown = one_line(", ".join(f"{key} {count}" for key, count in found.detail.items()))
-    if found.value is None:
+    if not isinstance(measured.detail, Mapping):
+        note = f"; {measured.note}" if measured.note else ""
+        return f"{name}: {value}{interval} (n = {measured.n}{note})"
+    shown = one_line(", ".join(f"{key} {count}" for key, count in measured.detail.items()))
+    if measured.value is None:
         return f"{name}: {shown}"
-    counted = all(type(count) is int for count in found.detail.values())
-    return f"{name}: {value}{interval} (n = {found.n}{f': {shown}' if counted else ''})"
+    counted = all(type(count) is int for count in measured.detail.values())
+    return f"{name}: {value}{interval} (n = {measured.n}{f': {shown}' if counted else ''})"
 
 
 def usage_line(usage: Mapping[str, Json]) -> str:
     """Say what the calls of a run took; nothing where no model was asked."""
     if not usage.get("calls"):
         return ""
-    asked, said = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    tokens_in, tokens_out = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
     cost = usage.get("cost")
     money = "" if cost is None else f", ${cost:,.4f}"
     shares = [f"{n['calls']:,} {role}" for role, n in usage.get("roles", {}).items()]
     roles = f" ({', '.join(shares)})" if shares else ""
-    return f"Calls: {usage['calls']:,}{roles}, tokens in {asked:,}, out {said:,}{money}"
+    return f"Calls: {usage['calls']:,}{roles}, tokens in {tokens_in:,}, out {tokens_out:,}{money}"
 
 
 def _part(group: Group, totals: Group) -> float | None:

@@ -257,14 +257,14 @@ def trial() -> str:
         return f"bubblewrap cannot be run: {done.error}"
     if done.code == 0:
         return ""
-    said = done.stderr.strip().splitlines()[-1:] or ["no message"]
+    message = done.stderr.strip().splitlines()[-1:] or ["no message"]
     hint = (
         "user namespaces are forbidden here; allow them with"
         " `sysctl kernel.unprivileged_userns_clone=1` or"
         " `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, or use --sandbox docker"
     )
-    denied = any(word in said[0].lower() for word in ("namespace", "permitted", "permission"))
-    return f"bubblewrap does not work here: {said[0]}" + (f" (fix: {hint})" if denied else "")
+    denied = any(word in message[0].lower() for word in ("namespace", "permitted", "permission"))
+    return f"bubblewrap does not work here: {message[0]}" + (f" (fix: {hint})" if denied else "")
 
 
 @cache
@@ -278,8 +278,8 @@ def interpreter() -> str:
 
 def visible(needs: Sequence[str]) -> list[str]:
     """Return the folders to show besides the system's, each once, outer ones before inner ones."""
-    wanted = [sys.base_prefix, *needs]
-    paths = sorted({os.path.abspath(path) for path in wanted if os.path.exists(path)})
+    folders = [sys.base_prefix, *needs]
+    paths = sorted({os.path.abspath(path) for path in folders if os.path.exists(path)})
     return [path for path in paths if not any(_within(path, root) for root in SYSTEM)]
 
 

@@ -35,7 +35,7 @@ class Output:
     """What a program prints: beginning, end and length, in memory that no child inherits."""
 
     def __init__(self):
-        self.memory = mmap.mmap(-1, limits_watch.KEPT + PIECE)
+        self.memory = mmap.mmap(-1, limits_watch.MOST_CAPTURED + PIECE)
         self.memory.madvise(mmap.MADV_DONTFORK)
         self.end = self.size = 0
 
@@ -50,10 +50,10 @@ class Output:
             return 0
         self.size += taken
         self.end += taken
-        if self.end > limits_watch.KEPT:
-            half = limits_watch.KEPT // 2
+        if self.end > limits_watch.MOST_CAPTURED:
+            half = limits_watch.MOST_CAPTURED // 2
             self.memory.move(half, self.end - half, half)
-            self.end = limits_watch.KEPT
+            self.end = limits_watch.MOST_CAPTURED
         return taken
 
     def starts(self):
@@ -164,7 +164,7 @@ def become(runner, length, writes):
         sys.modules["numpy.random"].seed()
     for name, value in job["env"].items():
         os.environ[name] = value
-    given = [job["text"], (), proof, job["secret"]]
+    arguments = [job["text"], (), proof, job["secret"]]
     job.clear()
     os.write(proof, supervise.STARTED)
     zygote.close_all_but(proof, *channel)
@@ -172,7 +172,7 @@ def become(runner, length, writes):
     os.close(channel[0])
     runner.joints.detach()
     del runner, proof
-    zygote.Plain.run(given)
+    zygote.Plain.run(arguments)
 
 
 def main():

@@ -99,9 +99,9 @@ def command(name: str, limits: Limits) -> list[str]:
     ]
 
 
-def _at_most(which: int, wanted: int) -> int:
+def _at_most(which: int, limit: int) -> int:
     _, hard = resource.getrlimit(which)
-    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    return limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
 
 def remove(name: str) -> None:
@@ -112,11 +112,11 @@ def remove(name: str) -> None:
 @cache
 def find_engine() -> str | None:
     """Return docker's program, or podman's: the first that has something behind it."""
-    found = [path for name in ("docker", "podman") if (path := find_program(name))]
-    for path in found:
+    engines = [path for name in ("docker", "podman") if (path := find_program(name))]
+    for path in engines:
         if probe([path, "info"], seconds=30, env=_environment()).code == 0:
             return path
-    return found[0] if found else None
+    return engines[0] if engines else None
 
 
 @cache
@@ -126,16 +126,16 @@ def trial(image: str) -> str:
     done = probe(argv, seconds=TRIAL_TIME, env=_environment())
     if done.code is None:
         return f"containers cannot be run: {done.error}"
-    said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return "" if done.code == 0 else f"the image {image} cannot be run: {said}"
+    message = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    return "" if done.code == 0 else f"the image {image} cannot be run: {message}"
 
 
 @cache
 def content_of(image: str) -> str:
     """Return the hash that the engine knows an image by, shortened; empty where it is not here."""
     argv = [find_engine() or "docker", "image", "inspect", "--format", "{{.Id}}", image]
-    told = probe(argv, seconds=30, env=_environment())
-    return told.stdout.strip().removeprefix("sha256:")[:12] if told.code == 0 else ""
+    result = probe(argv, seconds=30, env=_environment())
+    return result.stdout.strip().removeprefix("sha256:")[:12] if result.code == 0 else ""
 
 
 def _environment() -> dict[str, str]:

@@ -97,8 +97,8 @@ def lacking() -> str:
         return "only the superuser makes control groups here"
     if not _bases():
         return "no control group can be made here"
-    kept = {kind for base in _bases() for file, kind in _LIMITS if _has(base, file)}
-    missing = [kind for kind in ("memory", "processes") if kind not in kept]
+    limited = {kind for base in _bases() for file, kind in _LIMITS if _has(base, file)}
+    missing = [kind for kind in ("memory", "processes") if kind not in limited]
     return f"control groups do not limit {' and '.join(missing)} here" if missing else ""
 
 
@@ -116,18 +116,18 @@ def _has(base: Path, file: str) -> bool:
 def make_group(processes: int, memory: int | None = None) -> ControlGroup | None:
     """Make a group with limits on processes and memory; none where this machine does not let us."""
     values = _values(processes, memory)
-    made: list[Path] = []
+    folders: list[Path] = []
     name = f"proctor-{os.getpid()}-{next(_numbers)}"
     for base in _bases():
         folder = base / name
         try:
             folder.mkdir()
-            made.append(folder)
+            folders.append(folder)
             _set_limits(folder, values)
         except OSError:
-            ControlGroup(tuple(made)).remove()
+            ControlGroup(tuple(folders)).remove()
             return None
-    return ControlGroup(tuple(made)) if made else None
+    return ControlGroup(tuple(folders)) if folders else None
 
 
 def _values(processes: int, memory: int | None) -> dict[str, str]:
@@ -173,10 +173,10 @@ def _bases() -> tuple[Path, ...]:
     """Find where groups can be made: the first layout's folders, or one of the second."""
     first = [base for base in (ROOT / "pids", ROOT / "memory") if _usable(base)]
     second = _unified()
-    found = first or ([second] if second is not None and _usable(second) else [])
-    for base in found:
+    bases = first or ([second] if second is not None and _usable(second) else [])
+    for base in bases:
         _sweep(base)
-    return tuple(found)
+    return tuple(bases)
 
 
 def _usable(base: Path) -> bool:

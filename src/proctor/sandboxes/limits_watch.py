@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     import _signal as signal
 
-KEPT = 65536
+MOST_CAPTURED = 65536
 THREADS = 4
 MAX_NODES = 100000
 SOCKETS = ("udp", "udp6", "tcp", "tcp6")
@@ -35,7 +35,7 @@ class Quietly:
         return kind is not None and issubclass(kind, OSError)
 
 
-class Kept:
+class CapturedOutput:
     """Keep the beginning and the end of an output, and count all of it."""
 
     def __init__(self) -> None:
@@ -51,10 +51,10 @@ class Kept:
     def add(self, data: bytes) -> None:
         """Take in more of the output."""
         self.size += len(data)
-        room = KEPT // 2 - len(self.head)
+        room = MOST_CAPTURED // 2 - len(self.head)
         if room > 0:
             self.head, data = self.head + data[:room], data[room:]
-        self.tail = (self.tail + data)[-KEPT // 2 :]
+        self.tail = (self.tail + data)[-MOST_CAPTURED // 2 :]
 
     def text(self) -> str:
         """Return the output, cut in the middle where it is long."""
@@ -132,12 +132,12 @@ class Police:
         """Tell whether no room is left where programs may write, or too many files are there."""
         for place in self.places:
             try:
-                found = os.statvfs(place)
+                status = os.statvfs(place)
             except OSError:
                 continue
-            if not found.f_bavail or found.f_files - found.f_ffree > MAX_NODES:
+            if not status.f_bavail or status.f_files - status.f_ffree > MAX_NODES:
                 return True
-            if found.f_files and not found.f_ffree:
+            if status.f_files and not status.f_ffree:
                 return True
         return False
 

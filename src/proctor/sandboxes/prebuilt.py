@@ -14,7 +14,7 @@ WORTH = 4
 
 @dataclass
 class _Aid:
-    asked: int = 0
+    requests: int = 0
     begun: bool = False
     folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -24,7 +24,7 @@ class Aids:
     """Hold the aids of one sandbox, until it is closed."""
 
     run: Callable[[Program], Awaitable[Ran]]
-    _known: dict[object, _Aid] = field(default_factory=dict)
+    _entries: dict[object, _Aid] = field(default_factory=dict)
 
     async def folder(self, aid: Program | None) -> str | None:
         """Return where an aid lies on the host; none where it is not there, or not yet.
@@ -33,21 +33,21 @@ class Aids:
         """
         if aid is None:
             return None
-        known = self._known.setdefault(_identity(aid), _Aid())
-        known.asked += 1
-        if known.asked > WORTH and not known.begun:
-            known.begun = True
-            known.folder = await self._made(aid)
-        return known.folder.name if known.folder is not None else None
+        entry = self._entries.setdefault(_identity(aid), _Aid())
+        entry.requests += 1
+        if entry.requests > WORTH and not entry.begun:
+            entry.begun = True
+            entry.folder = await self._build(aid)
+        return entry.folder.name if entry.folder is not None else None
 
     def close(self) -> None:
         """Remove all that was made."""
-        for known in self._known.values():
-            if known.folder is not None:
-                known.folder.cleanup()
-        self._known.clear()
+        for entry in self._entries.values():
+            if entry.folder is not None:
+                entry.folder.cleanup()
+        self._entries.clear()
 
-    async def _made(self, aid: Program) -> tempfile.TemporaryDirectory[str] | None:
+    async def _build(self, aid: Program) -> tempfile.TemporaryDirectory[str] | None:
         ran = await self.run(aid)
         if not ran.finished or set(aid.keep) - ran.files.keys():
             return None

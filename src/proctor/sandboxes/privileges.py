@@ -20,7 +20,7 @@ Covers = dict[str, list[str]]
 
 def covers(paths: Iterable[str]) -> Covers | None:
     """Return which folders hide these paths from others; none where others could not read them."""
-    found: Covers = {}
+    covered: Covers = {}
     for path in paths:
         real = os.path.realpath(path)
         if not _readable(real):
@@ -30,8 +30,8 @@ def covers(paths: Iterable[str]) -> Covers | None:
             continue
         if real != os.path.abspath(path):
             return None
-        found.setdefault(closed, []).append(real)
-    return found
+        covered.setdefault(closed, []).append(real)
+    return covered
 
 
 def become_nobody(hidden: Covers) -> Callable[[], None]:

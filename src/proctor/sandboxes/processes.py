@@ -96,7 +96,7 @@ def group_bounds(limits: Limits) -> tuple[int, int]:
 def rlimits(program: Program, *, address_space: bool, processes: bool) -> dict[str, int]:
     """Return the limits that the kernel keeps for each process by itself."""
     limits = program.limits
-    found = {
+    values = {
         "CPU": max(1, int(cpu_limit(program) + 0.999)),
         "FSIZE": limits.file_size,
         "NOFILE": limits.open_files,
@@ -106,10 +106,10 @@ def rlimits(program: Program, *, address_space: bool, processes: bool) -> dict[s
         "SIGPENDING": 4096,
     }
     if address_space:
-        found["AS"] = limits.memory
+        values["AS"] = limits.memory
     if processes:
-        found["NPROC"] = tasks_of(limits) + 8
-    return found
+        values["NPROC"] = tasks_of(limits) + 8
+    return values
 
 
 async def supervised(  # noqa: PLR0913
@@ -174,8 +174,8 @@ def proven(ran: Ran, secret: str) -> Ran:
     lines = ran.stdout.split("\n")
     if secret not in lines:
         return ran
-    kept = "\n".join(line for line in lines if line != secret)
-    return replace(ran, proved=True, stdout=kept)
+    rest = "\n".join(line for line in lines if line != secret)
+    return replace(ran, proved=True, stdout=rest)
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
@@ -196,13 +196,13 @@ def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, late: boo
     except ValueError:
         if started and late:
             return Ran(code=None, step=0, finished=False, stopped=Stopped.TIME, seconds=seconds)
-        said = (text.strip().splitlines() or [f"status {code}"])[-1]
+        last_line = (text.strip().splitlines() or [f"status {code}"])[-1]
         return Ran(
             code=None,
             step=0,
             finished=False,
             stderr=LOST if started else text,
-            not_started="" if started else f"the sandbox did not start: {said}",
+            not_started="" if started else f"the sandbox did not start: {last_line}",
             seconds=seconds,
         )
     return Ran(

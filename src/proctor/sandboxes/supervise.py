@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from proctor.sandboxes.limits_watch import (
-        Kept,
+        CapturedOutput,
         Police,
         Quietly,
         b64,
@@ -42,7 +42,7 @@ else:
 
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     from limits_watch import (  # it lies beside this file
-        Kept,
+        CapturedOutput,
         Police,
         Quietly,
         b64,
@@ -84,10 +84,10 @@ def apply_limits(limits: dict[str, int]) -> None:
             continue
         _, hard = resource.getrlimit(which)
         # The soft limit on processor time gives a signal of its own, the hard one just kills.
-        wanted = value, (value + 1 if name == "CPU" else value)
+        bounds = value, (value + 1 if name == "CPU" else value)
         if hard != resource.RLIM_INFINITY:
-            wanted = min(wanted[0], hard), min(wanted[1], hard)
-        resource.setrlimit(which, wanted)
+            bounds = min(bounds[0], hard), min(bounds[1], hard)
+        resource.setrlimit(which, bounds)
 
 
 class Spawned:
@@ -95,7 +95,7 @@ class Spawned:
 
     ends: Sequence[int] = ()
     """Files that can be read when it has ended, where there are such."""
-    outputs: Sequence[Kept] = ()
+    outputs: Sequence[CapturedOutput] = ()
     """Where its outputs are kept; where nothing is said, in new places."""
 
     def __init__(self, pid: int) -> None:
@@ -124,7 +124,7 @@ def watch(  # noqa: PLR0913, PLR0917
     stdin_fd: int | None = None,
     police: Police | None = None,
     gate: tuple[int, bytes] | None = None,
-) -> tuple[int | None, str | None, list[Kept]]:
+) -> tuple[int | None, str | None, list[CapturedOutput]]:
     """Wait for a process, reading its pipes; kill it at a limit.
 
     Where one of the pipes is a gate, the process gets its input only when it has asked for it
@@ -136,7 +136,7 @@ def watch(  # noqa: PLR0913, PLR0917
         os.set_blocking(fd, False)
     while not seen.over():
         seen.judge(police)
-        shut = gate is not None and not seen.kept[gate[0]].head.startswith(gate[1])
+        shut = gate is not None and not seen.captured[gate[0]].head.startswith(gate[1])
         writing = [stdin_fd] if stdin_fd is not None and not shut else []
         ready, ready_to_write, _ = select.select(seen.readable(), writing, [], seen.pause())
         for fd in ready:
@@ -146,7 +146,7 @@ def watch(  # noqa: PLR0913, PLR0917
     process.clear()
     for fd in [*pipes, *([] if stdin_fd is None else [stdin_fd])]:
         os.close(fd)
-    return seen.code, seen.stopped, [seen.kept[fd] for fd in pipes]
+    return seen.code, seen.stopped, [seen.captured[fd] for fd in pipes]
 
 
 class Watched:
@@ -154,7 +154,9 @@ class Watched:
 
     def __init__(self, process: Any, pipes: Sequence[int], wall: float, most: int) -> None:
         self.process, self.most = process, most
-        self.kept = dict(zip(pipes, process.outputs or [Kept() for _ in pipes], strict=True))
+        self.captured = dict(
+            zip(pipes, process.outputs or [CapturedOutput() for _ in pipes], strict=True)
+        )
         self.open = set(pipes)
         self.deadline = time.monotonic() + wall
         self.grace = self.deadline
@@ -196,14 +198,14 @@ class Watched:
         """Take in what the process has written."""
         if fd not in self.open:
             return
-        taken = self.kept[fd].read(fd)
+        taken = self.captured[fd].read(fd)
         if taken is None:
             return
         if not taken:
             self.open.discard(fd)
             self.near = 0.0 if self.open else time.monotonic() + 0.05
             return
-        if self.kept[fd].size > self.most and self.code is None and self.stopped is None:
+        if self.captured[fd].size > self.most and self.code is None and self.stopped is None:
             self.stop("output")
 
 
@@ -341,7 +343,7 @@ def hide(names: Sequence[str]) -> None:
 
 def read_kept(names: Sequence[str]) -> dict[str, str]:
     """Read the files that are to be brought back; links are not followed, on no part of the way."""
-    found = {}
+    contents = {}
     for name in names:
         if leaves(name):
             continue
@@ -352,12 +354,12 @@ def read_kept(names: Sequence[str]) -> dict[str, str]:
                 above, fd = fd, os.open(part, flags, dir_fd=fd)
                 os.close(above)
             if stat.S_ISREG(os.fstat(fd).st_mode):
-                found[name] = b64(read_whole(fd))
+                contents[name] = b64(read_whole(fd))
         except OSError:
             continue
         finally:
             os.close(fd)
-    return found
+    return contents
 
 
 def read_whole(fd: int) -> bytes:

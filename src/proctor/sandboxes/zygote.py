@@ -184,7 +184,7 @@ def run_program(line, pipes, own):
         del sys.modules[name]
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
-    run, given = (sys.modules.pop("pristine", Plain) if job["late"] else Plain).run, [
+    run, arguments = (sys.modules.pop("pristine", Plain) if job["late"] else Plain).run, [
         job["text"], job["names"], proof, job["secret"],
     ]  # fmt: skip
     job.clear()
@@ -195,13 +195,13 @@ def run_program(line, pipes, own):
         os.dup2(channel[0], supervise.CHANNEL)
         os.close(channel[0])
     del proof, pipes, own, line
-    run(given)
+    run(arguments)
 
 
-def close_all_but(*kept):
+def close_all_but(*fds):
     """Close every file but the standard ones and these."""
     first = 3
-    for fd in sorted(kept):
+    for fd in sorted(fds):
         os.closerange(first, fd)
         first = fd + 1
     os.closerange(first, 4096)
@@ -211,10 +211,10 @@ class Plain:
     """A program without a test of its own."""
 
     @staticmethod
-    def run(given):
+    def run(arguments):
         """Run the text to its end; it does not return."""
-        text, _, line, key = given
-        given.clear()
+        text, _, line, key = arguments
+        arguments.clear()
         # The elements of a list that is being sorted are seen by nobody.
         steps = [partial(outcome, text), partial(os.write, line, key), partial(os._exit, 0)]
         del text, line, key

@@ -26,32 +26,32 @@ class Coincidences:
     @classmethod
     def of(cls, units: Iterable[Unit]) -> "Coincidences":
         """Count over all things; of each, what its judges said, with none for no judgement."""
-        made = cls()
+        counted = cls()
         for unit in units:
-            made.add(unit)
-        return made
+            counted.add(unit)
+        return counted
 
     def add(self, unit: Unit) -> None:
         """Take in what the judges said of one thing; a lone judgement says nothing."""
-        said = Counter(value for value in unit if value is not None)
-        number = said.total()
+        judgements = Counter(value for value in unit if value is not None)
+        number = judgements.total()
         if number < 2:
             return
         self.units += 1
-        for one, first in said.items():
-            for other, second in said.items():
+        for one, first in judgements.items():
+            for other, second in judgements.items():
                 both = first * (second - 1) if one == other else first * second
                 if both:
                     self._count((one, other), both / (number - 1))
 
     def without(self, other: "Coincidences") -> "Coincidences":
         """Return what is left when some of the things are taken out."""
-        kept = Coincidences(dict(self.pairs), self.units - other.units)
+        rest = Coincidences(dict(self.pairs), self.units - other.units)
         for pair, count in other.pairs.items():
-            kept._count(pair, -count)
-            if kept.pairs[pair] < _ROUNDING:
-                del kept.pairs[pair]
-        return kept
+            rest._count(pair, -count)
+            if rest.pairs[pair] < _ROUNDING:
+                del rest.pairs[pair]
+        return rest
 
     def merge(self, other: "Coincidences") -> None:
         """Take in all that another has counted."""
@@ -100,12 +100,12 @@ def alpha_interval(
         key = frozenset(cluster.pairs.items())
         kinds[key] = (cluster, kinds.get(key, (cluster, 0))[1] + 1)
     left = [(whole.without(cluster).alpha(level), times) for cluster, times in kinds.values()]
-    known = [(value, times) for value, times in left if value is not None]
-    number = sum(times for _, times in known)
+    estimates = [(value, times) for value, times in left if value is not None]
+    number = sum(times for _, times in estimates)
     if number < len(clusters):
         return None
-    middle = sum(value * times for value, times in known) / number
-    spread = sum(times * (value - middle) ** 2 for value, times in known)
+    middle = sum(value * times for value, times in estimates) / number
+    spread = sum(times * (value - middle) ** 2 for value, times in estimates)
     half = t_quantile((1 + sure) / 2, number - 1) * sqrt((number - 1) / number * spread)
     return max(-1.0, alpha - half), min(1.0, alpha + half)
 

@@ -65,7 +65,7 @@ def strengths(
     drawn = _resampled(wins, prior, resamples, np.random.default_rng(seed))
     ends = (1 - level) / 2, (1 + level) / 2
     low, high = np.quantile(drawn, ends, axis=0) if len(drawn) else (middle, middle)
-    found = {
+    by_name = {
         name: Strength(
             name=name,
             value=float(middle[place]),
@@ -74,7 +74,7 @@ def strengths(
         )
         for place, name in enumerate(ordered)
     }
-    return [found[name] for name in names]
+    return [by_name[name] for name in names]
 
 
 def _by_cluster(games: Sequence[Game], names: Sequence[str]) -> "Numbers":
@@ -83,7 +83,7 @@ def _by_cluster(games: Sequence[Game], names: Sequence[str]) -> "Numbers":
 
     place = {name: number for number, name in enumerate(names)}
     drawn = sorted({game.cluster for game in games}, key=_sortable)
-    clusters = {found: number for number, found in enumerate(drawn)}
+    clusters = {cluster: number for number, cluster in enumerate(drawn)}
     wins = np.zeros((max(1, len(clusters)), len(names), len(names)))
     for game in games:
         if game.first == game.second:
@@ -114,13 +114,13 @@ def _resampled(
     flat = np.concatenate([wins, equal[None]]).reshape(len(wins) + 1, size * size)
     clusters = len(flat)
     step = max(1, _CELLS // max(clusters, size * size))
-    found = []
+    samples = []
     for start in range(0, resamples, step):
         times = min(step, resamples - start)
         counts = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=times)
         drawn = (counts.astype(float) @ flat).reshape(times, size, size)
-        found.append(_solve(drawn, prior))
-    return np.concatenate(found) if found else np.zeros((0, size))
+        samples.append(_solve(drawn, prior))
+    return np.concatenate(samples) if samples else np.zeros((0, size))
 
 
 def _solve(wins: "Numbers", prior: float) -> "Numbers":

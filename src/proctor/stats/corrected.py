@@ -77,8 +77,8 @@ def _trust(pairs: Sequence[tuple[float, float]], rest: Sequence[float]) -> float
 
 
 def _variance(values: Iterable[float]) -> float:
-    found = list(values)
-    return _covariance([(value, value) for value in found])
+    numbers = list(values)
+    return _covariance([(value, value) for value in numbers])
 
 
 def _covariance(pairs: Sequence[tuple[float, float]]) -> float:

@@ -82,7 +82,7 @@ class PairedCases:
         """
         import numpy as np
 
-        d, w, c = (np.array(found) for found in (self.differences, self.weights, self.counts))
+        d, w, c = (np.array(column) for column in (self.differences, self.weights, self.counts))
         d = np.where(np.abs(d) <= 1e-9 * w, 0.0, d)
         cases = _Cases(d, w, c)
         n, total = int(cases.n), cases.weight
@@ -130,13 +130,13 @@ def cases_needed(
     return ceil(cases)
 
 
-def holm(found: Sequence[float | None]) -> list[float | None]:
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust the p values of several tests, so that all of them together err as one would."""
-    known = sorted((p, place) for place, p in enumerate(found) if p is not None)
-    adjusted: list[float | None] = [None] * len(found)
+    ordered = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
-    for rank, (p, place) in enumerate(known):
-        highest = max(highest, min(1.0, p * (len(known) - rank)))
+    for rank, (p, place) in enumerate(ordered):
+        highest = max(highest, min(1.0, p * (len(ordered) - rank)))
         adjusted[place] = highest
     return adjusted
 
@@ -180,8 +180,8 @@ def _rounded(sizes: "Numbers") -> "Numbers":
     import numpy as np
 
     parts = np.round(sizes / sizes.max(), 12)
-    made: Numbers = np.where(parts > 0, parts, 1e-12) * sizes.max()
-    return made
+    rounded: Numbers = np.where(parts > 0, parts, 1e-12) * sizes.max()
+    return rounded
 
 
 def _drawn(
@@ -239,8 +239,8 @@ class _Cases:
         if self.n < 2:
             return 0.0
         squares = float((self.c * (self.d - self.rate * self.w) ** 2).sum())
-        found = sqrt(squares / (self.n - 1)) / (self.weight / self.n)
-        return found if found > 1e-12 else 0.0
+        deviation = sqrt(squares / (self.n - 1)) / (self.weight / self.n)
+        return deviation if deviation > 1e-12 else 0.0
 
     def widened(self) -> "_Cases":
         """Add a typical case that went one way and one that went the other.

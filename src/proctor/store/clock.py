@@ -47,11 +47,11 @@ def patience() -> float:
 
 def beat_seconds() -> float:
     """Return how many seconds lie between two signs of life."""
-    told = os.environ.get(VARIABLE, "")
+    text = os.environ.get(VARIABLE, "")
     try:
-        seconds = float(told) if told else BEAT
+        seconds = float(text) if text else BEAT
     except ValueError:
         seconds = 0.0
     if not 0.01 <= seconds <= 3600:
-        raise UsageError(f"{VARIABLE} is a number of seconds from 0.01 to 3600, not {told[:40]!r}")
+        raise UsageError(f"{VARIABLE} is a number of seconds from 0.01 to 3600, not {text[:40]!r}")
     return seconds

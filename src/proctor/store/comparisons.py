@@ -31,25 +31,25 @@ class Comparisons:
                 {
                     "key": key,
                     "content": content,
-                    "first_run": found.first,
-                    "second_run": found.second,
-                    "case_id": found.case_id,
-                    "judge": found.judge,
-                    "outcome": found.outcome.value,
+                    "first_run": comparison.first,
+                    "second_run": comparison.second,
+                    "case_id": comparison.case_id,
+                    "judge": comparison.judge,
+                    "outcome": comparison.outcome.value,
                     "created": time.time(),
-                    "document": encode(found),
+                    "document": encode(comparison),
                 }
-                for key, content, found in rows
+                for key, content, comparison in rows
             ),
         )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, tuple[str, Comparison]]:
         """Return the comparisons at those places, each after the hash of what was compared."""
         query = select(table.c.key, table.c.content, table.c.document)
-        found = self._database.fetch_among(query, table.c.key, keys)
+        rows = self._database.fetch_among(query, table.c.key, keys)
         return {
             key: (content, comparison)
-            for key, content, text in found
+            for key, content, text in rows
             if (comparison := _read(text)) is not None
         }
 
@@ -69,8 +69,8 @@ class Comparisons:
             .order_by(table.c.created, table.c.key)
         )
         for row in self._database.fetch_all(query):
-            if (found := _read(row.document)) is not None:
-                yield found
+            if (comparison := _read(row.document)) is not None:
+                yield comparison
 
     def of_runs(self, runs: Sequence[str]) -> Iterator[tuple[str, str, Comparison]]:
         """Yield all comparisons in which one of these runs took part, as they are put.
@@ -83,8 +83,8 @@ class Comparisons:
         after = ""
         while page := self._database.fetch_all(query.where(table.c.key > after)):
             for key, content, document in page:
-                if (found := _read(document)) is not None:
-                    yield key, content, found
+                if (comparison := _read(document)) is not None:
+                    yield key, content, comparison
             after = page[-1].key
 
 

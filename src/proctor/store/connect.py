@@ -62,7 +62,7 @@ def locate(url: str | None) -> URL:
     try:
         address = make_url(text)
     except (ArgumentError, ValueError):
-        raise StoreError(f"not a store address: {_without_secret(text)} ({_WANTED})") from None
+        raise StoreError(f"not a store address: {_without_secret(text)} ({_EXPECTED})") from None
     if address.get_backend_name() in ("postgresql", "postgres"):
         if "@" in (address.host or ""):
             why = "an @ in a password is written %40"
@@ -70,10 +70,10 @@ def locate(url: str | None) -> URL:
         return address.set(drivername="postgresql+psycopg")
     if address.drivername in ("sqlite", "sqlite+pysqlite"):
         return address
-    raise StoreError(f"a store cannot be kept in {address.drivername!r} ({_WANTED})")
+    raise StoreError(f"a store cannot be kept in {address.drivername!r} ({_EXPECTED})")
 
 
-_WANTED = "name a file, sqlite:///FILE or postgresql://USER@HOST/NAME"
+_EXPECTED = "name a file, sqlite:///FILE or postgresql://USER@HOST/NAME"
 
 
 def _without_secret(text: str) -> str:
@@ -132,7 +132,7 @@ def _on_connect_to_server(connection: Any, _record: Any) -> None:
 def _sqlite(address: URL, *, create: bool) -> tuple[Engine, str]:
     name = address.database
     if not name or name == ":memory:":
-        raise StoreError(f"a store must outlive the process: {_WANTED}")
+        raise StoreError(f"a store must outlive the process: {_EXPECTED}")
     if not name.startswith("file:"):
         _check_file(Path(name), create=create)
     options = {} if "timeout" in address.query else {"timeout": WAIT_SECONDS}
@@ -211,9 +211,9 @@ def _bring_up_to_date(engine: Engine, place: str, *, create: bool) -> None:
 
 def _version(connection: Connection, place: str) -> str | None:
     """Return the schema's version, none for an empty database; refuse what is not ours."""
-    found = set(inspect(connection).get_table_names())
-    if VERSION_TABLE not in found:
-        foreign = found if connection.dialect.name == "sqlite" else found & metadata.tables.keys()
+    tables = set(inspect(connection).get_table_names())
+    if VERSION_TABLE not in tables:
+        foreign = tables if connection.dialect.name == "sqlite" else tables & metadata.tables.keys()
         if foreign:
             shown = ", ".join(sorted(foreign)[:5])
             raise StoreError(

@@ -33,8 +33,8 @@ class CriterionPoints:
         """Return the places of some cases in a run; those it does not have are left out."""
         table = run_results.c
         query = select(table.case_id, table.position).where(table.run_id == run_id)
-        found = self._database.fetch_among(query, table.case_id, case_ids)
-        return {row.case_id: row.position for row in found}
+        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: row.position for row in rows}
 
     def sample_places(self, run_id: str, most: int) -> list[int]:
         """Return the places of a run's cases, or about so many of them, picked all over it."""
@@ -46,7 +46,7 @@ class CriterionPoints:
             # Not every so-manyth: suites often go around in a circle of kinds.
             mixed = cast(place, BigInteger) * _MIXER % _MIXED
             query = query.where(mixed < int(most / cases * _MIXED))
-        return [found.position for found in self._database.fetch_all(query.order_by(place))]
+        return [row.position for row in self._database.fetch_all(query.order_by(place))]
 
     def of_places(
         self, run_id: str, criterion: str, places: Iterable[int]
@@ -64,9 +64,9 @@ class CriterionPoints:
                 query.where(table.position.in_(chunk))
             ):
                 try:
-                    found = score_from(decode(document))
+                    score = score_from(decode(document))
                 except BROKEN:
                     continue
-                full = 1.0 if found.out_of is None else found.out_of
-                if found.points is not None and full > 0:
-                    yield CriterionMark(position, number, found.points, full)
+                full = 1.0 if score.out_of is None else score.out_of
+                if score.points is not None and full > 0:
+                    yield CriterionMark(position, number, score.points, full)

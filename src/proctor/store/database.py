@@ -278,9 +278,9 @@ _GONE = (
 def _message(place: str, error: Exception) -> str:
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     name = getattr(cause, "sqlite_errorname", None) or ""
-    for known, said in _SQLITE.items():
-        if name == known or name.startswith(f"{known}_"):
-            return said.format(place=place)
+    for code, template in _SQLITE.items():
+        if name == code or name.startswith(f"{code}_"):
+            return template.format(place=place)
     if (words := _POSTGRESQL.get(getattr(cause, "sqlstate", None) or "")) is not None:
         return words.format(place=place)
     reason = next(iter(str(cause).splitlines()), type(cause).__name__)

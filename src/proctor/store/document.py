@@ -13,7 +13,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from proctor.core.fingerprint import plain
 from proctor.core.suite import Json
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 # NUL is refused by PostgreSQL, lone surrogates by both databases; DLE is what escapes them.
 _AWKWARD = re.compile("[\x00\x10\ud800-\udfff]")
@@ -43,10 +43,10 @@ BROKEN = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 
 def decode_object(text: str) -> dict[str, Json]:
     """Read an object that ``encode`` wrote; something else is a ValueError."""
-    found = decode(text)
-    if not isinstance(found, dict):
+    value = decode(text)
+    if not isinstance(value, dict):
         raise ValueError("this is no object")
-    return found
+    return value
 
 
 def tags_of(text: str) -> dict[str, tuple[str, ...]]:
@@ -59,15 +59,15 @@ def tags_of(text: str) -> dict[str, tuple[str, ...]]:
 
 def read_tags(text: str) -> dict[str, tuple[str, ...]]:
     """Read the tags of a row; what is none of them is an error."""
-    found = {name: tuple(values) for name, values in decode_object(text).items()}
-    if not all(isinstance(value, str) for values in found.values() for value in values):
+    tags = {name: tuple(values) for name, values in decode_object(text).items()}
+    if not all(isinstance(value, str) for values in tags.values() for value in values):
         raise TypeError("a tag is no text")
-    return found
+    return tags
 
 
 def readable(
-    rows: Iterable[tuple[str, str]], make: Callable[[Any], Made], damaged: set[str]
-) -> dict[str, Made]:
+    rows: Iterable[tuple[str, str]], make: Callable[[Any], Result], damaged: set[str]
+) -> dict[str, Result]:
     """Make objects of documents, by key; the keys of those that cannot be read are noted."""
     objects = {}
     for key, document in rows:
@@ -80,12 +80,12 @@ def readable(
 
 def escape(text: str) -> str:
     """Write a text without the characters that a database refuses."""
-    return _AWKWARD.sub(lambda found: f"\x10{ord(found[0]):04x}", text)
+    return _AWKWARD.sub(lambda match: f"\x10{ord(match[0]):04x}", text)
 
 
 def unescape(text: str) -> str:
     """Read what ``escape`` wrote."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 class AnyText(TypeDecorator[str]):
@@ -116,8 +116,8 @@ class AnyNumber(TypeDecorator[float]):
         """Let finite numbers through."""
         if value is None:
             return None
-        known = type(value) in (int, float) and math.isfinite(value)
-        return float(value) if known else math.nan
+        finite = type(value) in (int, float) and math.isfinite(value)
+        return float(value) if finite else math.nan
 
 
 class AnyWhole(TypeDecorator[int]):

@@ -27,9 +27,9 @@ class Files:
 
     def get(self, key: str) -> bytes:
         """Return the content of a key, or raise a StoreError."""
-        if (found := self.get_many([key]).get(key)) is None:
+        if (content := self.get_many([key]).get(key)) is None:
             raise StoreError(f"the store at {self._database.place} has no file {key}")
-        return found
+        return content
 
     def sizes(self, keys: Iterable[str]) -> dict[str, int]:
         """Return the sizes in bytes of the contents that are there, by key."""
@@ -39,5 +39,5 @@ class Files:
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the contents that are there, by key."""
-        found = self._database.fetch_among(select(table.c.key, table.c.content), table.c.key, keys)
-        return {key: bytes(content) for key, content in found}
+        rows = self._database.fetch_among(select(table.c.key, table.c.content), table.c.key, keys)
+        return {key: bytes(content) for key, content in rows}

@@ -96,10 +96,10 @@ class Condition:
         if isinstance(op, ast.NotEq):
             return not_(self._compare(left, ast.Eq(), right, depth))
         if isinstance(op, ast.In | ast.NotIn):
-            found = self._within(left, right, depth)
+            within = self._within(left, right, depth)
             if isinstance(op, ast.In):
-                return found
-            return and_(not_(found), self._known(left, depth), self._known(right, depth))
+                return within
+            return and_(not_(within), self._has_value(left, depth), self._has_value(right, depth))
         if self._is_tag(right):
             left, op, right = right, _TURNED.get(type(op), op), left
         if self._is_tag(left):
@@ -110,19 +110,19 @@ class Condition:
             return self._unknown(one, op, other)
         if is_number(one.type) != is_number(other.type):
             raise self._odd("a text cannot be compared with a number")
-        known = and_(one.is_not(None), other.is_not(None))
+        present = and_(one.is_not(None), other.is_not(None))
         compare = _ORDERS.get(type(op), _equal)
-        return and_(compare(one, other), known)
+        return and_(compare(one, other), present)
 
-    def _known(self, node: ast.expr, depth: int) -> ColumnElement[bool]:
+    def _has_value(self, node: ast.expr, depth: int) -> ColumnElement[bool]:
         """Return that a name has a value: what has none is not in a list, nor outside of it."""
         if isinstance(node, ast.List | ast.Tuple):
             return true()
         if self._is_tag(node):
             assert isinstance(node, ast.Name)
             return self._has(node.id)
-        found = self._term(node, depth)
-        return false() if found is None else found.is_not(None)
+        term = self._term(node, depth)
+        return false() if term is None else term.is_not(None)
 
     def _unknown(
         self, one: ColumnElement[Any] | None, op: ast.cmpop, other: ColumnElement[Any] | None
@@ -156,8 +156,10 @@ class Condition:
 
     def _has(self, tag: str, *where: ColumnElement[bool]) -> ColumnElement[bool]:
         table = run_tags.c
-        found = select(table.position).where(table.run_id == self._run_id, table.tag == tag, *where)
-        return self._position.in_(found)
+        positions = select(table.position).where(
+            table.run_id == self._run_id, table.tag == tag, *where
+        )
+        return self._position.in_(positions)
 
     def _is_tag(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id not in self._columns and node.id in self._tags
@@ -174,23 +176,23 @@ class Condition:
                 return -self._number(node.operand, depth + 1)
             case ast.BinOp() if type(node.op) in _COMPUTE:
                 left = self._number(node.left, depth + 1)
-                made: ColumnElement[Any] = _COMPUTE[type(node.op)](
+                computed: ColumnElement[Any] = _COMPUTE[type(node.op)](
                     left, self._number(node.right, depth + 1)
                 )
-                return made
+                return computed
         raise self._odd("only names, numbers and texts can be compared")
 
     def _number(self, node: ast.expr, depth: int) -> ColumnElement[Any]:
-        found = self._term(node, depth)
-        if found is None or not is_number(found.type):
+        term = self._term(node, depth)
+        if term is None or not is_number(term.type):
             raise self._odd("only numbers can be added or multiplied")
-        return found
+        return term
 
     def _column(self, name: str) -> ColumnElement[Any]:
         if name in self._columns:
             return self._columns[name]
-        known = [*self._columns, *self._tags]
-        meant = suggest(name, known, listed=known, cutoff=LOOSELY)
+        names = [*self._columns, *self._tags]
+        meant = suggest(name, names, listed=names, cutoff=LOOSELY)
         raise UsageError(f"unknown name {name!r} in the expression {self._text!r} ({meant})")
 
     def _constant(self, value: object) -> ColumnElement[Any] | None:

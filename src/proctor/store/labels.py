@@ -22,14 +22,14 @@ class Labels:
         row["number"] = row.pop("index")
         del row["id"]
         with self._database.write(repeatable=False) as connection:
-            given = connection.execute(insert(label_table).values(row)).inserted_primary_key
-        return int(given[0]) if given is not None else 0
+            primary_key = connection.execute(insert(label_table).values(row)).inserted_primary_key
+        return int(primary_key[0]) if primary_key is not None else 0
 
     def of_run(self, run_id: str) -> list[Label]:
         """Return the labels of a run, the oldest first."""
         query = select(label_table).where(label_table.c.run_id == run_id)
-        found = []
+        labels = []
         for row in self._database.fetch_all(query.order_by(label_table.c.id)):
             values: dict[str, Any] = dict(row._mapping)
-            found.append(Label(index=values.pop("number"), **values))
-        return found
+            labels.append(Label(index=values.pop("number"), **values))
+        return labels

@@ -54,14 +54,14 @@ class Listing:
         self._database = database
         self._search = search
 
-    def page(self, run_id: str, wanted: Wanted, limit: int) -> list[ResultRow]:
+    def page(self, run_id: str, request: Wanted, limit: int) -> list[ResultRow]:
         """Return the page of rows that is wanted; ask for one more to know if there are more."""
         table = run_results.c
         columns = [column for column in table if column.name != "run_id"]
-        query = select(*columns).where(table.run_id == run_id, *self._conditions(run_id, wanted))
+        query = select(*columns).where(table.run_id == run_id, *self._conditions(run_id, request))
         rows: list[Any] = []
-        along = texts in query.get_final_froms() and wanted.sort == "position"
-        parts = _along(wanted, self._search.first_number(run_id)) if along else _stretches(wanted)
+        along = texts in query.get_final_froms() and request.sort == "position"
+        parts = _along(request, self._search.first_number(run_id)) if along else _stretches(request)
         for where, order in parts:
             if len(rows) < limit:
                 part = query.where(*where).order_by(*order).limit(limit - len(rows))
@@ -70,14 +70,14 @@ class Listing:
 
     def tags(self, run_id: str) -> list[str]:
         """List the tags that the cases of a run have, hopping from one to the next."""
-        table, found = run_tags.c, list[str]()
-        while len(found) < _MOST_TAGS:
+        table, tags = run_tags.c, list[str]()
+        while len(tags) < _MOST_TAGS:
             query = select(func.min(table.tag)).where(table.run_id == run_id)
-            row = self._database.fetch_first(query.where(table.tag > found[-1]) if found else query)
+            row = self._database.fetch_first(query.where(table.tag > tags[-1]) if tags else query)
             if row is None or row[0] is None:
                 break
-            found.append(row[0])
-        return found
+            tags.append(row[0])
+        return tags
 
     def histogram(self, run_id: str, bins: int) -> list[int]:
         """Count the cases of a run by their share of the full score, in so many equal parts."""
@@ -89,30 +89,30 @@ class Listing:
             .group_by(share)
         )
         counts = [0] * bins
-        for found, cases in self._database.fetch_all(query):
-            if found is not None and not isnan(found):
-                counts[min(bins - 1, max(0, int(found * bins)))] += cases
+        for value, cases in self._database.fetch_all(query):
+            if value is not None and not isnan(value):
+                counts[min(bins - 1, max(0, int(value * bins)))] += cases
         return counts
 
-    def _conditions(self, run_id: str, wanted: Wanted) -> list[ColumnElement[bool]]:
+    def _conditions(self, run_id: str, request: Wanted) -> list[ColumnElement[bool]]:
         table = run_results.c
-        made: list[ColumnElement[bool]] = []
-        if wanted.where.strip():
-            made.append(Condition(wanted.where, run_id, self.tags(run_id)).sql())
-        if wanted.search:
-            made.append(self._searched(run_id, wanted.search))
-        if wanted.status:
-            made.append(table.status == wanted.status)
-        return made
+        conditions: list[ColumnElement[bool]] = []
+        if request.where.strip():
+            conditions.append(Condition(request.where, run_id, self.tags(run_id)).sql())
+        if request.search:
+            conditions.append(self._searched(run_id, request.search))
+        if request.status:
+            conditions.append(table.status == request.status)
+        return conditions
 
     def _searched(self, run_id: str, words: str) -> ColumnElement[bool]:
         """Return that a case has some words in its texts, or in id and tags where texts are not."""
-        found = self._search.condition(run_id, words)
-        if found is None:
+        condition = self._search.condition(run_id, words)
+        if condition is None:
             return or_(*(contains(self._database, words, text) for text in _TEXTS))
-        if isinstance(found, ColumnElement):
-            return found
-        return run_results.c.position.in_(found)
+        if isinstance(condition, ColumnElement):
+            return condition
+        return run_results.c.position.in_(condition)
 
 
 _TEXTS = (run_results.c.case_id, run_results.c.tags)
@@ -125,48 +125,48 @@ def contains(database: Database, words: str, text: Any) -> ColumnElement[bool]:
     return condition
 
 
-def _along(wanted: Wanted, first: int) -> Sequence[_Stretch]:
+def _along(request: Wanted, first: int) -> Sequence[_Stretch]:
     """Return the list as a walk along the index of texts, whose order is that of places."""
-    number, after = texts.c.rowid, wanted.after
-    if wanted.descending:
+    number, after = texts.c.rowid, request.after
+    if request.descending:
         return [([] if after is None else [number < first + after.position], [number.desc()])]
     return [([] if after is None else [number > first + after.position], [number.asc()])]
 
 
-def _stretches(wanted: Wanted) -> Sequence[_Stretch]:
+def _stretches(request: Wanted) -> Sequence[_Stretch]:
     """Return the parts that a list consists of, each with what it begins after and its order.
 
     By value, the rows without one are a part of their own, the lowest: databases differ in where
     they put them.
     """
-    table, after = run_results.c, wanted.after
-    position = table.position.desc() if wanted.descending else table.position.asc()
-    beyond = table.position < after.position if wanted.descending and after else (
+    table, after = run_results.c, request.after
+    position = table.position.desc() if request.descending else table.position.asc()
+    beyond = table.position < after.position if request.descending and after else (
         table.position > after.position if after else None
     )  # fmt: skip
-    if wanted.sort == "position":
+    if request.sort == "position":
         return [([] if beyond is None else [beyond], [position])]
-    column: Any = table.case_id if wanted.sort == "id" else table.value
-    if wanted.rare:
+    column: Any = table.case_id if request.sort == "id" else table.value
+    if request.rare:
         # Keeps the database from walking the whole order in search of the few that fit.
         column = func.coalesce(column, column, type_=column.type)
-    order = [column.desc() if wanted.descending else column.asc(), position]
+    order = [column.desc() if request.descending else column.asc(), position]
     pair = tuple_(column, table.position)
     rest: list[ColumnElement[bool]] = []
     if after is not None and after.key is not None:
         edge = tuple_(*(_bound(side, value) for side, value in _sides(column, after)))
-        rest = [pair < edge if wanted.descending else pair > edge]
-    if wanted.sort == "id":
+        rest = [pair < edge if request.descending else pair > edge]
+    if request.sort == "id":
         return [(rest, order)]
     with_value: _Stretch = ([table.value.is_not(None), *rest], order)
     without: _Stretch = ([table.value.is_(None)], [position])
     if after is None:
-        return [with_value, without] if wanted.descending else [without, with_value]
+        return [with_value, without] if request.descending else [without, with_value]
     if after.key is None:
         assert beyond is not None
         begun: _Stretch = ([and_(table.value.is_(None), beyond)], [position])
-        return [begun] if wanted.descending else [begun, with_value]
-    return [with_value, without] if wanted.descending else [with_value]
+        return [begun] if request.descending else [begun, with_value]
+    return [with_value, without] if request.descending else [with_value]
 
 
 def _sides(column: Any, after: Cursor) -> tuple[tuple[Any, Any], ...]:

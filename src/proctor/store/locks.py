@@ -78,11 +78,11 @@ class RunLocks:
             # Kept out of the pool: it is open as long as the run is made.
             self._session = self._database.reader.connect()
         try:
-            held = bool(self._session.scalar(select(run_lock(run_id))))
+            acquired = bool(self._session.scalar(select(run_lock(run_id))))
         except DBAPIError:
             self._let_go()
             raise
-        if not held:
+        if not acquired:
             if not self._runs:
                 self._let_go()
             return False

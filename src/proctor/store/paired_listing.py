@@ -55,7 +55,7 @@ class PairedListing:
         self,
         first: Run,
         second: Run,
-        wanted: WantedPairs,
+        request: WantedPairs,
         limit: int,
         after: PairCursor = START,
     ) -> tuple[list[StoredPair], PairCursor | None]:
@@ -69,47 +69,47 @@ class PairedListing:
         last = -1 if row is None or row[0] is None else int(row[0])
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns)
-        if wanted.where.strip():
-            query = query.where(_condition(wanted.where, first.id, self._listing.tags(first.id)))
-        return self._walked(_Walk(query, first, second, wanted, last), limit, after)
+        if request.where.strip():
+            query = query.where(_condition(request.where, first.id, self._listing.tags(first.id)))
+        return self._walked(_Walk(query, first, second, request, last), limit, after)
 
     def _walked(
         self, walk: "_Walk", limit: int, after: PairCursor
     ) -> tuple[list[StoredPair], PairCursor | None]:
-        found: list[StoredPair] = []
+        pairs: list[StoredPair] = []
         position, same = after
         until = time.monotonic() + SECONDS
         while True:
             end = position + WINDOW
             part = walk.query.where(*self._part(walk, same), *self._window(walk, position, end))
-            rows = self._database.fetch_all(part.order_by(ONE.c.position).limit(limit - len(found)))
-            found += [paired_case(row) for row in rows]
-            if len(found) >= limit:
-                return found, PairCursor(found[-1].position, same)
+            rows = self._database.fetch_all(part.order_by(ONE.c.position).limit(limit - len(pairs)))
+            pairs += [paired_case(row) for row in rows]
+            if len(pairs) >= limit:
+                return pairs, PairCursor(pairs[-1].position, same)
             position = end
             if position >= walk.last:
-                if same or walk.wanted.change is not None:
-                    return found, None
+                if same or walk.request.change is not None:
+                    return pairs, None
                 position, same = -1, True
             if time.monotonic() > until and walk.last >= WINDOW:
-                return found, PairCursor(position, same)
+                return pairs, PairCursor(position, same)
 
     def _part(self, walk: "_Walk", same: bool) -> list[ColumnElement[bool]]:
-        if walk.wanted.change is not None:
-            return [changed(walk.wanted.change)]
+        if walk.request.change is not None:
+            return [changed(walk.request.change)]
         moved = or_(changed("better"), changed("worse"))
         return [changed(None), ~moved if same else moved]
 
     def _window(self, walk: "_Walk", after: int, end: int) -> list[ColumnElement[bool]]:
-        made: list[ColumnElement[bool]] = [ONE.c.position > after, ONE.c.position <= end]
-        words = walk.wanted.search
+        conditions: list[ColumnElement[bool]] = [ONE.c.position > after, ONE.c.position <= end]
+        words = walk.request.search
         if not words:
-            return made
+            return conditions
         runs = [walk.first]
         if walk.first.suite_key == walk.second.suite_key:
             runs.append(walk.second)
         tests = [self._words_in(run.id, words, (after, end)) for run in runs]
-        return [*made, or_(*tests)]
+        return [*conditions, or_(*tests)]
 
     def _words_in(self, run_id: str, words: str, window: tuple[int, int]) -> ColumnElement[bool]:
         """Return that a case has some words in the texts of a run, or in its id and tags."""
@@ -126,7 +126,7 @@ class _Walk:
     query: Select[Any]
     first: Run
     second: Run
-    wanted: WantedPairs
+    request: WantedPairs
     last: int
 
 

@@ -86,8 +86,8 @@ class Pairs:
         query = joined(first, second, columns).where(changed(change))
         moved = ONE.c.weight * ONE.c.full * func.abs(difference())
         order = [moved.desc()] if change in ("better", "worse") else []
-        found = self._database.fetch_all(query.order_by(*order, ONE.c.position).limit(limit))
-        return [paired_case(row) for row in found]
+        rows = self._database.fetch_all(query.order_by(*order, ONE.c.position).limit(limit))
+        return [paired_case(row) for row in rows]
 
     def iter_changed_cases(
         self, first_suite: str, second_suite: str
@@ -135,16 +135,16 @@ def difference() -> Any:
 
 def changed(change: Change | None) -> Any:
     """Return the condition under which a pair is of a kind; both must have a value."""
-    known = and_(ONE.c.value.is_not(None), TWO.c.value.is_not(None))
+    both = and_(ONE.c.value.is_not(None), TWO.c.value.is_not(None))
     if change is None:
-        return known
+        return both
     if change == "better":
-        return and_(known, difference() > NEAR)
+        return and_(both, difference() > NEAR)
     if change == "worse":
-        return and_(known, difference() < -NEAR)
+        return and_(both, difference() < -NEAR)
     short = or_(ONE.c.value < ONE.c.full - NEAR, TWO.c.value < TWO.c.full - NEAR)
     none = and_(*(part.c.value <= NEAR * func.abs(part.c.full) for part in (ONE, TWO)))
-    same = and_(known, func.abs(difference()) <= NEAR)
+    same = and_(both, func.abs(difference()) <= NEAR)
     kinds = {
         "both_right": ~short,
         "both_wrong": and_(short, none),

@@ -67,15 +67,15 @@ class Results:
         """Return the tags of some cases of a run; those it does not have are left out."""
         table = run_results.c
         query = select(table.case_id, table.tags).where(table.run_id == run_id)
-        found = self._database.fetch_among(query, table.case_id, case_ids)
-        return {row.case_id: tags_of(row.tags) for row in found}
+        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: tags_of(row.tags) for row in rows}
 
     def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
         """Return value and full marks of some cases of a run, by id."""
         table = run_results.c
         query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
-        found = self._database.fetch_among(query, table.case_id, case_ids)
-        return {row.case_id: (row.value, row.full) for row in found}
+        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: (row.value, row.full) for row in rows}
 
     def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a place in a run."""

@@ -80,13 +80,13 @@ class Runs:
         row = self._by_id(ref) or self._database.fetch_first(named.limit(1))
         if row is not None:
             return _run_of(row)
-        found = self._by_prefix(ref)
-        if len(found) == 1:
-            return _run_of(found[0])
-        if found:
-            shown = ", ".join(f"{row.id} ({row.name})" for row in found[:5])
+        matches = self._by_prefix(ref)
+        if len(matches) == 1:
+            return _run_of(matches[0])
+        if matches:
+            shown = ", ".join(f"{row.id} ({row.name})" for row in matches[:5])
             raise StoreError(
-                f"{ref!r} may be any of {len(found)} runs: {shown} (fix: write more of the id)"
+                f"{ref!r} may be any of {len(matches)} runs: {shown} (fix: write more of the id)"
             )
         raise self._no_run(ref)
 
@@ -122,8 +122,10 @@ class Runs:
             run_table.c.imported == 0,
             run_table.c.settings.contains(encode(setting), autoescape=True),
         )
-        found = [row.id for row in self._database.fetch_all(others) if self._shares(run_id, row.id)]
-        runs = [self.find(other) for other in found]
+        run_ids = [
+            row.id for row in self._database.fetch_all(others) if self._shares(run_id, row.id)
+        ]
+        runs = [self.find(other) for other in run_ids]
         return [run for run in runs if run is not None and setting in run.settings]
 
     def suite_key(self, run_id: str) -> str:
@@ -176,8 +178,8 @@ class Runs:
         if len(ref) < SHORTEST_PREFIX or not ref.isascii():
             return ()
         query = _RUN.where(run_table.c.id.startswith(ref, autoescape=True))
-        found = self._database.fetch_all(query.order_by(*_NEWEST))
-        return [row for row in found if row.id.startswith(ref)]
+        rows = self._database.fetch_all(query.order_by(*_NEWEST))
+        return [row for row in rows if row.id.startswith(ref)]
 
     def _last(self, ref: str) -> Run:
         matched = _LAST.fullmatch(ref)
@@ -191,13 +193,13 @@ class Runs:
 
     def _no_run(self, ref: str) -> StoreError:
         query = select(run_table.c.id, run_table.c.name).order_by(*_NEWEST).limit(_REMEMBERED)
-        known = self._database.fetch_all(query)
-        if not known:
+        rows = self._database.fetch_all(query)
+        if not rows:
             return StoreError(
                 f"the store at {self._database.place} has no runs; run `proctor run` first"
             )
-        names = list(dict.fromkeys(row.name for row in known))
-        ids = (row.id for row in known)
+        names = list(dict.fromkeys(row.name for row in rows))
+        ids = (row.id for row in rows)
         hint = did_you_mean(*similar(ref, [*names, *ids], most=3, cutoff=LOOSELY))
         hint = hint or _newest(names)
         return StoreError(f"there is no run {ref!r} in {self._database.place} ({hint})")
@@ -236,7 +238,7 @@ def _signature(text: str) -> Signature:
 
 def _run_of(row: Any) -> Run:
     """Make a run of its row; of one that cannot be read, what there is of it, marked as broken."""
-    known = Run(
+    run = Run(
         id=row.id,
         name=row.name,
         suite=row.suite,
@@ -248,7 +250,7 @@ def _run_of(row: Any) -> Run:
     )
     try:
         return replace(
-            known,
+            run,
             candidate=spec_from(decode(row.candidate)),
             settings=_settings(decode_object(row.settings)),
             status=RunStatus.INTERRUPTED if row.stalled else RunStatus(row.status),
@@ -256,17 +258,17 @@ def _run_of(row: Any) -> Run:
             finished=None if row.finished is None else _moment(row.finished),
         )
     except BROKEN:
-        return known
+        return run
 
 
-def _settings(found: dict[str, Json]) -> dict[str, Json]:
+def _settings(settings: dict[str, Json]) -> dict[str, Json]:
     """Return settings in which what pages and comparisons look at is what it must be."""
-    asked = [*found.get("judges", ()), *filter(None, [found.get("simulator")])]
-    if not all(isinstance(one, dict) and isinstance(one.get("model"), str) for one in asked):
+    models = [*settings.get("judges", ()), *filter(None, [settings.get("simulator")])]
+    if not all(isinstance(one, dict) and isinstance(one.get("model"), str) for one in models):
         raise TypeError("a judge or a simulator is none")
-    if not isinstance(found.get("attempts"), int | None):
+    if not isinstance(settings.get("attempts"), int | None):
         raise TypeError("the number of attempts is none")
-    return found
+    return settings
 
 
 def _moment(seconds: float) -> float:

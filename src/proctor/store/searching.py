@@ -95,10 +95,10 @@ class Search:
     def unindexed(self, run_ids: Sequence[str]) -> list[str]:
         """Return those of some runs whose texts are not all in the index, in their order."""
         query = select(searched.c.run_id).where(searched.c.whole == 1)
-        known = {
+        indexed = {
             run_id for (run_id,) in self._database.fetch_among(query, searched.c.run_id, run_ids)
         }
-        return [run_id for run_id in run_ids if run_id not in known]
+        return [run_id for run_id in run_ids if run_id not in indexed]
 
     def can_search(self, words: str) -> bool:
         """Tell whether an index could find this text."""
@@ -108,13 +108,13 @@ class Search:
 
     def index(self, run_id: str, most: int = BATCH) -> bool:
         """Put the next so many cases of a run into the index; tell whether that was all of it."""
-        known = self.index_state(run_id)
-        if self.unable or (known is not None and known.whole):
+        state = self.index_state(run_id)
+        if self.unable or (state is not None and state.whole):
             return True
         last = self._last_place(run_id)
-        found = list(self.iter_texts(run_id, after=last, limit=most))
+        batch = list(self.iter_texts(run_id, after=last, limit=most))
         try:
-            return self._index(run_id, last, found, whole=len(found) < most)
+            return self._index(run_id, last, batch, whole=len(batch) < most)
         except StoreError as error:
             # No trigrams in this SQLite, or a store that may only be read: search does without.
             if not isinstance(error.__cause__, DBAPIError):
@@ -163,8 +163,8 @@ class Search:
 
     def first_number(self, run_id: str) -> int:
         """Return the number of the text of the first place of an indexed run."""
-        known = self.index_state(run_id)
-        return 0 if known is None else known.number * _PLACES
+        state = self.index_state(run_id)
+        return 0 if state is None else state.number * _PLACES
 
     def condition(self, run_id: str, words: str) -> ColumnElement[bool] | Sequence[int] | None:
         """Return the condition of texts that hold some words in a run that is indexed whole.
@@ -172,42 +172,42 @@ class Search:
         A small run that is not is searched at once, and the places are returned; none means that
         texts cannot be searched.
         """
-        known = self.index_state(run_id)
-        if known is not None and known.whole and self.can_search(words):
-            first = known.number * _PLACES
+        state = self.index_state(run_id)
+        if state is not None and state.whole and self.can_search(words):
+            first = state.number * _PLACES
             inside = texts.c.rowid.between(first, first + _PLACES - 1)
             return inside & self._holds(words) & (run_results.c.position == texts.c.rowid - first)
         small = select(run_results.c.position).where(run_results.c.run_id == run_id)
         if len(self._database.fetch_all(small.limit(SMALL + 1))) > SMALL:
             return None
-        wanted = _folded(words)
-        return [place for place, text in self.iter_texts(run_id) if wanted in text]
+        folded = _folded(words)
+        return [place for place, text in self.iter_texts(run_id) if folded in text]
 
     def places(
         self, run_id: str, words: str, window: tuple[int, int]
     ) -> Select[Any] | Sequence[int] | None:
         """Return the places after one and up to another whose texts hold some words."""
-        found = self.condition(run_id, words)
-        if found is None or not isinstance(found, ColumnElement):
-            return found
+        condition = self.condition(run_id, words)
+        if condition is None or not isinstance(condition, ColumnElement):
+            return condition
         first = self.first_number(run_id)
         inside = texts.c.rowid.between(first + window[0] + 1, first + window[1])
         return select(texts.c.rowid - first).where(inside, self._holds(words))
 
     def _holds(self, words: str) -> ColumnElement[bool]:
-        wanted = _folded(words)[:_LONGEST_WORDS]
+        folded = _folded(words)[:_LONGEST_WORDS]
         if self._database.is_sqlite:
-            quoted = wanted.replace('"', '""')
+            quoted = folded.replace('"', '""')
             match: ColumnElement[bool] = texts.c.text.op("MATCH", is_comparison=True)(f'"{quoted}"')
             return match
-        return texts.c.text.contains(wanted, autoescape=True)
+        return texts.c.text.contains(folded, autoescape=True)
 
     def _last_place(self, run_id: str) -> int:
         row = self._database.fetch_first(select(searched.c.last).where(searched.c.run_id == run_id))
         return -1 if row is None else int(row.last)
 
     def _index(
-        self, run_id: str, last: int, found: Sequence[tuple[int, str]], *, whole: bool
+        self, run_id: str, last: int, batch: Sequence[tuple[int, str]], *, whole: bool
     ) -> bool:
         with self._database.write(lock="search", repeatable=False) as connection:
             self._make_index(connection.connection)
@@ -221,13 +221,13 @@ class Search:
                 connection.execute(insert(searched).values(values))
             else:
                 number = row.number
-            if found:
+            if batch:
                 first = number * _PLACES
-                rows = [{"rowid": first + place, "text": text} for place, text in found]
+                rows = [{"rowid": first + place, "text": text} for place, text in batch]
                 connection.execute(insert(texts), rows)
             now = {
-                "cases": searched.c.cases + len(found),
-                "last": found[-1][0] if found else last,
+                "cases": searched.c.cases + len(batch),
+                "last": batch[-1][0] if batch else last,
                 "whole": int(whole),
             }
             connection.execute(update(searched).where(searched.c.number == number).values(now))
@@ -249,7 +249,7 @@ class Search:
         self, run_id: str, suite: Any | None, page: Sequence[Any]
     ) -> Iterator[tuple[int, str]]:
         first, last = page[0].position, page[-1].position
-        asked = self._documents(
+        questions = self._documents(
             select(suite_cases.c.position, cases.c.document)
             .join(cases, cases.c.key == suite_cases.c.case_key)
             .where(suite_cases.c.suite_key == (suite.suite_key if suite else ""))
@@ -265,20 +265,20 @@ class Search:
         for row in page:
             tags = (f"{tag}: {value}" for tag, values in tags_of(row.tags).items()
                     for value in values)  # fmt: skip
-            said = (*asked.get(row.position, ()), *answered.get(row.position, ()))
-            yield row.position, _folded("\n".join((row.case_id, *tags, *said))[:LONGEST_TEXT])
+            messages = (*questions.get(row.position, ()), *answered.get(row.position, ()))
+            yield row.position, _folded("\n".join((row.case_id, *tags, *messages))[:LONGEST_TEXT])
 
     def _documents(self, query: Any) -> dict[int, list[str]]:
         """Return the messages in the documents of each place."""
-        found: dict[int, list[str]] = {}
+        by_place: dict[int, list[str]] = {}
         for place, document in self._database.fetch_all(query):
             try:
                 messages = decode(document).get("messages", ())
-                said = [str(message.get("content", "")) for message in messages]
+                contents = [str(message.get("content", "")) for message in messages]
             except BROKEN:
-                said = []
-            found.setdefault(place, []).extend(said)
-        return found
+                contents = []
+            by_place.setdefault(place, []).extend(contents)
+        return by_place
 
 
 def forget_texts(connection: Transaction, run_id: str) -> None:

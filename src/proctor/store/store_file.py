@@ -70,10 +70,10 @@ class StoreFile:
         if connection.info.get(JOURNAL) is None:
             connection.info[JOURNAL] = _identity(self.path + JOURNAL)
 
-    def _compare(self, path: str, known: Identity | None) -> None:
-        if known is None or (found := _identity(path)) == known:
+    def _compare(self, path: str, expected: Identity | None) -> None:
+        if expected is None or (current := _identity(path)) == expected:
             return
-        what = "deleted" if found is None else "replaced by another file"
+        what = "deleted" if current is None else "replaced by another file"
         lost = "" if path == self.path else ", and what was written last is lost with it"
         raise StoreGone(
             f"{path} was {what} while it was in use{lost} (fix: put it back from a copy, or start"
@@ -83,13 +83,13 @@ class StoreFile:
 
 def file_of(engine: Engine) -> StoreFile | None:
     """Return the file of an engine's store; none where there is none."""
-    found: StoreFile | None = engine.get_execution_options().get(OPTION)
-    return found
+    file: StoreFile | None = engine.get_execution_options().get(OPTION)
+    return file
 
 
 def _identity(path: str) -> Identity | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

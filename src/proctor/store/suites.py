@@ -55,14 +55,14 @@ class Suites:
         table = suite_table.c
         with self._database.write() as connection:
             query = select(table.document, table.imported).where(table.key == key)
-            known = connection.execute(query).first()
-            if known is None:
+            stored = connection.execute(query).first()
+            if stored is None:
                 self._put_cases(key, cases, imported=imported)
                 connection.execute(self._database.upsert(suite_table), [row])
             elif imported:
                 return
-            elif known.imported or known.document != row["document"]:
-                if known.imported:
+            elif stored.imported or stored.document != row["document"]:
+                if stored.imported:
                     self._put_cases(key, cases)
                 new = {name: row[name] for name in ("dialect", "document", "imported")}
                 connection.execute(update(suite_table).where(table.key == key).values(new))
@@ -97,10 +97,10 @@ class Suites:
             return []
         table = suite_table.c
         query = select(*COLUMNS).where(table.key.startswith(key, autoescape=True))
-        found = [
+        rows = [
             suite_row(row) for row in self._database.fetch_all(query.order_by(table.key).limit(5))
         ]
-        return [row for row in found if row.key == key] or found
+        return [row for row in rows if row.key == key] or rows
 
     def iter_cases(
         self, suite_key: str, *, after: int = -1, limit: int | None = None
@@ -158,8 +158,8 @@ def suite_row(row: Any) -> SuiteRow:
     """Make the description of a suite of its row, of which other columns are left alone."""
     values = {column.name: getattr(row, column.name) for column in COLUMNS}
     created = row.created if 0 <= row.created <= LATEST else 0.0
-    told = {"key": str(row.key), "imported": row.imported != 0, "created": created}
-    return SuiteRow(**values | told)
+    described = {"key": str(row.key), "imported": row.imported != 0, "created": created}
+    return SuiteRow(**values | described)
 
 
 def read_case(document: str, source: str) -> Case:
@@ -172,5 +172,5 @@ def case_or_broken(row: Any) -> Case:
     try:
         return read_case(row.document, row.source)
     except BROKEN:
-        said = Message(role="system", content="This case is damaged in the store.")
-        return Case(id=row.case_id, messages=(said,), criteria=(), source=row.source)
+        message = Message(role="system", content="This case is damaged in the store.")
+        return Case(id=row.case_id, messages=(message,), criteria=(), source=row.source)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError
 from proctor.store.store_file import file_of
 
 Rows = Sequence[Mapping[str, Any]] | Mapping[str, Any]
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 PAUSES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
 """Seconds to wait before each try to get a lost connection back."""
@@ -39,7 +39,7 @@ def _unreachable(error: DBAPIError) -> bool:
     return isinstance(error, InterfaceError) or type(error.orig).__name__ == "OperationalError"
 
 
-def again(work: Callable[[], Made]) -> Made:
+def again(work: Callable[[], Result]) -> Result:
     """Do some work that reads, once more from its beginning where the connection breaks."""
     for pause in PAUSES:
         try:
@@ -87,9 +87,9 @@ class Transaction:
         try:
             return self.connection.execute(statement, rows)
         except DBAPIError as error:
-            made = self._again(error)
-        if made is not None and not getattr(statement, "is_select", False):
-            return made
+            result = self._again(error)
+        if result is not None and not getattr(statement, "is_select", False):
+            return result
         return self.connection.execute(statement, rows)
 
     def scalar(self, query: Executable) -> Any:
@@ -136,12 +136,12 @@ class Transaction:
         def work() -> CursorResult[Any] | None:
             self.connection.close()
             self.connection = self._begun()
-            made: CursorResult[Any] | None = None
+            result: CursorResult[Any] | None = None
             for statement, rows in written:
-                made = self.connection.execute(statement, rows)
-            return made
+                result = self.connection.execute(statement, rows)
+            return result
 
-        made = again(work)
+        result = again(work)
         if self._restored is not None:
             self._restored()
-        return made
+        return result

@@ -79,10 +79,10 @@ def _server(options: argparse.Namespace) -> FakeServer:
 
 def _read(path: Path) -> tuple[Script, dict[str, Script], list[Rule]]:
     data = json_bytes.loads(path.read_bytes())
-    known = ("replies", "roles", "rules")
-    if not isinstance(data, dict) or (wrong := sorted(set(data) - set(known))):
+    keys = ("replies", "roles", "rules")
+    if not isinstance(data, dict) or (wrong := sorted(set(data) - set(keys))):
         what = f"unknown key {wrong[0]!r}" if isinstance(data, dict) else "not an object"
-        raise UsageError(f"{path}: {what} (known are: {', '.join(known)})")
+        raise UsageError(f"{path}: {what} (known are: {', '.join(keys)})")
     return (
         data.get("replies"),
         data.get("roles", {}),
@@ -91,12 +91,12 @@ def _read(path: Path) -> tuple[Script, dict[str, Script], list[Rule]]:
 
 
 def _rule(item: Json) -> Rule:
-    given = dict(item)
+    fields = dict(item)
     try:
-        fault = given.pop("fault")
-        made = Fault(fault) if isinstance(fault, str) else Fault(**fault)  # type: ignore[arg-type]
-        given |= {name: tuple(given[name]) for name in ("tries", "calls") if name in given}
-        return Rule(fault=made, **given)
+        fault = fields.pop("fault")
+        parsed_fault = Fault(fault) if isinstance(fault, str) else Fault(**fault)  # type: ignore[arg-type]
+        fields |= {name: tuple(fields[name]) for name in ("tries", "calls") if name in fields}
+        return Rule(fault=parsed_fault, **fields)
     except (KeyError, TypeError) as error:
         raise UsageError(f"a rule is written wrongly: {item} ({error})") from None
 

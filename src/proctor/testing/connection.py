@@ -64,7 +64,7 @@ class FakeConnection(asyncio.Protocol):
         self.host.went(self, reset=isinstance(exc, ConnectionError))
 
     @property
-    def heard(self) -> bool:
+    def is_open(self) -> bool:
         """Tell whether there is still somebody at the other end, as far as the system knows."""
         taken: socket.socket = self.transport.get_extra_info("socket")
         if not hasattr(socket, "TCP_INFO"):

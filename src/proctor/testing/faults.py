@@ -85,13 +85,13 @@ class Rule:
         if not 0.0 <= self.rate <= 1.0:
             raise UsageError(f"the rate of a fault is between 0 and 1, not {self.rate}")
 
-    def fits(self, asked: "Asked") -> bool:
+    def fits(self, request: "FaultRequest") -> bool:
         """Tell whether all conditions but the rate hold."""
         return (
-            (not self.role or self.role == asked.role)
-            and (not self.tries or asked.nth in self.tries)
-            and (not self.calls or asked.number in self.calls)
-            and (not self.matching or self._pattern.search(asked.text) is not None)
+            (not self.role or self.role == request.role)
+            and (not self.tries or request.nth in self.tries)
+            and (not self.calls or request.number in self.calls)
+            and (not self.matching or self._pattern.search(request.text) is not None)
         )
 
     @cached_property
@@ -100,7 +100,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class FaultRequest:
     """Hold what rules look at."""
 
     number: int
@@ -110,11 +110,11 @@ class Asked:
     text: str
 
 
-def choose(rules: Iterable[Rule], seed: int, asked: Asked) -> Fault | None:
+def choose(rules: Iterable[Rule], seed: int, request: FaultRequest) -> Fault | None:
     """Return the fault that a request meets, if any."""
-    share = draw(seed, asked.key, asked.nth)
+    share = draw(seed, request.key, request.nth)
     for rule in rules:
-        if rule.fits(asked):
+        if rule.fits(request):
             if share < rule.rate:
                 return rule.fault
             share -= rule.rate
@@ -123,5 +123,5 @@ def choose(rules: Iterable[Rule], seed: int, asked: Asked) -> Fault | None:
 
 def draw(seed: int, key: str, nth: int) -> float:
     """Derive a number from 0 to 1 from what is asked."""
-    made = blake2b(f"{seed} {key} {nth}".encode(), digest_size=8).digest()
-    return int.from_bytes(made, "big") / 2**64
+    drawn = blake2b(f"{seed} {key} {nth}".encode(), digest_size=8).digest()
+    return int.from_bytes(drawn, "big") / 2**64

@@ -22,9 +22,9 @@ class Answer:
     """Log-probabilities of alternatives to the first token, given to a client that wants them."""
 
 
-Said = str | None | Answer | Fault | Mapping[str, Json]
+ScriptedReply = str | None | Answer | Fault | Mapping[str, Json]
 """A text, no content, a reply in full, a fault, or the JSON body to send as it is."""
-Scripted = Said | list[Said]
+Scripted = ScriptedReply | list[ScriptedReply]
 """A list has one entry for each try of the same request; the last one is repeated."""
 Script = (
     None
@@ -58,7 +58,7 @@ def all_text(messages: Sequence[Json]) -> str:
     return "\n".join(text_of(message) for message in messages)
 
 
-def say(script: Script, body: Json, nth: int) -> Said:
+def say(script: Script, body: Json, nth: int) -> ScriptedReply:
     """Look up what a script says to a request that is made for the nth time."""
     messages = messages_of(body)
     if script is None:
@@ -66,18 +66,18 @@ def say(script: Script, body: Json, nth: int) -> Said:
         return users[-1] if users else ""
     if isinstance(script, str):
         return script
-    said = script(messages, body) if callable(script) else look_up(script, all_text(messages))
-    if isinstance(said, list):
-        return said[min(nth, len(said)) - 1]
-    return said
+    line = script(messages, body) if callable(script) else look_up(script, all_text(messages))
+    if isinstance(line, list):
+        return line[min(nth, len(line)) - 1]
+    return line
 
 
 def look_up(script: Mapping[str, Scripted] | Sequence[tuple[str, Scripted]], text: str) -> Scripted:
     """Return what stands beside the first pattern that is found in a text."""
     pairs = script.items() if isinstance(script, Mapping) else script
-    for pattern, said in pairs:
+    for pattern, reply in pairs:
         if re.search(pattern, text):
-            return said
+            return reply
     return Fault("error", status=400, message=f"nothing is scripted for {text[-200:]!r}")
 
 
@@ -101,7 +101,7 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
         function = {"name": choice["function"]["name"], "arguments": answer.text or ""}
         call = {"id": f"tool-{number}", "type": "function", "function": function}
         message |= {"content": None, "tool_calls": [call]}
-    asked, said = _tokens(answer, body)
+    tokens_in, tokens_out = _tokens(answer, body)
     chosen: Json = {"index": 0, "message": message, "finish_reason": answer.finish}
     if body.get("logprobs") and answer.logprobs:
         chosen["logprobs"] = {"content": [_first_token(answer.logprobs, body)]}
@@ -111,9 +111,9 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
         "model": body.get("model") or "fake",
         "choices": [chosen],
         "usage": {
-            "prompt_tokens": asked,
-            "completion_tokens": said,
-            "total_tokens": asked + said,
+            "prompt_tokens": tokens_in,
+            "completion_tokens": tokens_out,
+            "total_tokens": tokens_in + tokens_out,
         },
     }
 
@@ -125,13 +125,13 @@ def messages_reply(answer: Answer, body: Json, number: int) -> Json:
         blocks.append({"type": "thinking", "thinking": answer.thinking, "signature": "fake"})
     choice = body.get("tool_choice") or {}
     if choice.get("type") == "tool":
-        given = json_bytes.loads(answer.text or "{}")
+        arguments = json_bytes.loads(answer.text or "{}")
         blocks.append(
-            {"type": "tool_use", "id": f"tool-{number}", "name": choice["name"], "input": given}
+            {"type": "tool_use", "id": f"tool-{number}", "name": choice["name"], "input": arguments}
         )
     elif answer.text is not None:
         blocks.append({"type": "text", "text": answer.text})
-    asked, said = _tokens(answer, body)
+    tokens_in, tokens_out = _tokens(answer, body)
     reasons = {"stop": "end_turn", "length": "max_tokens"}
     return {
         "id": f"fake-{number}",
@@ -140,7 +140,7 @@ def messages_reply(answer: Answer, body: Json, number: int) -> Json:
         "model": body.get("model") or "fake",
         "content": blocks,
         "stop_reason": reasons.get(answer.finish, answer.finish),
-        "usage": {"input_tokens": asked, "output_tokens": said},
+        "usage": {"input_tokens": tokens_in, "output_tokens": tokens_out},
     }
 
 
@@ -165,5 +165,5 @@ def _first_token(logprobs: Mapping[str, float], body: Json) -> Json:
 def _tokens(answer: Answer, body: Json) -> tuple[int, int]:
     if answer.tokens is not None:
         return answer.tokens
-    asked = sum(len(text_of(message)) for message in messages_of(body))
-    return asked // 4 + 1, len((answer.text or "") + answer.thinking) // 4 + 1
+    characters = sum(len(text_of(message)) for message in messages_of(body))
+    return characters // 4 + 1, len((answer.text or "") + answer.thinking) // 4 + 1

@@ -50,9 +50,9 @@ class ScriptedModel(Model):
             raise line
         if isinstance(line, Reply):
             return line
-        asked = sum(len(message.content) for message in request.messages)
+        characters = sum(len(message.content) for message in request.messages)
         usage = Usage(
-            calls=1, prompt_tokens=asked // 4 + 1, completion_tokens=len(line or "") // 4 + 1
+            calls=1, prompt_tokens=characters // 4 + 1, completion_tokens=len(line or "") // 4 + 1
         )
         return Reply(text=line, finish="stop", usage=usage, seconds=0.0, served_by=self.name)
 
@@ -123,12 +123,12 @@ class ScriptedJudge(Judge):
             raise line
         if line is None:
             raise JudgeError("the script has no more verdicts", reason="NothingScripted")
-        made = reader(line) if isinstance(line, str) and reader is not None else None
-        if made is None:
+        ruled = reader(line) if isinstance(line, str) and reader is not None else None
+        if ruled is None:
             if isinstance(line, str):
                 raise JudgeError(f"not the fields of a verdict: {line!r}", raw=(line,))
-            made = verdict(**line)
-        return Ruling(verdict=made, rung="scripted", usage=Usage(calls=1))
+            ruled = verdict(**line)
+        return Ruling(verdict=ruled, rung="scripted", usage=Usage(calls=1))
 
 
 def try_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
@@ -154,7 +154,7 @@ def hold_dialogue(
 
 
 async def _scored(scorer: Scorer, ctx: ScoreContext) -> Score:
-    made = await run_scorer_async(scorer, ctx) if is_async(scorer) else run_scorer(scorer, ctx)
-    if scorer.finishes and made.status is not ScoreStatus.FAILED:
-        return await finish_score(scorer, ctx, made)
-    return made
+    score = await run_scorer_async(scorer, ctx) if is_async(scorer) else run_scorer(scorer, ctx)
+    if scorer.finishes and score.status is not ScoreStatus.FAILED:
+        return await finish_score(scorer, ctx, score)
+    return score

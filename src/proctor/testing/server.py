@@ -16,8 +16,8 @@ from proctor.core.suite import Json
 from proctor.io import json_bytes
 from proctor.testing import replies
 from proctor.testing.connection import FakeConnection, Incoming
-from proctor.testing.faults import USABLE, Asked, Fault, Rule, choose, draw
-from proctor.testing.replies import Answer, Said, Script
+from proctor.testing.faults import USABLE, Fault, FaultRequest, Rule, choose, draw
+from proctor.testing.replies import Answer, Script, ScriptedReply
 
 CHAT, MESSAGES = "/chat/completions", "/messages"
 HTML = b"<html><body><h1>It works!</h1></body></html>"
@@ -216,8 +216,8 @@ class FakeServer:
         """Return what is wrong with a request before its body is looked at."""
         if self.key and not self._knows(incoming.headers):
             return 401, "the key is missing or wrong"
-        wanted = ("/models",) if incoming.method == "GET" else (CHAT, MESSAGES)
-        if incoming.method not in ("GET", "POST") or not incoming.path.endswith(wanted):
+        endings = ("/models",) if incoming.method == "GET" else (CHAT, MESSAGES)
+        if incoming.method not in ("GET", "POST") or not incoming.path.endswith(endings):
             return 404, f"there is nothing at {incoming.method} {incoming.path}"
         return None
 
@@ -247,13 +247,13 @@ class FakeServer:
         self._connections[connection] = call
         self._in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self._in_flight)
-        fault, said = self._decide(call, body)
+        fault, scripted = self._decide(call, body)
         call.fault = "" if fault is None else fault.kind
         wait = self._latency(key) + (fault.seconds if fault and fault.kind == "late" else 0.0)
 
         def answer() -> None:
             if not connection.gone:
-                self._answer(call, connection, fault, _written(call, body, said, fault))
+                self._answer(call, connection, fault, _written(call, body, scripted, fault))
 
         if wait > 0:
             asyncio.get_running_loop().call_later(wait, answer)
@@ -266,30 +266,32 @@ class FakeServer:
             return low + (high - low) * draw(self.seed, f"latency {key}", 0)
         return self.latency
 
-    def _decide(self, call: Call, body: Json) -> tuple[Fault | None, Said]:
+    def _decide(self, call: Call, body: Json) -> tuple[Fault | None, ScriptedReply]:
         """Return the fault that a call meets, if any, and what it is told."""
         text = replies.all_text(replies.messages_of(body))
-        asked = Asked(number=call.number, key=call.key, nth=call.nth, role=call.role, text=text)
-        fault = choose(self.rules, self.seed, asked)
+        request = FaultRequest(
+            number=call.number, key=call.key, nth=call.nth, role=call.role, text=text
+        )
+        fault = choose(self.rules, self.seed, request)
         if fault is not None and fault.kind not in USABLE:
             return fault, None
         try:
-            said = replies.say(self.roles.get(call.role, self.script), body, call.nth)
+            scripted = replies.say(self.roles.get(call.role, self.script), body, call.nth)
         except Exception as error:  # noqa: BLE001 - a script is a stranger's code
             self.troubles.append(error)
             return Fault("error", status=400, message=f"the script raised {error!r}"), None
-        if isinstance(said, Fault):
-            fault, said = said, replies.say(None, body, call.nth)
+        if isinstance(scripted, Fault):
+            fault, scripted = scripted, replies.say(None, body, call.nth)
         if self.keep:
-            call.said = said.text if isinstance(said, Answer) else said
-        return fault, said
+            call.said = scripted.text if isinstance(scripted, Answer) else scripted
+        return fault, scripted
 
     def _answer(
         self, call: Call, connection: FakeConnection, fault: Fault | None, payload: bytes
     ) -> None:
         kind = "" if fault is None else fault.kind
         call.status = 200 if fault is None else fault.answer_status
-        usable = kind in USABLE and connection.heard
+        usable = kind in USABLE and connection.is_open
 
         def ended() -> None:
             self._end(call, finished=usable)
@@ -325,21 +327,25 @@ class FakeServer:
             self._file.flush()
 
 
-def _written(call: Call, body: Json, said: Said, fault: Fault | None) -> bytes:
+def _written(call: Call, body: Json, scripted: ScriptedReply, fault: Fault | None) -> bytes:
     """Write the body of a reply."""
     if fault is not None and fault.kind in ("rate_limit", "error"):
         status = fault.answer_status
         words = fault.message or ("too many requests" if status == 429 else "something broke")
         return json_bytes.dumps(replies.error_body(status, words))
-    if isinstance(said, Mapping):
-        return json_bytes.dumps(said)
-    answer = said if isinstance(said, Answer) else Answer(said if isinstance(said, str) else None)
+    if isinstance(scripted, Mapping):
+        return json_bytes.dumps(scripted)
+    answer = (
+        scripted
+        if isinstance(scripted, Answer)
+        else Answer(scripted if isinstance(scripted, str) else None)
+    )
     answer = replies.spoiled(answer, fault)
     form = replies.chat_completion if call.path.endswith(CHAT) else replies.messages_reply
-    made = form(answer, body, call.number)
+    reply = form(answer, body, call.number)
     if fault is not None and fault.kind == "no_choices":
-        made["choices" if "choices" in made else "content"] = []
-    return json_bytes.dumps(made)
+        reply["choices" if "choices" in reply else "content"] = []
+    return json_bytes.dumps(reply)
 
 
 def _again(
@@ -349,8 +355,8 @@ def _again(
     for call in calls:
         before = last.get(call.key)
         if before is not None and before.ended is not None and before.ended <= call.began:
-            held = before.ended
-            if not any(held <= kill < call.began and kill - held < grace for kill in kills):
+            ended = before.ended
+            if not any(ended <= kill < call.began and kill - ended < grace for kill in kills):
                 yield before, call
         if call.finished:
             last[call.key] = call

@@ -128,7 +128,7 @@ def test_less_is_asked_at_once_where_memory_runs_out(monkeypatch: pytest.MonkeyP
     questions = [f"question: Is it {i}?" for i in range(60)]
     wanted = ours.likely(questions)
     sizes: list[int] = []
-    plain = ours._asked
+    plain = ours._margins
 
     def short(texts: Any) -> Any:
         sizes.append(len(texts))
@@ -136,7 +136,7 @@ def test_less_is_asked_at_once_where_memory_runs_out(monkeypatch: pytest.MonkeyP
             raise torch.OutOfMemoryError("there is no more")
         return plain(texts)
 
-    monkeypatch.setattr(ours, "_asked", short)
+    monkeypatch.setattr(ours, "_margins", short)
     assert ours.likely(questions) == pytest.approx(wanted, abs=NOISE)
     assert sizes[0] > 20
     assert sizes[-1] <= 20

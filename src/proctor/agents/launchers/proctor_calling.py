@@ -34,20 +34,20 @@ def load(target: str) -> Any:
     """Return what ``module:attr`` or ``path/file.py:attr`` names, or raise NotThere."""
     name, _, attribute = target.rpartition(":")
     try:
-        found: Any = _from_file(Path(name)) if name.endswith(".py") else _module(name)
+        target_object: Any = _from_file(Path(name)) if name.endswith(".py") else _module(name)
     except NotThere:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        raise NotThere(f"{name!r} cannot be imported: {said}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise NotThere(f"{name!r} cannot be imported: {reason}") from error
     for part in attribute.split("."):
         try:
-            found = getattr(found, part)
+            target_object = getattr(target_object, part)
         except AttributeError:
             raise NotThere(f"{name!r} has no {attribute!r}") from None
-    if not callable(found) and not hasattr(found, "send"):
+    if not callable(target_object) and not hasattr(target_object, "send"):
         raise NotThere(f"{target!r} can neither be called nor sent a message")
-    return found
+    return target_object
 
 
 def _module(name: str) -> Any:
@@ -67,67 +67,69 @@ def _from_file(path: Path) -> Any:
     return module
 
 
-def is_factory(found: Any) -> bool:
+def is_factory(target: Any) -> bool:
     """Tell whether something is called for a session, and not with a message."""
-    if isinstance(found, type):
+    if isinstance(target, type):
         return True
-    if not callable(found):
+    if not callable(target):
         return False
     try:
-        wanted = list(inspect.signature(found).parameters.values())
+        parameters = list(inspect.signature(target).parameters.values())
     except (TypeError, ValueError):
         return False
-    if any(p.name in MESSAGE or p.kind is p.VAR_POSITIONAL for p in wanted):
+    if any(p.name in MESSAGE or p.kind is p.VAR_POSITIONAL for p in parameters):
         return False
     first = next(
-        (p for p in wanted if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)), None
+        (p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)), None
     )
     return first is None or first.default is not first.empty or first.name in CONTEXT
 
 
-def fitting(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def fitting(function: Callable[..., Any], available: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a function takes of what is given, by the names of its parameters."""
     try:
-        wanted = inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return {}
-    if any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
-        return dict(given)
-    named = {n for n, p in wanted.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    return {name: value for name, value in given.items() if name in named}
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return dict(available)
+    named = {
+        n for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    }
+    return {name: value for name, value in available.items() if name in named}
 
 
 class Caller:
     """Talk to an agent in one session; what it returns may be awaitable, or come in parts."""
 
-    def __init__(self, found: Any, given: Mapping[str, Any]) -> None:
-        self.found, self.given = found, given
+    def __init__(self, target: Any, settings: Mapping[str, Any]) -> None:
+        self.target, self.settings = target, settings
         self.session: Any = None
         self.loop: Any = None
         """What async code runs in: what it starts in one turn lives in the next."""
 
-    def send(self, message: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def send(self, message: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the agent says to a message, as the parts of a reply."""
-        around = {**self.given, **given}
-        if not is_factory(self.found) and not hasattr(self.found, "send"):
-            return told(self.settled(self.found(message, **_rest(self.found, around))))
+        around = {**self.settings, **fields}
+        if not is_factory(self.target) and not hasattr(self.target, "send"):
+            return reply_parts(self.settled(self.target(message, **_rest(self.target, around))))
         if self.session is None:
             self.session = self.begun(around)
         send = self.session.send
-        return told(self.settled(send(message, **_rest(send, around))))
+        return reply_parts(self.settled(send(message, **_rest(send, around))))
 
     def begun(self, around: Mapping[str, Any]) -> Any:
         """Return the session that a factory gives."""
-        if not is_factory(self.found):
-            return self.found
-        made = self.settled(self.found(**fitting(self.found, around)))
-        if not hasattr(made, "send"):
-            kind = type(made).__name__
+        if not is_factory(self.target):
+            return self.target
+        session = self.settled(self.target(**fitting(self.target, around)))
+        if not hasattr(session, "send"):
+            kind = type(session).__name__
             raise TypeError(
                 f"the factory gave a {kind} that has no send (a function that answers messages"
                 " takes the message as its first parameter)"
             )
-        return made
+        return session
 
     def close(self) -> None:
         """End the session, if it wants to be told."""
@@ -138,15 +140,15 @@ class Caller:
             if self.loop is not None:
                 self.loop.close()
 
-    def settled(self, made: Any) -> Any:
+    def settled(self, result: Any) -> Any:
         """Wait for what was returned, and put together what comes in parts."""
-        if inspect.isawaitable(made):
-            made = self._awaited(_wait(made))
-        if inspect.isasyncgen(made):
-            return self._awaited(_gather(made))
-        if inspect.isgenerator(made):
-            return "".join(str(part) for part in made)
-        return made
+        if inspect.isawaitable(result):
+            result = self._awaited(_wait(result))
+        if inspect.isasyncgen(result):
+            return self._awaited(_gather(result))
+        if inspect.isgenerator(result):
+            return "".join(str(part) for part in result)
+        return result
 
     def _awaited(self, work: Any) -> Any:
         if self.loop is None:
@@ -156,35 +158,35 @@ class Caller:
         return self.loop.run_until_complete(work)
 
 
-async def _wait(made: Awaitable[Any]) -> Any:
-    return await made
+async def _wait(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
-async def _gather(made: AsyncIterator[Any]) -> str:
-    return "".join([str(part) async for part in made])
+async def _gather(parts: AsyncIterator[Any]) -> str:
+    return "".join([str(part) async for part in parts])
 
 
 def _rest(function: Callable[..., Any], around: Mapping[str, Any]) -> dict[str, Any]:
     """Return what fits besides the first parameter, which is the message, however it is called."""
-    found = fitting(function, around)
+    arguments = fitting(function, around)
     try:
         first = next(iter(inspect.signature(function).parameters), None)
     except (TypeError, ValueError):
         first = None
-    return {name: value for name, value in found.items() if name != first}
+    return {name: value for name, value in arguments.items() if name != first}
 
 
-def told(made: Any) -> dict[str, Any]:
+def reply_parts(result: Any) -> dict[str, Any]:
     """Write what an agent returned as an object: the reply, and what else it said."""
-    if isinstance(made, Mapping):
-        return dict(made)
-    if made is None or isinstance(made, str):
-        return {"reply": made}
-    if hasattr(made, "to_dict"):
-        return dict(made.to_dict())
-    if hasattr(made, "reply"):
-        return {name: getattr(made, name) for name in PARTS if hasattr(made, name)}
-    return {"reply": str(made)}
+    if isinstance(result, Mapping):
+        return dict(result)
+    if result is None or isinstance(result, str):
+        return {"reply": result}
+    if hasattr(result, "to_dict"):
+        return dict(result.to_dict())
+    if hasattr(result, "reply"):
+        return {name: getattr(result, name) for name in PARTS if hasattr(result, name)}
+    return {"reply": str(result)}
 
 
 def raised(error: BaseException) -> dict[str, Any]:

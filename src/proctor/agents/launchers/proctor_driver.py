@@ -27,10 +27,10 @@ def streams() -> tuple[BinaryIO, BinaryIO]:
     return lines_in, lines_out
 
 
-def write(stream: BinaryIO, made: dict[str, Any]) -> None:
+def write(stream: BinaryIO, data: dict[str, Any]) -> None:
     """Write one object as a line."""
     try:
-        line = json.dumps(made)
+        line = json.dumps(data)
     except (TypeError, ValueError) as error:
         line = json.dumps({"error": f"what it returned cannot be written as JSON: {error}"})
     stream.write(line.encode() + b"\n")
@@ -55,7 +55,7 @@ def serve(lines_in: BinaryIO, lines_out: BinaryIO) -> None:
         agents = importlib.import_module("proctor_python")
     sys.path.remove(HERE)
     sys.path[:0] = [entry for entry in begin["path"] if entry not in sys.path]
-    agents.serve(begin, lines_in, lambda made: write(lines_out, made))
+    agents.serve(begin, lines_in, lambda reply: write(lines_out, reply))
 
 
 if __name__ == "__main__":

@@ -67,15 +67,15 @@ def forget_streams() -> None:
 
 def parents() -> dict[int, int]:
     """Return the parent of every process of this machine."""
-    found = {}
+    by_pid = {}
     for name in os.listdir("/proc") if sys.platform == "linux" else ():
         if name.isdigit():
             with (
                 suppress(OSError, IndexError, ValueError),
                 open(f"/proc/{name}/stat", "rb") as file,
             ):
-                found[int(name)] = int(file.read().rpartition(b") ")[2].split()[1])
-    return found
+                by_pid[int(name)] = int(file.read().rpartition(b") ")[2].split()[1])
+    return by_pid
 
 
 def below(root: int) -> list[int]:
@@ -83,12 +83,12 @@ def below(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for pid, parent in parents().items():
         children.setdefault(parent, []).append(pid)
-    found, at = [], [root]
+    descendants, at = [], [root]
     while at:
         more = children.get(at.pop(), [])
-        found += more
+        descendants += more
         at += more
-    return found
+    return descendants
 
 
 class Keeper:

@@ -22,10 +22,10 @@ def serve(
     answer({"ready": True})
     try:
         for line in lines:
-            asked = json.loads(line)
-            message = asked.pop("message")
+            fields = json.loads(line)
+            message = fields.pop("message")
             try:
-                answer(caller.send(message, asked))
+                answer(caller.send(message, fields))
             except Exception as error:  # noqa: BLE001 - an agent may raise anything
                 answer(raised(error))
     finally:

@@ -15,7 +15,7 @@ from proctor.core.suite import Case, Json, Message, Suite
 from proctor.errors import DialectError
 from proctor.formats.native.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
-from proctor.io.temporary_database import HELD, FirstEntries
+from proctor.io.temporary_database import MOST_IN_MEMORY, FirstEntries
 from proctor.io.text_files import Document, parse_json
 from proctor.io.validation import describe
 from proctor.suggestions import closest, suggest
@@ -40,12 +40,12 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
         raise DialectError(f"{path}: answers are read from {', '.join(ENDINGS)} files")
     cases = CaseFinder(suite.cases)
     findings = Findings()
-    said = False
+    has_output = False
     for row in _AnswerRows(path, cases, findings):
         data = row.document.data
-        said = said or "output" in data or "messages" in data
+        has_output = has_output or "output" in data or "messages" in data
         _reply(findings, row, cases)
-    if not said and not findings.errors:
+    if not has_output and not findings.errors:
         raise DialectError(f"{path}: no row has an 'output'")
     findings.check()
     return _attempts(path, cases)
@@ -135,7 +135,7 @@ class _AnswerRows:
         for case, count in self.unknown.items():
             rows = f" (in {count} rows)" if count > 1 else ""
             message = f"the suite has no case {case!r}{rows}"
-            few = len(self.cases) <= HELD and not self.findings.full
+            few = len(self.cases) <= MOST_IN_MEMORY and not self.findings.full
             hint = suggest(case, self.cases) if few else ""
             self._error(self.first_unknown[case], message, hint=hint)
         if self.more_unknown:
@@ -185,9 +185,9 @@ def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Mes
         message = "'messages' is a list of objects with a 'role' and a 'content' of text"
         findings.add(document.problem(("messages",), message))
         return ()
-    said = tuple(Message(role=m["role"], content=_as_text(m["content"])) for m in written)
+    messages = tuple(Message(role=m["role"], content=_as_text(m["content"])) for m in written)
     own = case.messages
-    return said[len(own) :] if said[: len(own)] == own else said
+    return messages[len(own) :] if messages[: len(own)] == own else messages
 
 
 def _is_message(entry: Json) -> bool:

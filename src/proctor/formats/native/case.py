@@ -81,14 +81,16 @@ class _Passage(Strict):
 
 _Passages = Annotated[list[Annotated[_Passage, Shorthand({"type": SCALAR})]], OneOrMany()]
 _Files = Annotated[list[Annotated[FileKeys, Shorthand({"type": "string"})]], OneOrMany()]
-_ASKED: Json = [{"required": [key]} for key in ASKING]
+_ONE_QUESTION: Json = [{"required": [key]} for key in ASKING]
 
 
 class CaseKeys(DefaultKeys):
     """A case: what is asked, and how the answer is judged."""
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [*_ASKED, {"required": ["hidden"], "not": {"anyOf": _ASKED}}]}
+        json_schema_extra={
+            "oneOf": [*_ONE_QUESTION, {"required": ["hidden"], "not": {"anyOf": _ONE_QUESTION}}]
+        }
     )
 
     id: Text | None = Field(
@@ -192,8 +194,8 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     """Read one case, or note all that is wrong with it."""
     before = spot.findings.total
     strange = spot.unknown_keys(CaseKeys.model_fields)
-    known = {key: value for key, value in spot.value.items() if key not in strange}
-    keys = spot.validated(CaseKeys, normal(replace(spot, value=known)))
+    known_keys = {key: value for key, value in spot.value.items() if key not in strange}
+    keys = spot.validated(CaseKeys, normal(replace(spot, value=known_keys)))
     if keys.id is not None and any(char < " " for char in keys.id):
         spot.error("an id is one line of text", key="id")
     _check_hidden(spot, keys.hidden)
@@ -261,15 +263,15 @@ def _tags(keys: DefaultKeys) -> dict[str, tuple[str, ...]]:
 
 
 def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, ...]:
-    given = [key for key in ASKING if getattr(keys, key) is not None]
-    if len(given) > 1:
-        message = f"{' and '.join(given)} say the same thing; one of them is wanted"
-        spot.error(message, key=given[1])
+    asking_keys = [key for key in ASKING if getattr(keys, key) is not None]
+    if len(asking_keys) > 1:
+        message = f"{' and '.join(asking_keys)} say the same thing; one of them is wanted"
+        spot.error(message, key=asking_keys[1])
         return ()
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
-    if not given and defaults.dialogue.name == VIRTUAL_USER and keys.hidden.get("task"):
+    if not asking_keys and defaults.dialogue.name == VIRTUAL_USER and keys.hidden.get("task"):
         return system
-    if not given:
+    if not asking_keys:
         written = [key for key, value in spot.value.items() if value is not None]
         if all(key in CaseKeys.model_fields and key not in ASKING for key in written):
             spot.error(
@@ -282,22 +284,22 @@ def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, 
     if keys.messages is not None:
         if keys.images:
             spot.error("pictures go into the message that they belong to", key="images")
-        asked = _written_messages(spot, keys.messages)
-        if any(message.role == "system" for message in asked):
+        messages = _written_messages(spot, keys.messages)
+        if any(message.role == "system" for message in messages):
             if keys.system:
                 spot.error("there is a system message in 'messages' already", key="system")
-            return asked
+            return messages
     else:
         text = keys.ask if keys.ask is not None else spot.at("ask_file").file_text()
-        asked = (Message(role="user", content=text or "", images=_images(spot)),)
-    return system + defaults.examples + asked
+        messages = (Message(role="user", content=text or "", images=_images(spot)),)
+    return system + defaults.examples + messages
 
 
 def _images(spot: Spot) -> tuple[str, ...]:
     """Return the pictures of a case or a message."""
     if not isinstance(spot.value.get("images"), list | str):
         return ()
-    return tuple(found for item in spot.at("images").items() if (found := item.image()))
+    return tuple(image for item in spot.at("images").items() if (image := item.image()))
 
 
 def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
@@ -309,26 +311,26 @@ def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
 
 
 def _written_messages(spot: Spot, written: Sequence[_WrittenMessage]) -> tuple[Message, ...]:
-    made = []
+    messages = []
     for place, message in enumerate(written):
         at = spot.at("messages").at(place)
         if message.role not in ROLES:
             hint = suggest(message.role, ROLES)
             at.error(f"there is no role {message.role!r}", hint=hint, key="role")
-        made.append(Message(role=message.role, content=message.content, images=_images(at)))
-    return tuple(made)
+        messages.append(Message(role=message.role, content=message.content, images=_images(at)))
+    return tuple(messages)
 
 
 def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, ...]:
-    found = []
+    texts = []
     for passage, at in zip(written, spot.at(key).items() if written else (), strict=True):
         if (passage.text is None) == (passage.file is None):
             at.error("a text, or a mapping with the key 'file', is wanted here")
         elif passage.file is not None:
-            found.append(at.at("file").file_text() or "")
+            texts.append(at.at("file").file_text() or "")
         else:
-            found.append(passage.text or "")
-    return tuple(found)
+            texts.append(passage.text or "")
+    return tuple(texts)
 
 
 def _criteria(spot: Spot, defaults: Defaults, excused: bool) -> tuple[WrittenCriterion, ...]:

@@ -106,16 +106,16 @@ def read_plugin(kind: str, spot: Spot) -> Spec | None:
 
 def free_id(name: str, taken: set[str]) -> str:
     """Return a scorer's name, or the name with the first number that makes it new."""
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}-{number}", number + 1
-    return found
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free
 
 
 def _checked_plugin(kind: str, name: str, at: Spot, value: Json) -> Spec | None:
-    known = registry.names(kind)
-    if name not in known:
-        at.error(f"there is no {kind} {name!r}", hint=suggest(name, known))
+    names = registry.names(kind)
+    if name not in names:
+        at.error(f"there is no {kind} {name!r}", hint=suggest(name, names))
         return None
     try:
         spec = Spec(name=name, params=registry.params_from(kind, name, value))
@@ -156,11 +156,11 @@ def _draft(spot: Spot) -> _Draft | None:
     if not isinstance(spot.value, dict):
         spot.error(f"a criterion is a text or a mapping, not {describe(spot.value)}")
         return None
-    found = _long(spot) if "scorer" in spot.value else _short(spot)
+    named = _long(spot) if "scorer" in spot.value else _short(spot)
     label = _label(spot)
-    if found is None:
+    if named is None:
         return None
-    name, written = found
+    name, written = named
     try:
         spec = Spec(name=name, params=_params(name, written))
     except PluginError as error:
@@ -181,25 +181,25 @@ def _plain_text(spot: Spot) -> _Draft | None:
 
 
 def _label(spot: Spot) -> WrittenLabel:
-    given = {
+    label = {
         key: spot.value[key] if key in ("weight", "turn") else spot.at(key).text()
         for key in OWN_KEYS
         if spot.value.get(key) is not None
     }
-    return spot.validated(WrittenLabel, given)
+    return spot.validated(WrittenLabel, label)
 
 
 def _short(spot: Spot) -> tuple[str, Spot] | None:
     """Find the one key of a criterion that names its scorer."""
-    known = registry.names("scorer")
+    scorers = registry.names("scorer")
     rest = [key for key in spot.value if key not in OWN_KEYS]
-    named = [key for key in rest if key in known or ":" in key]
+    named = [key for key in rest if key in scorers or ":" in key]
     if not rest:
-        spot.error("the criterion names no scorer", hint=suggest("", known))
+        spot.error("the criterion names no scorer", hint=suggest("", scorers))
     for key in rest:
         if key not in named:
             what = "unknown key" if named else "there is no scorer"
-            choices = OWN_KEYS if named else (*known, *OWN_KEYS, *LONG_KEYS)
+            choices = OWN_KEYS if named else (*scorers, *OWN_KEYS, *LONG_KEYS)
             spot.error(f"{what} {key!r}", hint=suggest(key, choices), key=key)
     if len(named) > 1:
         message = f"a criterion has one scorer, not {len(named)}: {', '.join(named)}"
@@ -211,13 +211,13 @@ def _long(spot: Spot) -> tuple[str, Spot] | None:
     """Read a criterion that is written as ``scorer: name, with: parameters``."""
     strange = spot.unknown_keys((*LONG_KEYS, *OWN_KEYS))
     name, params = spot.value["scorer"], spot.value.get("with")
-    known = registry.names("scorer")
+    scorers = registry.names("scorer")
     if not isinstance(name, str):
         message = f"the name of a scorer is wanted here, not {describe(name)}"
         spot.error(message, key="scorer")
         return None
-    if name not in known and ":" not in name:
-        spot.error(f"there is no scorer {name!r}", hint=suggest(name, known), key="scorer")
+    if name not in scorers and ":" not in name:
+        spot.error(f"there is no scorer {name!r}", hint=suggest(name, scorers), key="scorer")
         return None
     if params is not None and not isinstance(params, dict):
         spot.error(f"a mapping of parameters is wanted here, not {describe(params)}", key="with")
@@ -284,8 +284,8 @@ def _look_at_rest(spec: Spec, written: Spot) -> None:
 
     What is said of the whole, or of a parameter of which something was left out, may come of that.
     """
-    known = {parameter.name for parameter in registry.parameters("scorer", spec.name)}
-    params: Json = {key: value for key, value in spec.params.items() if key in known}
+    names = {parameter.name for parameter in registry.parameters("scorer", spec.name)}
+    params: Json = {key: value for key, value in spec.params.items() if key in names}
     cut: set[str] = set()
     for _ in range(MOST_CUTS):
         try:
@@ -335,11 +335,11 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
     try:
         return registry.build(kind, spec)
     except PluginError as error:
-        known = [parameter.name for parameter in registry.parameters(kind, spec.name)]
-        strange = [key for key in spec.params if key not in known]
+        names = [parameter.name for parameter in registry.parameters(kind, spec.name)]
+        strange = [key for key in spec.params if key not in names]
         for key in strange:
             message = f"the {kind} {spec.name!r} has no parameter {key!r}"
-            written.error(message, hint=suggest(key, known), key=key)
+            written.error(message, hint=suggest(key, names), key=key)
         # The registry words all of pydantic's errors as one; here each has its own place.
         if isinstance(error.__context__, ValidationError):
             written.wrong(error.__context__, cls)

@@ -29,7 +29,7 @@ class FileKeys(Strict):
 
 def read_files(spot: Spot, written: Sequence[FileKeys]) -> tuple[CaseFile, ...]:
     """Read the files of a case, those of a folder one by one, noting every problem."""
-    found: dict[str, CaseFile] = {}
+    files: dict[str, CaseFile] = {}
     for keys, at in zip(written, spot.at("files").items() if written else (), strict=True):
         place = at.at("file") if isinstance(at.value, dict) else at
         path = place.path()
@@ -44,10 +44,10 @@ def read_files(spot: Spot, written: Sequence[FileKeys]) -> tuple[CaseFile, ...]:
             continue
         for one, inner in _regular(path, place):
             whole = f"{name}/{inner}" if inner else name
-            if whole in found:
+            if whole in files:
                 at.error(f"two files have the name {whole!r} in the working folder")
-            found[whole] = _file(whole, one, place)
-    return tuple(found.values())
+            files[whole] = _file(whole, one, place)
+    return tuple(files.values())
 
 
 def read_setup(spot: Spot, setup: Mapping[str, Any]) -> dict[str, Json]:
@@ -58,10 +58,10 @@ def read_setup(spot: Spot, setup: Mapping[str, Any]) -> dict[str, Json]:
         message = "what an agent needs is written as texts, finite numbers, lists and mappings"
         spot.error(message, key="setup")
         return {}
-    made = dict(setup)
-    if isinstance(made.get("app_dir"), str):
-        made["app_dir"] = str((spot.document.path.parent / made["app_dir"]).resolve())
-    return made
+    settings = dict(setup)
+    if isinstance(settings.get("app_dir"), str):
+        settings["app_dir"] = str((spot.document.path.parent / settings["app_dir"]).resolve())
+    return settings
 
 
 def file_rows(files: Sequence[CaseFile]) -> list[Json]:
@@ -104,15 +104,15 @@ def _regular(path: Path, spot: Spot) -> list[tuple[Path, str]]:
         spot.error(f"{path.name!r} is a pipe or a device, not a file")
         return []
     top = spot.root.resolve()
-    found = [
+    files = [
         (one, one.relative_to(path).as_posix())
         for one in sorted(path.rglob("*"))
         if one.is_file() and one.resolve().is_relative_to(top)
     ]
-    if len(found) > MOST:
+    if len(files) > MOST:
         spot.error(f"the folder has more than {MOST} files")
         return []
-    return found
+    return files
 
 
 def _file(name: str, path: Path, spot: Spot) -> CaseFile:

@@ -49,7 +49,7 @@ class Findings:
     more: int = 0
     """Errors beyond those that are kept, of words that none of these has."""
 
-    _kept: Counter[str] = field(default_factory=Counter)
+    _alike: Counter[str] = field(default_factory=Counter)
     _unlisted: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -64,11 +64,11 @@ class Findings:
 
     def counts_only(self, message: str) -> bool:
         """Tell whether an error of these words is only counted."""
-        return self.full or self._kept[message] >= MAX_ALIKE
+        return self.full or self._alike[message] >= MAX_ALIKE
 
     def count(self, message: str) -> None:
         """Count an error whose place is not kept, beside those of the same words."""
-        if message in self._kept:
+        if message in self._alike:
             self._unlisted[message] += 1
         else:
             self.more += 1
@@ -79,7 +79,7 @@ class Findings:
             if self.counts_only(problem.message):
                 self.count(problem.message)
             else:
-                self._kept[problem.message] += 1
+                self._alike[problem.message] += 1
                 self.errors.append(problem)
 
     def check(self) -> None:
@@ -138,8 +138,8 @@ class Spot:
 
     def place(self) -> str:
         """Say where this value stands: the file as seen from the root, and the line."""
-        name, found = _short_name(self.document.path, self.root), self.document.place(self.loc)
-        return f"{name}:{found.line}" if found is not None else name
+        name, place = _short_name(self.document.path, self.root), self.document.place(self.loc)
+        return f"{name}:{place.line}" if place is not None else name
 
     def text(self) -> Json:
         """Return a number or boolean as the text that its author wrote, all else as it is."""
@@ -161,27 +161,27 @@ class Spot:
 
     def wrong(self, error: ValidationError, model: Any) -> None:
         """Note each of pydantic's errors where its value stands."""
-        found = problems_of(error, model, self.document, self.value, self.loc)
+        problems = problems_of(error, model, self.document, self.value, self.loc)
         items = error.errors(include_url=False)
         misspelt = {item["loc"][:-1] for item in items if item["type"] in _UNKNOWN_KEY}
-        kept = [
+        own_problems = [
             problem
-            for problem, item in zip(found, items, strict=False)
+            for problem, item in zip(problems, items, strict=False)
             if item["type"] != "missing" or item["loc"][:-1] not in misspelt
         ]
-        self.findings.add(*kept)
+        self.findings.add(*own_problems)
 
-    def unknown_keys(self, known: Iterable[str]) -> list[str]:
+    def unknown_keys(self, keys: Iterable[str]) -> list[str]:
         """Note the keys of this mapping that mean nothing here, and return them."""
-        known = set(known)
-        strange = [key for key in self.value if key not in known]
+        keys = set(keys)
+        strange = [key for key in self.value if key not in keys]
         for key in strange:
             message = f"unknown key {key!r}"
             if self.findings.counts_only(message):
                 self.findings.count(message)
                 continue
-            meant = meant_by(key, known)
-            hint = did_you_mean(meant) if meant else suggest(key, known)
+            meant = meant_by(key, keys)
+            hint = did_you_mean(meant) if meant else suggest(key, keys)
             self.error(message, hint=hint, key=key)
         return strange
 
@@ -194,13 +194,13 @@ class Spot:
         if wrong := unusable_name(name):
             self.error(wrong)
             return None
-        found = inside(self.root, self.document.path.parent, name)
-        if found is None:
+        path = inside(self.root, self.document.path.parent, name)
+        if path is None:
             self.error(
                 f"the path {name!r} leads out of the suite's folder",
                 hint="keep the files of a suite in its folder",
             )
-        return found
+        return path
 
     def file_text(self) -> str | None:
         """Read the text file that this value names, or note why it cannot be."""
@@ -240,11 +240,11 @@ _PICTURES = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".we
 MAX_PICTURE = 20 * 2**20
 
 
-def meant_by(name: str, known: Collection[str]) -> str:
+def meant_by(name: str, keys: Collection[str]) -> str:
     """Return the key that others call by this name, or write in other letters; else nothing."""
     plain = name.strip().lower().replace(" ", "_").replace("-", "_")
-    found = MEANT.get(plain, plain)
-    return found if found in known else ""
+    key = MEANT.get(plain, plain)
+    return key if key in keys else ""
 
 
 @lru_cache(maxsize=64)

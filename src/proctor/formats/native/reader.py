@@ -88,8 +88,10 @@ class Native(Dialect):
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
         """Read a suite from one file or a folder, or raise every problem at once."""
         if path.is_dir():
-            found = next((path / name for name in SUITE_FILES if (path / name).is_file()), None)
-            folder, path = path, found or path
+            suite_file = next(
+                (path / name for name in SUITE_FILES if (path / name).is_file()), None
+            )
+            folder, path = path, suite_file or path
         else:
             folder = path.parent
         loader = _Loader(root or folder, folder)
@@ -222,15 +224,15 @@ class _Loader:
         if not isinstance(spot.value, dict):
             spot.error(f"the suite is described by a mapping, not by {describe(spot.value)}")
             return outer
-        known = [key for key in HeaderKeys.model_fields if not (rows and key == "cases")]
-        strange = spot.unknown_keys(known)
-        given = {k: v for k, v in spot.value.items() if k not in strange and k != "cases"}
-        keys = spot.validated(HeaderKeys, normal(replace(spot, value=given)))
+        allowed = [key for key in HeaderKeys.model_fields if not (rows and key == "cases")]
+        strange = spot.unknown_keys(allowed)
+        header = {k: v for k, v in spot.value.items() if k not in strange and k != "cases"}
+        keys = spot.validated(HeaderKeys, normal(replace(spot, value=header)))
         if keys.criteria == []:
             spot.error("the list of criteria is empty", key="criteria")
         if top:
             self._describe(spot, keys)
-        elif lost := [key for key in ("reduce", "measures") if key in given]:
+        elif lost := [key for key in ("reduce", "measures") if key in header]:
             names = " and ".join(lost)
             spot.warn(f"{names} of an included file count for nothing", key=lost[0])
         return defaults_of(spot, keys, outer)
@@ -241,12 +243,12 @@ class _Loader:
             parse_fold(keys.reduce)
         except UsageError as error:
             spot.error(str(error), key="reduce")
-        if keys.origin not in (known := registry.names("dialect")):
+        if keys.origin not in (dialects := registry.names("dialect")):
             message = f"there is no dialect {keys.origin!r}"
-            spot.error(message, hint=suggest(keys.origin, known), key="origin")
+            spot.error(message, hint=suggest(keys.origin, dialects), key="origin")
         if keys.measures is not None:
-            found = [read_plugin("measure", entry) for entry in spot.at("measures").items()]
-            self.measures = tuple(spec for spec in found if spec is not None)
+            specs = [read_plugin("measure", entry) for entry in spot.at("measures").items()]
+            self.measures = tuple(spec for spec in specs if spec is not None)
 
     def _entries(self, spot: Spot, defaults: Defaults) -> None:
         """Read a list whose entries are cases and paths of files with cases."""
@@ -260,7 +262,7 @@ class _Loader:
                 entry.error(f"a case is a mapping or a path, not {describe(entry.value)}")
 
     def _include(self, spot: Spot, defaults: Defaults) -> None:
-        for path in self._found(spot):
+        for path in self._included(spot):
             resolved = path.resolve()
             if resolved in self.open:
                 start = self.open.index(resolved)
@@ -274,7 +276,7 @@ class _Loader:
                 self.included[resolved] += 1
                 self.file(path, defaults)
 
-    def _found(self, spot: Spot) -> list[Path]:
+    def _included(self, spot: Spot) -> list[Path]:
         """Return the files that a path or a pattern names, or note why there are none."""
         path = spot.path()
         if path is None or path.is_file():
@@ -295,19 +297,19 @@ class _Loader:
             return []
         own = spot.document.path.resolve()
         try:
-            found = sorted(p for p in base.glob(spot.value) if p.is_file() and p.resolve() != own)
+            paths = sorted(p for p in base.glob(spot.value) if p.is_file() and p.resolve() != own)
         except ValueError as error:
             spot.error(f"not a pattern of paths: {error}")
             return []
-        for path in found:
+        for path in paths:
             if inside(self.root, path.parent, path.name) is None:
                 spot.error(
                     f"{path.name!r}, which the pattern finds, lies outside of the suite's folder"
                 )
                 return []
-        if not found:
+        if not paths:
             spot.error(f"no file matches {spot.value!r}")
-        return found
+        return paths
 
     def _case(self, spot: Spot, defaults: Defaults, default_id: str) -> None:
         if not isinstance(spot.value, dict):

@@ -71,7 +71,7 @@ def _no_known_column(path: Path, columns: Sequence[str]) -> Problem:
     there = ", ".join(repr(name[:40]) for name in columns[:20]) + ", …" * (len(columns) > 20)
     message = f"no column of this file has a name that cases know: there are {there}"
     meant = [
-        f"{name[:40]!r} {found!r}" for name in columns[:20] if (found := meant_by(name, COLUMNS))
+        f"{name[:40]!r} {column!r}" for name in columns[:20] if (column := meant_by(name, COLUMNS))
     ]
     hint = f"cases know {', '.join(_FIRST_COLUMNS)}, … and tags.NAME"
     if meant:

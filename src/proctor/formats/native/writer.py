@@ -64,7 +64,7 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
     if not (case.messages or has_task) or not (case.criteria or case.references):
         raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to judge it")
-    data: dict[str, Json] = {"id": case.id, **_asked(case.messages)}
+    data: dict[str, Json] = {"id": case.id, **_question(case.messages)}
     if case.references:
         data["references"] = _one_or_list(case.references)
     if case.context:
@@ -117,7 +117,7 @@ def _save(folder: Path, text: str, rows: Sequence[str]) -> Path:
     return path
 
 
-def _asked(messages: Sequence[Message]) -> dict[str, Json]:
+def _question(messages: Sequence[Message]) -> dict[str, Json]:
     if any(message.images for message in messages):
         return {"messages": [_message(message) for message in messages]}
     roles = [message.role for message in messages]
@@ -131,8 +131,8 @@ def _asked(messages: Sequence[Message]) -> dict[str, Json]:
 
 
 def _message(message: Message) -> dict[str, Json]:
-    made: dict[str, Json] = {"role": message.role, "content": message.content}
-    return {**made, "images": list(message.images)} if message.images else made
+    data: dict[str, Json] = {"role": message.role, "content": message.content}
+    return {**data, "images": list(message.images)} if message.images else data
 
 
 def _one_or_list(texts: Sequence[str]) -> Json:
@@ -162,9 +162,9 @@ def _default_ids(criteria: Sequence[Criterion]) -> set[str]:
         for criterion in criteria:
             if criterion.id not in left_out:
                 continue
-            made = free_id(criterion.scorer.name, taken)
-            taken.add(made)
-            if made != criterion.id:
+            default_id = free_id(criterion.scorer.name, taken)
+            taken.add(default_id)
+            if default_id != criterion.id:
                 wrong.add(criterion.id)
         if not wrong:
             return left_out

@@ -95,7 +95,7 @@ class Prompt:
 
     def fill(self, own: Mapping[str, str]) -> str:
         """Put words of our own into the places ``{{name}}``, all in one pass."""
-        return _PLACE.sub(lambda found: own[found[1]], self.text)
+        return _PLACE.sub(lambda match: own[match[1]], self.text)
 
     def message(
         self,
@@ -114,16 +114,16 @@ class Prompt:
         pen = Pen(marks)
         mark = pen.mark([*own.values(), *strange.values()])
 
-        def value(found: re.Match[str]) -> str:
-            name = found[1]
+        def value(match: re.Match[str]) -> str:
+            name = match[1]
             if name == "nonce":
                 return mark.number
             if name in strange:
                 return pen.quote(name, strange[name], mark)
-            given = own[name]
-            if isinstance(given, NumberOf):
-                return pen.number(given.transcript)
-            return pen.transcript(given) if isinstance(given, Transcript) else given
+            content = own[name]
+            if isinstance(content, NumberOf):
+                return pen.number(content.transcript)
+            return pen.transcript(content) if isinstance(content, Transcript) else content
 
         return pen.message(_PLACE.sub(value, self.text), role)
 
@@ -166,8 +166,8 @@ def load(name: str, language: str = "en") -> Prompt:
 
 def keys_of(names: Iterable[str], language: str) -> str:
     """Return one short hash of several prompts."""
-    found = "|".join(load(name, language).key for name in sorted(names))
-    return hashlib.blake2b(found.encode(), digest_size=6).hexdigest()
+    keys = "|".join(load(name, language).key for name in sorted(names))
+    return hashlib.blake2b(keys.encode(), digest_size=6).hexdigest()
 
 
 @cache

@@ -62,7 +62,7 @@ _LETTERS = {
 }  # fmt: skip
 _LEFT = {"<": "‹＜﹤〈⟨˂ᐸ❮❬⧼〈❰", "<<": "«《⟪≪⋘⪡"}
 _RIGHT = {">": "›＞﹥〉⟩˃ᐳ❯❭⧽〉❱", ">>": "»》⟫≫⋙⪢"}
-_KEPT = frozenset("\t\n\r")
+_WHITE_SPACE = frozenset("\t\n\r")
 _COMPATIBLE = (
     (0xA0, 0x250), (0x1E00, 0x1F00), (0x2000, 0x2C00), (0x3000, 0x3400), (0xFE00, 0x10000),
     (0x1D400, 0x1D800), (0x1F100, 0x1F200),
@@ -83,25 +83,25 @@ def _without_marks(text: str) -> str:
         return text
     folded, places = _folded_with_places(text)
     parts, done = [], 0
-    for found in _MARK.finditer(folded):
-        start, end = places[found.start()], places[found.end() - 1] + 1
-        end = _end_of_piece(text, places, found.end(), end)
+    for mark in _MARK.finditer(folded):
+        start, end = places[mark.start()], places[mark.end() - 1] + 1
+        end = _end_of_piece(text, places, mark.end(), end)
         original = text[start:end]
-        if start < done or not _is_mark(found, original, folded):
+        if start < done or not _is_mark(mark, original, folded):
             continue
-        parts += [text[done:start], _shown(found[0])]
+        parts += [text[done:start], _shown(mark[0])]
         done = end
     return "".join([*parts, text[done:]])
 
 
-def _is_mark(found: re.Match[str], original: str, folded: str) -> bool:
-    if folded[: found.start()].endswith(_DONE):
+def _is_mark(mark: re.Match[str], original: str, folded: str) -> bool:
+    if folded[: mark.start()].endswith(_DONE):
         return False
-    if found.lastgroup == "numbered":
-        return _NUMBER.search(found[0]) is not None
-    if found.lastgroup not in _DOUBTFUL:
+    if mark.lastgroup == "numbered":
+        return _NUMBER.search(mark[0]) is not None
+    if mark.lastgroup not in _DOUBTFUL:
         return True
-    return bool(_PLAIN_BRACKETS.match(original) or _NUMBER.search(found[0]))
+    return bool(_PLAIN_BRACKETS.match(original) or _NUMBER.search(mark[0]))
 
 
 def _shown(folded: str) -> str:
@@ -110,40 +110,40 @@ def _shown(folded: str) -> str:
     return f"{_DONE}{inner}]"
 
 
-def _broken_up(found: re.Match[str]) -> str:
+def _broken_up(token: re.Match[str]) -> str:
     """Show a role token so that no tokenizer takes it for one."""
-    if found["name"] is not None:
-        return f"< {found['open']}{found['name']}{found['close']} >"
-    return f"{found[0][0]} {found[0][1:-1]} {found[0][-1]}"
+    if token["name"] is not None:
+        return f"< {token['open']}{token['name']}{token['close']} >"
+    return f"{token[0][0]} {token[0][1:-1]} {token[0][-1]}"
 
 
 def _folded(text: str) -> str:
     """Return a text as it looks: plain letters and brackets, nothing invisible, decoded."""
     if "&" in text or "\\" in text or "%" in text:
-        text = _ENTITY.sub(lambda found: _decoded(found[0]), text)
+        text = _ENTITY.sub(lambda entity: _decoded(entity[0]), text)
     return text.lower() if text.isascii() and text.isprintable() else text.translate(_table())
 
 
 def _folded_with_places(text: str) -> tuple[str, list[int]]:
     """Return the folded text, and for each of its characters where it stands in the original."""
-    made: list[str] = []
+    folded_text: list[str] = []
     places: list[int] = []
     place = 0
     while place < len(text):
-        found = _ENTITY.match(text, place) if text[place] in "&\\%" else None
-        piece = _decoded(found[0]) if found is not None else text[place]
+        entity = _ENTITY.match(text, place) if text[place] in "&\\%" else None
+        piece = _decoded(entity[0]) if entity is not None else text[place]
         seen = piece.translate(_table())
-        made.append(seen)
+        folded_text.append(seen)
         places += [place] * len(seen)
-        place = found.end() if found is not None else place + 1
-    return "".join(made), places
+        place = entity.end() if entity is not None else place + 1
+    return "".join(folded_text), places
 
 
 def _end_of_piece(text: str, places: list[int], after: int, end: int) -> int:
     """Return where the last character of a match ends: an encoded one is longer than itself."""
     last = places[after - 1]
-    found = _ENTITY.match(text, last)
-    return found.end() if found is not None else end
+    entity = _ENTITY.match(text, last)
+    return entity.end() if entity is not None else end
 
 
 def _decoded(piece: str) -> str:
@@ -163,22 +163,22 @@ class _Folding(dict[int, str]):
 
 @cache
 def _table() -> _Folding:
-    made = _Folding()
+    table = _Folding()
     for first, last in _COMPATIBLE:
         for code in range(first, last):
             plain = unicodedata.normalize("NFKD", chr(code))
-            kept = "".join(char for char in plain if not unicodedata.combining(char)).lower()
-            if kept and kept.isascii():
-                made[code] = kept
+            letters = "".join(char for char in plain if not unicodedata.combining(char)).lower()
+            if letters and letters.isascii():
+                table[code] = letters
             elif unicodedata.category(chr(code)) in ("Cf", "Mn", "Me"):
-                made[code] = ""
+                table[code] = ""
     for first, last in _IGNORED:
-        made |= {code: "" for code in range(first, last) if chr(code) not in _KEPT}
-    made |= dict.fromkeys((173, 847, 1564, 4447, 4448, 6068, 6069, 6158), "")
-    made |= {0xE0000 + code: chr(code).lower() for code in range(0x20, 0x7F)}
-    made |= {0xE0001: "", 0xE007F: "", 0x3164: "", 0xFFA0: "", 0xFEFF: ""}
+        table |= {code: "" for code in range(first, last) if chr(code) not in _WHITE_SPACE}
+    table |= dict.fromkeys((173, 847, 1564, 4447, 4448, 6068, 6069, 6158), "")
+    table |= {0xE0000 + code: chr(code).lower() for code in range(0x20, 0x7F)}
+    table |= {0xE0001: "", 0xE007F: "", 0x3164: "", 0xFFA0: "", 0xFEFF: ""}
     for seen, odd in {**_LETTERS, **_LEFT, **_RIGHT}.items():
-        made |= {ord(char): seen for one in odd for char in {one, one.upper()} if len(char) == 1}
-    made |= dict.fromkeys((160, 5760, *range(8192, 8203), 8239, 8287, 12288), " ")
-    made |= dict.fromkeys((133, 8232, 8233, 11, 12), "\n")
-    return made
+        table |= {ord(char): seen for one in odd for char in {one, one.upper()} if len(char) == 1}
+    table |= dict.fromkeys((160, 5760, *range(8192, 8203), 8239, 8287, 12288), " ")
+    table |= dict.fromkeys((133, 8232, 8233, 11, 12), "\n")
+    return table

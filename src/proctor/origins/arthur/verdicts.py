@@ -22,8 +22,8 @@ class Grade(BaseModel):
 
 def read_correct(text: str) -> Grade:
     """Read a verdict on correctness: the whole reply is 0 or 1."""
-    known = {"0": "incorrect", "1": "correct"}
-    return _grade(text, known, {})
+    categories = {"0": "incorrect", "1": "correct"}
+    return _grade(text, categories, {})
 
 
 def read_choice(text: str) -> Grade:
@@ -31,19 +31,21 @@ def read_choice(text: str) -> Grade:
     return _grade(text[:3], {"0": "reference", "1": "candidate", "tie": "equal"}, {"tie": 0.5})
 
 
-async def graded(ctx: ScoreContext, asked: Question) -> Score:
+async def graded(ctx: ScoreContext, question: Question) -> Score:
     """Ask once; whatever comes back is worth something, and an empty reply is invalid, too."""
-    made = await decide(
-        ctx, replace(asked, tries=1), lambda it: Decision(points=it.points, reason=it.category)
+    score = await decide(
+        ctx, replace(question, tries=1), lambda it: Decision(points=it.points, reason=it.category)
     )
-    said = (made.detail or {}).get("raw", ())
-    if made.status is ScoreStatus.FAILED and said and not any(text.strip() for text in said):
-        detail = {**made.detail, "category": INVALID}
-        return Score(points=WRONG, out_of=asked.out_of, reason=INVALID, detail=detail)
-    return made
+    replies = (score.detail or {}).get("raw", ())
+    if score.status is ScoreStatus.FAILED and replies and not any(text.strip() for text in replies):
+        detail = {**score.detail, "category": INVALID}
+        return Score(points=WRONG, out_of=question.out_of, reason=INVALID, detail=detail)
+    return score
 
 
-def _grade(said: str, known: dict[str, str], worth: dict[str, float]) -> Grade:
-    if said not in known:
+def _grade(reply: str, categories: dict[str, str], worth: dict[str, float]) -> Grade:
+    if reply not in categories:
         return Grade(points=WRONG, category=INVALID)
-    return Grade(points=worth[said] if said in worth else float(said), category=known[said])
+    return Grade(
+        points=worth[reply] if reply in worth else float(reply), category=categories[reply]
+    )

@@ -12,12 +12,12 @@ def read_first_json(text: str) -> Json:
     """Read the first block fenced as ``json``, or else the whole reply; empty JSON is none."""
     fenced = _FENCE.search(text)
     try:
-        found = json.loads(fenced[1] if fenced else text.strip())
+        value = json.loads(fenced[1] if fenced else text.strip())
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
-    if not found:
+    if not value:
         raise ValueError("the JSON is empty")
-    return found
+    return value
 
 
 def first_json(text: str) -> Json:

@@ -24,25 +24,25 @@ class Unusable(ReadingError):
 
 def read_result(text: str) -> Correctness:
     """Read a single-turn verdict."""
-    found = read_first_json(text)
-    right = _truth(_get(found, "result"), _RESULTS)
+    verdict = read_first_json(text)
+    right = _truth(_get(verdict, "result"), _RESULTS)
     if right is None:
         raise Unusable("the JSON has no usable value of 'result'")
-    reason = str(_get(found, "reason") or "")
+    reason = str(_get(verdict, "reason") or "")
     return Correctness(reason=reason, result="correct" if right else "incorrect")
 
 
 def read_met(text: str) -> Met:
     """Read the verdict on a rubric item."""
-    found = read_first_json(text)
-    met = _truth(_get(found, "criteria_met"), _MET)
+    verdict = read_first_json(text)
+    met = _truth(_get(verdict, "criteria_met"), _MET)
     if met is None:
         raise Unusable("the JSON has no usable value of 'criteria_met'")
-    return Met(explanation=str(_get(found, "explanation") or ""), criteria_met=met)
+    return Met(explanation=str(_get(verdict, "explanation") or ""), criteria_met=met)
 
 
-def _get(found: Json, key: str) -> Json:
-    return found.get(key) if isinstance(found, dict) else None
+def _get(verdict: Json, key: str) -> Json:
+    return verdict.get(key) if isinstance(verdict, dict) else None
 
 
 def _truth(value: Json, words: dict[str, bool]) -> bool | None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from proctor.origins.colossal import overlap_formulas, overlap_texts
 from proctor.scorers.overlap.chinese import cut_exactly
 from proctor.scorers.overlap.ngrams import shared
-from proctor.scorers.overlap.values import Found, PreparedText, TextPairs, rouge_rows
+from proctor.scorers.overlap.values import MetricValues, PreparedText, TextPairs, rouge_rows
 
 
 class ColossalText(PreparedText):
@@ -51,12 +51,12 @@ class ColossalPairs(TextPairs):
     text: ClassVar[type[PreparedText]] = ColossalText
     pairs: Sequence[tuple[ColossalText, ColossalText]]
 
-    def bleu(self) -> Found:
+    def bleu(self) -> MetricValues:
         """Compute BLEU."""
         both = zip(self.hits, self.sizes, strict=True)
         return [overlap_formulas.bleu(hits, *sizes) for hits, sizes in both]
 
-    def rouge(self) -> Found:
+    def rouge(self) -> MetricValues:
         """Compute ROUGE."""
         english = [(a.rouge, r.rouge) for a, r in self.pairs if a.language != "zh"]
         found = iter(rouge_rows(english, shared(english, 2)))
@@ -71,15 +71,15 @@ class ColossalPairs(TextPairs):
                 made.append(f"ValueError: {error}")
         return made
 
-    def distinct(self) -> Found:
+    def distinct(self) -> MetricValues:
         """Compute the share of distinct n-grams."""
         return [{"distinct": a.distinct} for a, _ in self.pairs]
 
-    def chrf(self) -> Found:
+    def chrf(self) -> MetricValues:
         """Compute chrF."""
         return self.chrf_by(overlap_formulas.chrf)
 
-    def prf(self) -> Found:
+    def prf(self) -> MetricValues:
         """Compute precision, recall and F1."""
         pairs = self.pairs
         return [overlap_formulas.precision_recall_f1(a.tokens, r.tokens) for a, r in pairs]

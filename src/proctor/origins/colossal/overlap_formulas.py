@@ -16,8 +16,8 @@ def bleu(hits: Sequence[int], reference: int, answer: int) -> dict[str, float]:
         return {f"bleu{n}": 0.0 for n in range(1, BLEU_ORDER + 1)}
     brevity = 1.0 if answer > reference else exp(1 - reference / answer)
     values, logs = {}, 0.0
-    for n, found in enumerate(hits[:BLEU_ORDER], 1):
-        logs += log(found / max(1, answer - n + 1) if found else float_info.min)
+    for n, count in enumerate(hits[:BLEU_ORDER], 1):
+        logs += log(count / max(1, answer - n + 1) if count else float_info.min)
         values[f"bleu{n}"] = brevity * exp(logs / n)
     return values
 
@@ -49,11 +49,11 @@ def _f(hits: int, answer: int, reference: int) -> float:
 def chrf(hits: Sequence[int], reference: int, answer: int) -> float:
     """Return nltk's chrF3, the mean of all six orders, even where a text is too short for one."""
     values = []
-    for n, found in enumerate(hits[:CHRF_ORDER]):
-        if not found:
+    for n, count in enumerate(hits[:CHRF_ORDER]):
+        if not count:
             values.append(_NONE)
             continue
-        precision, recall = found / (answer - n), found / (reference - n)
+        precision, recall = count / (answer - n), count / (reference - n)
         values.append(10 * precision * recall / (9 * precision + recall))
     return sum(values) / CHRF_ORDER
 

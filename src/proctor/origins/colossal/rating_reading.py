@@ -12,8 +12,8 @@ _SCORES = 5
 
 def digit_in(text: str) -> int:
     """Return the only digit of a reply, in any script and of any size; 0 where there is not one."""
-    found = _DIGIT.findall(text)
-    return int(found[0]) if len(found) == 1 else 0
+    digits = _DIGIT.findall(text)
+    return int(digits[0]) if len(digits) == 1 else 0
 
 
 def weighted(logprobs: Mapping[str, float]) -> float:
@@ -25,10 +25,10 @@ def weighted(logprobs: Mapping[str, float]) -> float:
     for token, value in logprobs.items():
         if "bytes" in token:
             continue
-        found = _DIGIT.findall(token)
-        if len(found) != 1:
+        digits = _DIGIT.findall(token)
+        if len(digits) != 1:
             continue
-        place = int(found[0]) - 1
+        place = int(digits[0]) - 1
         if place >= _SCORES:
             raise IndexError(f"index {place} is out of bounds for axis 0 with size {_SCORES}")
         masses[place] += exp(value)

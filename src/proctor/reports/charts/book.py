@@ -51,11 +51,11 @@ def _rates(series: Series, by: Sequence[str]) -> Iterator[Chart]:
                 rows[name] = max(rows.get(name, 0.0), group.full)
         largest = sorted(rows, key=lambda name: -rows[name])[:_MOST]
         bars = [
-            Bar(group=name, series=label, value=found.rate, interval=found.interval)
+            Bar(group=name, series=label, value=tagged.rate, interval=tagged.interval)
             for label, view in series.items()
             for name in largest
-            if (found := view.summary.groups.get(tag, {}).get(name)) is not None
-            and found.rate is not None
+            if (tagged := view.summary.groups.get(tag, {}).get(name)) is not None
+            and tagged.rate is not None
         ]
         if not bars:
             continue
@@ -68,8 +68,8 @@ def _measures(series: Series) -> Iterator[Chart]:
     names = list(dict.fromkeys(name for v in series.values() for name in v.summary.measures))
     scales: dict[float, list[str]] = {}
     for name in names:
-        found = [view.summary.measures.get(name) for view in series.values()]
-        if (top := _scale([one for one in found if one is not None])) is not None:
+        measured = [view.summary.measures.get(name) for view in series.values()]
+        if (top := _scale([one for one in measured if one is not None])) is not None:
             scales.setdefault(top, []).append(name)
     for top, listed in scales.items():
         yield from _overall(series, listed, top, suffix="" if top == 1 else f"-{top:g}")
@@ -82,10 +82,10 @@ def _measures(series: Series) -> Iterator[Chart]:
 
 def _overall(series: Series, names: Sequence[str], top: float, suffix: str) -> Iterator[Chart]:
     bars = [
-        Bar(group=name, series=label, value=found.value, interval=found.interval)
+        Bar(group=name, series=label, value=measured.value, interval=measured.interval)
         for label, view in series.items()
         for name in names
-        if (found := view.summary.measures.get(name)) is not None and found.value is not None
+        if (measured := view.summary.measures.get(name)) is not None and measured.value is not None
     ]
     if len({bar.group for bar in bars}) > 1:
         title = "Measures" if top == 1 else f"Measures out of {top:g}"
@@ -111,8 +111,8 @@ def _categories(series: Series, names: Sequence[str], top: float) -> Iterator[Ch
 def _by_category(series: Series, name: str) -> list[Bar]:
     bars = []
     for label, view in series.items():
-        found = view.summary.measures.get(name)
-        for category, row in _rows(found).items():
+        measured = view.summary.measures.get(name)
+        for category, row in _rows(measured).items():
             ends = row.get("interval")
             interval = (ends[0], ends[1]) if ends else None
             bars.append(
@@ -121,17 +121,17 @@ def _by_category(series: Series, name: str) -> list[Bar]:
     return bars[: _MOST * max(1, len(series))]
 
 
-def _rows(found: Measured | None) -> Mapping[str, Mapping[str, Any]]:
-    if found is None or not isinstance(found.detail, Mapping):
+def _rows(measured: Measured | None) -> Mapping[str, Mapping[str, Any]]:
+    if measured is None or not isinstance(measured.detail, Mapping):
         return {}
-    rows = found.detail.get("by")
+    rows = measured.detail.get("by")
     return rows if isinstance(rows, Mapping) else {}
 
 
-def _scale(found: Sequence[Measured]) -> float | None:
+def _scale(results: Sequence[Measured]) -> float | None:
     """Return the end of the scale of a measure, from all its numbers in all runs."""
-    values = [one.value for one in found]
-    for one in found:
+    values = [one.value for one in results]
+    for one in results:
         values += [row.get("value") for row in _rows(one).values()]
     return top_of(values)
 
@@ -156,9 +156,9 @@ def _histograms(series: Series) -> Iterator[Chart]:
 
 def _metrics(score: Score) -> Iterator[tuple[str, float]]:
     detail = score.detail if isinstance(score.detail, Mapping) else {}
-    found = detail.get("metrics")
-    if score.status is ScoreStatus.SCORED and isinstance(found, Mapping):
-        for name, number in found.items():
+    metrics = detail.get("metrics")
+    if score.status is ScoreStatus.SCORED and isinstance(metrics, Mapping):
+        for name, number in metrics.items():
             if isinstance(number, int | float) and not isinstance(number, bool):
                 yield str(name), float(number)
 

@@ -43,8 +43,8 @@ def missing() -> str:
 
 def svg(chart: Chart) -> str:
     """Draw a chart as SVG; whoever shows it brings the fonts."""
-    made: str = _library().vegalite_to_svg(dict(chart.spec), allowed_base_urls=[])
-    return made
+    drawing: str = _library().vegalite_to_svg(dict(chart.spec), allowed_base_urls=[])
+    return drawing
 
 
 def png(
@@ -53,8 +53,8 @@ def png(
     """Draw a chart as PNG; a font with Chinese letters is fetched once where none is here."""
     if _WIDE.search(json_bytes.dumps(dict(chart.spec)).decode()):
         _chinese(notice)
-    made: bytes = _library().vegalite_to_png(dict(chart.spec), scale=scale, allowed_base_urls=[])
-    return made
+    picture: bytes = _library().vegalite_to_png(dict(chart.spec), scale=scale, allowed_base_urls=[])
+    return picture
 
 
 def write_charts(
@@ -110,12 +110,12 @@ def _library() -> Any:
 
 def _chinese(notice: Callable[[str], None]) -> None:
     """See to it that Chinese letters can be drawn, or say why they will be boxes."""
-    if (trouble := _find_chinese(notice)) and trouble not in _TOLD:
-        _TOLD.add(trouble)
+    if (trouble := _find_chinese(notice)) and trouble not in _NOTICED:
+        _NOTICED.add(trouble)
         notice(trouble)
 
 
-_TOLD: set[str] = set()
+_NOTICED: set[str] = set()
 
 
 @cache

@@ -52,11 +52,11 @@ def wins(
 def _parts(place: int, tally: Tally, words: Sequence[str]) -> list[dict[str, Json]]:
     """Cut a bar into wins, ties and losses, each with its count where there is room for it."""
     total, before = tally.valid or 1, 0.0
-    made = []
+    parts = []
     for word, count in zip(words, (tally.win, tally.tie, tally.loss), strict=True):
         share = count / total
         room = share * BREADTH > 8 * len(str(count)) + 2
-        made.append(
+        parts.append(
             {
                 "row": place,
                 "from": before,
@@ -68,20 +68,20 @@ def _parts(place: int, tally: Tally, words: Sequence[str]) -> list[dict[str, Jso
             }
         )
         before += share
-    return made
+    return parts
 
 
 def ladder(name: str, title: str, outcome: BattleOutcome) -> Chart:
     """Draw the strengths of a leaderboard, the best on top, with their intervals."""
     values = [
         {
-            "run": label(outcome.name_of(found.run)),
-            "elo": found.elo,
-            "low": found.elo_interval[0],
-            "high": found.elo_interval[1],
-            "shown": f"{found.elo:.0f}",
+            "run": label(outcome.name_of(standing.run)),
+            "elo": standing.elo,
+            "low": standing.elo_interval[0],
+            "high": standing.elo_interval[1],
+            "shown": f"{standing.elo:.0f}",
         }
-        for found in outcome.leaderboard
+        for standing in outcome.leaderboard
     ]
     y: dict[str, Json] = {"field": "run", "type": "nominal", "sort": None, "title": None}
     y["axis"] = {"labelLimit": 260, "ticks": False, "domain": False}

@@ -37,8 +37,8 @@ def grouped_bars(
     series = unique(bar.series for bar in bars)
     step = _step(groups, len(series))
     end = top if top is not None else top_of(bar.value for bar in bars)
-    known = [bar for bar in bars if bar.value is not None and isfinite(bar.value)]
-    values = [_bar_row(bar, end) for bar in known]
+    finite = [bar for bar in bars if bar.value is not None and isfinite(bar.value)]
+    values = [_bar_row(bar, end) for bar in finite]
     shared: dict[str, Json] = {
         "x": {
             "field": "group",
@@ -72,9 +72,12 @@ def radar(name: str, title: str, bars: Sequence[Bar], *, top: float | None = Non
     """Draw one closed line for each series over three axes or more, all on one scale."""
     axes, series = unique(b.group for b in bars), unique(b.series for b in bars)
     end = top or top_of(bar.value for bar in bars) or max(bar.value or 0.0 for bar in bars) or 1.0
-    known = {(bar.group, bar.series): bar.value for bar in bars}
+    values_by_axis = {(bar.group, bar.series): bar.value for bar in bars}
     lines = [
-        {**_spot(place, len(axes), (known.get((axis, one)) or 0.0) / end), "series": label(one)}
+        {
+            **_spot(place, len(axes), (values_by_axis.get((axis, one)) or 0.0) / end),
+            "series": label(one),
+        }
         for one in series
         for place, axis in enumerate(axes)
     ]
@@ -115,25 +118,36 @@ def histogram(
     name: str, title: str, numbers: Mapping[str, Sequence[float]], *, top: float | None = None
 ) -> Chart:
     """Draw how the numbers of each series are spread: a bar for each value, or for each range."""
-    known = {one: [float(n) for n in found if isfinite(n)] for one, found in numbers.items()}
-    distinct = sorted({number for found in known.values() for number in found})
+    finite = {
+        one: [float(n) for n in series_numbers if isfinite(n)]
+        for one, series_numbers in numbers.items()
+    }
+    distinct = sorted({number for series_numbers in finite.values() for number in series_numbers})
     if len(distinct) < _DISCRETE and all((2 * number).is_integer() for number in distinct):
         bars = [
-            Bar(group=f"{value:g}", series=one, value=found.count(value) / len(found))
-            for one, found in known.items()
+            Bar(
+                group=f"{value:g}",
+                series=one,
+                value=series_numbers.count(value) / len(series_numbers),
+            )
+            for one, series_numbers in finite.items()
             for value in distinct
-            if found
+            if series_numbers
         ]
         most = max((bar.value or 0.0 for bar in bars), default=1.0)
         end = next(end for end in (0.25, 0.5, 1.0) if most <= end)
         return grouped_bars(name, title, bars, y="share of answers", top=end)
     low, high = min(0.0, distinct[0]), top or top_of(distinct) or distinct[-1]
     width = (high - low) / _BINS
-    values = [row for one, found in known.items() for row in _bins(one, found, low, width)]
+    values = [
+        row
+        for one, series_numbers in finite.items()
+        for row in _bins(one, series_numbers, low, width)
+    ]
     x = {"field": "from", "type": "quantitative", "bin": {"binned": True, "step": width}}
     y: dict[str, Json] = {"field": "share", "type": "quantitative", "title": "share"}
     y["axis"] = {"format": "%", "tickCount": 4}
-    series = list(known)
+    series = list(finite)
     row: dict[str, Json] = {"field": "series", "type": "nominal", "title": None}
     row["sort"] = [label(s) for s in series]
     row["header"] = {"labelAngle": 0, "labelAlign": "left", "labelLimit": 200, "labelFontSize": 12}
@@ -179,7 +193,7 @@ def _upright(end: float | None) -> dict[str, Json]:
 
 def _axis_names(axes: Sequence[str], field: Mapping[str, Json]) -> list[Json]:
     """Write the names of a radar's axes outside, each away from the middle."""
-    made: list[Json] = []
+    layers: list[Json] = []
     for align in ("left", "right", "center"):
         rows = []
         for place, axis in enumerate(axes):
@@ -190,8 +204,8 @@ def _axis_names(axes: Sequence[str], field: Mapping[str, Json]) -> list[Json]:
         if rows:
             mark = {"type": "text", "align": align, "fontSize": 12, "color": INK}
             encoding = {**field, "text": {"field": "label"}}
-            made.append({"data": {"values": rows}, "mark": mark, "encoding": encoding})
-    return made
+            layers.append({"data": {"values": rows}, "mark": mark, "encoding": encoding})
+    return layers
 
 
 def _spot(place: int, count: int, far: float) -> dict[str, Any]:

@@ -42,10 +42,10 @@ class Bar:
 
 def top_of(values: Iterable[float | None]) -> float | None:
     """Return the end of the scale that numbers seem to be on; none where there is no telling."""
-    known = [value for value in values if value is not None and isfinite(value)]
-    if not known or min(known) < 0:
+    numbers = [value for value in values if value is not None and isfinite(value)]
+    if not numbers or min(numbers) < 0:
         return None
-    return next((top for top in (1.0, 5.0, 10.0, 100.0) if max(known) <= top), None)
+    return next((top for top in (1.0, 5.0, 10.0, 100.0) if max(numbers) <= top), None)
 
 
 def color_of(series: Sequence[str]) -> dict[str, Json]:

@@ -91,12 +91,12 @@ def rare(text: str) -> float:
 def names(text: str) -> int:
     """Count names and numbers by their looks."""
     count = 0
-    for found in _WORD.finditer(text):
-        word = found[0]
+    for match in _WORD.finditer(text):
+        word = match[0]
         if word[0].isdigit():
             count += 1
         elif word[0].isupper() and word.split("'")[0].split("’")[0] != "I":
-            before = text[max(0, found.start() - _LOOK_BACK) : found.start()]
+            before = text[max(0, match.start() - _LOOK_BACK) : match.start()]
             opens = not before.strip() or _SENTENCE_END.search(before)
             inner = any(char.isupper() or char.isdigit() for char in word[1:])
             count += not opens or (inner and len(word) > 1)

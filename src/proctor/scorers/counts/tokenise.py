@@ -29,14 +29,14 @@ def words(text: str) -> list[str]:
 
     Punctuation is deleted first, so that ``don't`` and ``well-known`` are one word each.
     """
-    found = spaced_words(text)
+    spaced = spaced_words(text)
     if text.isascii() or not _UNSPACED.search(text):
-        return found
-    made: list[str] = []
-    for word in found:
+        return spaced
+    cut_words: list[str] = []
+    for word in spaced:
         for part in _PART.findall(word):
-            made += cut_run(part) if re.match(f"[{_HAN}]", part) else [part]
-    return made
+            cut_words += cut_run(part) if re.match(f"[{_HAN}]", part) else [part]
+    return cut_words
 
 
 def spaced_words(text: str) -> list[str]:
@@ -46,14 +46,14 @@ def spaced_words(text: str) -> list[str]:
 
 def sentences(text: str) -> int:
     """Count sentences of more than two words, in any script; there is at least one."""
-    found = _ANY_SENTENCE.findall(text)
-    return max(1, sum(len(words(sentence)) > _SHORT for sentence in found))
+    parts = _ANY_SENTENCE.findall(text)
+    return max(1, sum(len(words(sentence)) > _SHORT for sentence in parts))
 
 
 def spaced_sentences(text: str) -> int:
     """Count sentences of more than two words as textstat 0.7.3 does; there is at least one."""
-    found = _SENTENCE.findall(text)
-    return max(1, sum(len(spaced_words(sentence)) > _SHORT for sentence in found))
+    parts = _SENTENCE.findall(text)
+    return max(1, sum(len(spaced_words(sentence)) > _SHORT for sentence in parts))
 
 
 def syllables(text: str) -> int:

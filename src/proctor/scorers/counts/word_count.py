@@ -26,29 +26,29 @@ class WordCountMatch(Scorer):
         """Count both."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        said = self._count(ctx.output)
-        made = [self._one(said, self._count(reference)) for reference in ctx.references]
-        return max(made, key=lambda score: -1.0 if score.points is None else score.points)
+        answer_words = self._count(ctx.output)
+        scores = [self._one(answer_words, self._count(reference)) for reference in ctx.references]
+        return max(scores, key=lambda score: -1.0 if score.points is None else score.points)
 
     def toolchain(self) -> str:
         """Return what Chinese is cut by, with its version."""
         return "" if self.by_spaces else cutter()
 
-    def _one(self, said: int, wanted: int) -> Score:
-        if not wanted and not said and self.by_spaces:
+    def _one(self, answer_words: int, reference_words: int) -> Score:
+        if not reference_words and not answer_words and self.by_spaces:
             return Score.failed("neither the reference nor the answer has a word", out_of=1.0)
-        reason = f"{said} words, {wanted} in the reference"
-        detail = {"words": said, "reference_words": wanted}
-        points = closeness(said, wanted)
+        reason = f"{answer_words} words, {reference_words} in the reference"
+        detail = {"words": answer_words, "reference_words": reference_words}
+        points = closeness(answer_words, reference_words)
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)
 
     def _count(self, text: str) -> int:
         return len(spaced_words(text) if self.by_spaces else words(text))
 
 
-def closeness(said: int, wanted: int) -> float:
+def closeness(answer_words: int, reference_words: int) -> float:
     """Return how close a number of words comes to the one that is wanted."""
-    apart = abs(wanted - said)
-    if not wanted:
-        return float(not said)
-    return 0.0 if apart > wanted else (wanted - apart) / wanted
+    apart = abs(reference_words - answer_words)
+    if not reference_words:
+        return float(not answer_words)
+    return 0.0 if apart > reference_words else (reference_words - apart) / reference_words

@@ -58,11 +58,13 @@ class BertScore(Scorer):
         """Match many answers with their references."""
         pairs = [(ctx.output, right) for ctx in contexts for right in ctx.references]
         try:
-            found = iter(self.prf(pairs) if pairs else [])
+            values = iter(self.prf(pairs) if pairs else [])
         # What torch raises is of no one case's making, and would come again with each.
         except (ProctorError, RuntimeError) as error:
             return [Score.failed(str(error)) for _ in contexts]
-        return [self._noted(_score([next(found) for _ in ctx.references]), ctx) for ctx in contexts]
+        return [
+            self._noted(_score([next(values) for _ in ctx.references]), ctx) for ctx in contexts
+        ]
 
     def open(self) -> None:
         """Load the encoder."""
@@ -73,12 +75,12 @@ class BertScore(Scorer):
         from proctor.scorers.embedding.greedy_match import match
 
         loaded = self._encoder()
-        prepared = [(self._prepared(said), self._prepared(right)) for said, right in pairs]
-        found = match(loaded, prepared, self._weights(loaded))
+        prepared = [(self._prepared(answer), self._prepared(right)) for answer, right in pairs]
+        rows = match(loaded, prepared, self._weights(loaded))
         if not self.baseline:
-            return found
+            return rows
         low = _baseline(Path(self.baseline), loaded.layer)
-        return [_rescaled(row, low) for row in found]
+        return [_rescaled(row, low) for row in rows]
 
     def missing(self) -> Iterable[str]:
         """Report what has to be installed, and files that are not there."""
@@ -144,11 +146,11 @@ class BertScore(Scorer):
         return weights.to(loaded.device)
 
 
-def _score(found: Sequence[Prf]) -> Score:
+def _score(rows: Sequence[Prf]) -> Score:
     """Make a score of the best of several references."""
-    if not found:
+    if not rows:
         return Score.failed("there is no reference to compare with")
-    precision, recall, f = (max(values) for values in zip(*found, strict=True))
+    precision, recall, f = (max(values) for values in zip(*rows, strict=True))
     metrics = {"bert_score": f, "bert_score_precision": precision, "bert_score_recall": recall}
     reason = f"BERTScore F {f:.4f} (precision {precision:.4f}, recall {recall:.4f})"
     return Score(points=f, reason=reason, detail={"metrics": metrics})
@@ -160,12 +162,12 @@ def _texts(path: Path) -> list[str]:
     if path.suffix != ".json":
         return text.splitlines()
     try:
-        found = json.loads(text)
+        texts = json.loads(text)
     except ValueError as error:
         raise MissingResource(f"{path} is not JSON: {error}") from None
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+    if not isinstance(texts, list) or not all(isinstance(item, str) for item in texts):
         raise MissingResource(f"{path}: a list of texts is wanted")
-    return found
+    return texts
 
 
 def _baseline(path: Path, layer: int) -> Prf:

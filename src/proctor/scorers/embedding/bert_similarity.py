@@ -37,10 +37,10 @@ class BertSimilarity(Scorer):
         """Match many answers with their references."""
         pairs = [(ctx.output, right) for ctx in contexts for right in ctx.references]
         try:
-            found = iter(self._inner.prf(pairs) if pairs else [])
+            values = iter(self._inner.prf(pairs) if pairs else [])
         except ProctorError as error:
             return [Score.failed(str(error), out_of=1.0) for _ in contexts]
-        return [self._score([next(found) for _ in ctx.references]) for ctx in contexts]
+        return [self._score([next(values) for _ in ctx.references]) for ctx in contexts]
 
     def missing(self) -> Iterable[str]:
         """Report what has to be installed, and folders that are not there."""
@@ -68,11 +68,11 @@ class BertSimilarity(Scorer):
     def _inner(self) -> BertScore:
         return BertScore(model=self.model, layer=self.layer)
 
-    def _score(self, found: Sequence[tuple[float, float, float]]) -> Score:
-        if not found:
+    def _score(self, rows: Sequence[tuple[float, float, float]]) -> Score:
+        if not rows:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        made = [(weighted(p, r, self.precision_weight), p, r, f) for p, r, f in found]
-        points, precision, recall, f = max(made)
+        weighed = [(weighted(p, r, self.precision_weight), p, r, f) for p, r, f in rows]
+        points, precision, recall, f = max(weighed)
         reason = f"precision {precision:.4f}, recall {recall:.4f}"
         detail = {"precision": precision, "recall": recall, "f": f}
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)

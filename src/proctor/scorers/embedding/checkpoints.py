@@ -105,12 +105,12 @@ def identity(model: str) -> str:
     if not is_path(model):
         revision = revision_of(model)
         return f"{model}@{revision[:12]}" if revision else model
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     folder = Path(model).expanduser()
     for path in sorted(folder.glob("*")):
         if path.is_file():
-            made.update(f"{path.name} {sha256_of(path)}\n".encode())
-    return f"{folder.name}@{made.hexdigest()[:12]}"
+            digest.update(f"{path.name} {sha256_of(path)}\n".encode())
+    return f"{folder.name}@{digest.hexdigest()[:12]}"
 
 
 def revision_of(model: str) -> str:
@@ -130,26 +130,26 @@ def revision_of(model: str) -> str:
     return Path(path).parent.name if isinstance(path, str) else ""
 
 
-def device_of(asked: str) -> str:
+def device_of(requested: str) -> str:
     """Return the device that ``auto`` stands for here: a GPU where there is one."""
-    if asked != "auto":
-        return asked
+    if requested != "auto":
+        return requested
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def precision_of(asked: str, device: str, on_gpu: str) -> str:
+def precision_of(requested: str, device: str, on_gpu: str) -> str:
     """Return the precision that ``auto`` stands for: what is said on a GPU, full elsewhere."""
-    if asked != "auto":
-        return asked
+    if requested != "auto":
+        return requested
     if not device.startswith("cuda"):
         return "float32"
     import torch
 
     # Older cards can only imitate it.
-    known = on_gpu != "bfloat16" or torch.cuda.is_bf16_supported(including_emulation=False)
-    return on_gpu if known else "float32"
+    supported = on_gpu != "bfloat16" or torch.cuda.is_bf16_supported(including_emulation=False)
+    return on_gpu if supported else "float32"
 
 
 def computed_by(device: str, precision: str, on_gpu: str) -> str:
@@ -190,7 +190,7 @@ def tokens(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:
         return []
     fast = getattr(tokenizer, "backend_tokenizer", None)
     # Called once, it sets up what it is made of, which does the rest in half the time.
-    made = tokenizer(
+    encoded = tokenizer(
         list(texts[:1] if fast is not None else texts),
         truncation=True,
         max_length=most,
@@ -199,8 +199,8 @@ def tokens(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:
     )
     if fast is not None:
         return [text.ids for text in fast.encode_batch_fast(list(texts))]
-    found: list[list[int]] = made["input_ids"]
-    return found
+    ids: list[list[int]] = encoded["input_ids"]
+    return ids
 
 
 def sent(tensor: Any, device: str) -> Any:

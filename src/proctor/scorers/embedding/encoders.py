@@ -79,8 +79,8 @@ class Encoder:
     @property
     def special(self) -> set[int]:
         """Return the tokens that stand for no word: they are matched, but not counted."""
-        found = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
-        return {token for token in found if token is not None}
+        special_ids = {self.tokenizer.cls_token_id, self.tokenizer.sep_token_id}
+        return {token for token in special_ids if token is not None}
 
     @property
     def vocabulary(self) -> int:
@@ -97,7 +97,7 @@ class Encoder:
 
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         starts = [0] * len(texts)
-        made, ids, total = [], [], 0
+        parts, ids, total = [], [], 0
         with checkpoints.computing(self.precision):
             for batch in _batches([len(texts[i]) for i in order], budget, padded=not self.packs):
                 chosen = [texts[order[i]] for i in batch]
@@ -107,8 +107,8 @@ class Encoder:
                 flat = self.sent(torch.tensor(list(chain.from_iterable(chosen))))
                 ids.append(flat)
                 lengths = [len(text) for text in chosen]
-                made.append((self._packed if self.packs else self._padded)(flat, lengths))
-            table = made[0] if len(made) == 1 else torch.cat(made)
+                parts.append((self._packed if self.packs else self._padded)(flat, lengths))
+            table = parts[0] if len(parts) == 1 else torch.cat(parts)
             return Vectors(table, torch.cat(ids), starts, [len(text) for text in texts])
 
     def _packed(self, flat: Any, lengths: Sequence[int]) -> Any:
@@ -157,20 +157,20 @@ def encoder(model: str, layer: int, device: str, precision: str) -> Encoder:
 
 def _batches(lengths: Sequence[int], budget: int, *, padded: bool) -> Iterator[range]:
     """Cut ascending lengths into ranges of at most so many tokens, filling included."""
-    start = held = 0
+    start = total = 0
     for i, length in enumerate(lengths):
-        grown = length * (i - start + 1) if padded else held + length
+        grown = length * (i - start + 1) if padded else total + length
         if i > start and grown > budget:
             yield range(start, i)
             start, grown = i, length
-        held = grown
+        total = grown
     yield range(start, len(lengths))
 
 
 def _cut(model: Any, layer: int, name: str) -> int:
     """Drop the layers above the one that is wanted, none for the last; return which that is."""
     holders = (getattr(model, at, None) for at in ("encoder", "transformer"))
-    holder = next((held for held in holders if held is not None), model)
+    holder = next((part for part in holders if part is not None), model)
     shared = hasattr(holder, "albert_layer_groups")
     at = next((at for at in ("layer", "block", "layers") if hasattr(holder, at)), "")
     if not shared and not at:
@@ -225,7 +225,7 @@ def _attend(
         return varlen_attn(*parts, *ends).unsqueeze(0), None
     import torch
 
-    made, start = [], 0
+    outputs, start = [], 0
     for count, length in packed.runs:
         end = start + count * length
         parts = [
@@ -233,9 +233,9 @@ def _attend(
             for part in (query, key, value)
         ]
         out = torch.nn.functional.scaled_dot_product_attention(*parts, scale=options["scaling"])
-        made.append(out.transpose(1, 2).flatten(0, 1))
+        outputs.append(out.transpose(1, 2).flatten(0, 1))
         start = end
-    return torch.cat(made).unsqueeze(0), None
+    return torch.cat(outputs).unsqueeze(0), None
 
 
 def _no_mask(*args: Any, **options: Any) -> None:

@@ -42,18 +42,18 @@ def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
     """Return precision, recall and F of pairs; zero where one side has nothing that counts."""
     import torch
 
-    waiting = [i for i, (said, right) in enumerate(texts) if said and right]
+    waiting = [i for i, (answer, right) in enumerate(texts) if answer and right]
     # Equal references come to lie together, and so do texts of about one length.
     waiting.sort(key=lambda i: (len(texts[i][1]), texts[i][1], len(texts[i][0])))
     sizes = Sizes.of(encoder.device)
     places: list[int] = []
-    made: list[Any] = []
+    results: list[Any] = []
     with checkpoints.computing("float32"):
         while waiting:
             lengths = (len(texts[i][0]) + len(texts[i][1]) for i in waiting)
             group = waiting[: _fitting(lengths, sizes.characters)]
             try:
-                rows, found = _matched(encoder, [texts[i] for i in group], weights, sizes)
+                rows, values = _matched(encoder, [texts[i] for i in group], weights, sizes)
             except torch.OutOfMemoryError:
                 if sizes.tokens < encoder.most:
                     raise
@@ -61,11 +61,11 @@ def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
                 sizes = sizes.halved
                 continue
             places += [group[row] for row in rows]
-            made.append(found)
+            results.append(values)
             waiting = waiting[len(group) :]
         scores = torch.zeros(len(texts), 3)
-        if made:
-            scores[places] = torch.cat(made).cpu()
+        if results:
+            scores[places] = torch.cat(results).cpu()
     return [(p, r, f) for p, r, f in scores.tolist()]
 
 
@@ -77,16 +77,16 @@ def _matched(
 
     texts = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
     vectors = encoder.vectors(encoder.tokens(list(texts)), sizes.tokens)
-    sides = [(texts[said], texts[right]) for said, right in pairs]
-    spans = [(vectors.lengths[said], vectors.lengths[right]) for said, right in sides]
+    sides = [(texts[answer], texts[right]) for answer, right in pairs]
+    spans = [(vectors.lengths[answer], vectors.lengths[right]) for answer, right in sides]
     order = sorted(range(len(pairs)), key=lambda i: spans[i])
-    made = []
+    parts = []
     for batch in _batches([spans[i] for i in order], vectors.table.shape[1], sizes.cells):
         rows = [sides[order[i]] for i in batch]
-        said = _Side.of(encoder, vectors, [row[0] for row in rows], weights)
+        answer = _Side.of(encoder, vectors, [row[0] for row in rows], weights)
         right = _Side.of(encoder, vectors, [row[1] for row in rows], weights)
-        made.append(_greedy(said, right))
-    return order, torch.cat(made)
+        parts.append(_greedy(answer, right))
+    return order, torch.cat(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +106,23 @@ class _Side:
         place = torch.arange(int(lengths.max())).unsqueeze(0)
         where = encoder.sent((starts + place).clamp_max_(len(vectors.table) - 1))
         mask = encoder.sent(place < lengths)
-        found = torch.nn.functional.normalize(vectors.table[where].float(), dim=-1)
-        return cls(found, mask, weights[vectors.ids[where]] * mask)
+        normalized = torch.nn.functional.normalize(vectors.table[where].float(), dim=-1)
+        return cls(normalized, mask, weights[vectors.ids[where]] * mask)
 
 
-def _greedy(said: _Side, right: _Side) -> Any:
+def _greedy(answer: _Side, right: _Side) -> Any:
     """Match both ways; a token of no weight may be somebody's partner, but has no say itself."""
     import torch
 
-    close = torch.bmm(said.vectors, right.vectors.transpose(1, 2)).clamp_max_(1.0)
-    close.masked_fill_(~(said.mask.unsqueeze(2) & right.mask.unsqueeze(1)), -1.0)
-    totals = said.weights.sum(1), right.weights.sum(1)
-    precision = (close.amax(2) * said.weights).sum(1) / totals[0]
+    close = torch.bmm(answer.vectors, right.vectors.transpose(1, 2)).clamp_max_(1.0)
+    close.masked_fill_(~(answer.mask.unsqueeze(2) & right.mask.unsqueeze(1)), -1.0)
+    totals = answer.weights.sum(1), right.weights.sum(1)
+    precision = (close.amax(2) * answer.weights).sum(1) / totals[0]
     recall = (close.amax(1) * right.weights).sum(1) / totals[1]
     both = 2 * precision * recall / (precision + recall)
     nothing = (totals[0] == 0) | (totals[1] == 0)
-    made = torch.stack((precision, recall, both), dim=1)
-    return made.masked_fill(nothing.unsqueeze(1), 0.0).nan_to_num(nan=0.0)
+    scores = torch.stack((precision, recall, both), dim=1)
+    return scores.masked_fill(nothing.unsqueeze(1), 0.0).nan_to_num(nan=0.0)
 
 
 def _batches(spans: Sequence[tuple[int, int]], width: int, cells: int) -> Iterator[range]:

@@ -45,10 +45,10 @@ class HedgingLanguage(Scorer):
         texts = [self._texts(ctx.output) for ctx in contexts]
         pairs = [(text, self.sentence) for parts in texts for text in parts]
         try:
-            found = iter(self._inner.prf(pairs))
+            values = iter(self._inner.prf(pairs))
         except ProctorError as error:
             return [Score.failed(str(error), out_of=1.0) for _ in contexts]
-        return [self._score([(next(found)[2], text) for text in parts]) for parts in texts]
+        return [self._score([(next(values)[2], text) for text in parts]) for parts in texts]
 
     def missing(self) -> Iterable[str]:
         """Report what has to be installed, and folders that are not there."""
@@ -82,8 +82,8 @@ class HedgingLanguage(Scorer):
         parts = [part for part in parts if part][:MOST_SENTENCES]
         return [answer, *parts] if len(parts) > 1 else [answer]
 
-    def _score(self, found: Sequence[tuple[float, str]]) -> Score:
-        value, text = max(found, key=lambda pair: pair[0])
+    def _score(self, similarities: Sequence[tuple[float, str]]) -> Score:
+        value, text = max(similarities, key=lambda pair: pair[0])
         detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
         hedges = value >= self.threshold
         sign = "at or above" if hedges else "below"

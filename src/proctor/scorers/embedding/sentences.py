@@ -80,29 +80,29 @@ def _punkt() -> Callable[[str], list[str]] | None:
 
 def by_rules(text: str) -> list[str]:
     """Cut a text after marks that end a sentence; new lines alone end none."""
-    made, start = [], 0
-    for found in _MARK.finditer(text):
-        if _is_end(text, found):
-            made.append(text[start : found.end("run" if found["gap"] is None else "close")])
-            start = found.end()
-    made.append(text[start:].rstrip())
-    return [sentence for sentence in made if sentence]
+    sentences, start = [], 0
+    for mark in _MARK.finditer(text):
+        if _is_end(text, mark):
+            sentences.append(text[start : mark.end("run" if mark["gap"] is None else "close")])
+            start = mark.end()
+    sentences.append(text[start:].rstrip())
+    return [sentence for sentence in sentences if sentence]
 
 
-def _is_end(text: str, found: re.Match[str]) -> bool:
-    before = text[max(0, found.start() - _BACK) : found.start()]
+def _is_end(text: str, mark: re.Match[str]) -> bool:
+    before = text[max(0, mark.start() - _BACK) : mark.start()]
     stem = before.split()[-1].lower() if before and not before[-1].isspace() else ""
     stem = stem.lstrip("\"'([{*_`")
-    if found["gap"] is None and not stem[-1:].isalnum():
+    if mark["gap"] is None and not stem[-1:].isalnum():
         return False
-    if found["run"].strip("."):
+    if mark["run"].strip("."):
         return True
     # Where something is closed after the dot, the next word tells nothing.
-    tells = found["gap"] is not None and not found["close"]
-    following = text[found.end() : found.end() + _BACK].split(maxsplit=1)[0] if tells else ""
+    tells = mark["gap"] is not None and not mark["close"]
+    following = text[mark.end() : mark.end() + _BACK].split(maxsplit=1)[0] if tells else ""
     large, small = following[:1].isupper(), following[:1].islower()
     word = following.rstrip("\"')]}.,;:?!").lower()
-    if len(found["run"]) > 1 or {stem, stem.rsplit("-", 1)[-1]} & _ABBREVIATIONS:
+    if len(mark["run"]) > 1 or {stem, stem.rsplit("-", 1)[-1]} & _ABBREVIATIONS:
         return large and word in _OPENERS
     if len(stem) == 1 and stem.isalpha():
         return stem not in _LETTERS and not small and (not large or word in _COMMON)

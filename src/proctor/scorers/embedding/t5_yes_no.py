@@ -14,7 +14,7 @@ ON_GPU = "tf32"
 """The precision that ``auto`` means there: half precision moves values in the third digit."""
 _KINDS = ("t5", "mt5", "umt5")
 _BIASED = "proctor_biased"
-_HELD: ContextVar[dict[tuple[int, int], tuple[Any, Any, Any]]] = ContextVar("held")
+_BIASES: ContextVar[dict[tuple[int, int], tuple[Any, Any, Any]]] = ContextVar("biases")
 """What is added to attention in all layers alike, made once for a batch."""
 
 
@@ -36,7 +36,7 @@ class Answerer:
             self.model.lm_head.weight[words].float(), requires_grad=False
         )
         # In half precision the last step would round the difference of the two away.
-        head.register_forward_pre_hook(lambda _, given: (given[0].float(),))
+        head.register_forward_pre_hook(lambda _, inputs: (inputs[0].float(),))
         self.model.lm_head = head
         _teach_bias(self.model)
         self.budget = 2**15 if device.startswith("cuda") else 2**11
@@ -48,13 +48,13 @@ class Answerer:
         unique = {question: i for i, question in enumerate(dict.fromkeys(questions))}
         texts = checkpoints.tokens(self.tokenizer, list(unique), MOST_TOKENS)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        made: list[Any] = []
+        margins: list[Any] = []
         done = 0
         with checkpoints.computing(self.precision):
             while done < len(order):
                 count = self._fitting([len(texts[i]) for i in order[done:]])
                 try:
-                    made.append(self._asked([texts[i] for i in order[done : done + count]]))
+                    margins.append(self._margins([texts[i] for i in order[done : done + count]]))
                 except torch.OutOfMemoryError:
                     if count == 1:
                         raise
@@ -62,16 +62,16 @@ class Answerer:
                     self.budget //= 2
                     continue
                 done += count
-            values = torch.cat(made).cpu().double().sigmoid().tolist() if made else []
-        found = dict(zip(order, values, strict=True))
-        return [found[unique[question]] for question in questions]
+            values = torch.cat(margins).cpu().double().sigmoid().tolist() if margins else []
+        by_question = dict(zip(order, values, strict=True))
+        return [by_question[unique[question]] for question in questions]
 
     def _fitting(self, lengths: Sequence[int]) -> int:
         """Count how many of ascending lengths fit, filled up to the longest, but at least one."""
         most = (i for i, length in enumerate(lengths) if i and (i + 1) * length > self.budget)
         return next(most, len(lengths))
 
-    def _asked(self, texts: Sequence[Sequence[int]]) -> Any:
+    def _margins(self, texts: Sequence[Sequence[int]]) -> Any:
         """Return by how much yes is ahead of no; the odds of the two, as a logarithm."""
         import torch
 
@@ -83,7 +83,7 @@ class Answerer:
         if len(texts[0]) < longest:
             mask = (torch.arange(longest).unsqueeze(0) < lengths).long()
             mask = checkpoints.sent(mask, self.device)
-        token = _HELD.set({})
+        token = _BIASES.set({})
         try:
             logits = self.model(
                 input_ids=checkpoints.sent(filled, self.device),
@@ -92,7 +92,7 @@ class Answerer:
                 use_cache=False,
             ).logits[:, 0]
         finally:
-            _HELD.reset(token)
+            _BIASES.reset(token)
         return logits[:, 0] - logits[:, 1]
 
 
@@ -130,16 +130,16 @@ def _bias(places: Any, mask: Any, dtype: Any) -> Any:
     """Return what is added for relative positions and for what is masked."""
     if places is None:
         return mask
-    held = _HELD.get()
+    cache = _BIASES.get()
     at = id(places), id(mask)
-    if at not in held:
+    if at not in cache:
         import torch
 
-        made = places.to(dtype)
+        bias = places.to(dtype)
         if mask is not None and mask.dtype == torch.bool:
-            made = torch.where(mask, made, torch.finfo(dtype).min)
+            bias = torch.where(mask, bias, torch.finfo(dtype).min)
         elif mask is not None:
-            made = made + mask
+            bias = bias + mask
         # The quick kernels want the last dimension in one piece.
-        held[at] = made.contiguous(), places, mask
-    return held[at][0]
+        cache[at] = bias.contiguous(), places, mask
+    return cache[at][0]

@@ -93,8 +93,8 @@ class UniEval(Scorer):
 
     def missing(self) -> Iterable[str]:
         """Report what has to be installed, and folders that are not there."""
-        found = (self._model(dimension) for dimension in self._known)
-        return checkpoints.missing("UniEval", found)
+        models = (self._model(dimension) for dimension in self._valid_dimensions)
+        return checkpoints.missing("UniEval", models)
 
     def toolchain(self) -> str:
         """Return the checkpoints, the libraries, the precision, and how sentences are cut."""
@@ -114,24 +114,26 @@ class UniEval(Scorer):
                 yield f"questions: {name!r} should be of the form task-dimension"
             wrong = [place for place in question.places if place not in PLACES]
             if wrong or "output" not in question.places:
-                known = ", ".join(f"{{{place}}}" for place in PLACES)
+                places = ", ".join(f"{{{place}}}" for place in PLACES)
                 fault = f"{{{wrong[0]}}} is no place" if wrong else "there is no {output}"
-                yield f"questions: {name!r}: {fault} (known are {known})"
+                yield f"questions: {name!r}: {fault} (known are {places})"
 
     @cached_property
     def _questions(self) -> Mapping[str, UniEvalQuestion]:
         return {**_published()[1], **self.questions}
 
     @property
-    def _known(self) -> list[str]:
+    def _valid_dimensions(self) -> list[str]:
         return [dimension for dimension in self.dimensions if dimension in self._questions]
 
     @cached_property
     def _toolchain(self) -> str:
-        models = dict.fromkeys(self._model(dimension) for dimension in self._known)
+        models = dict.fromkeys(self._model(dimension) for dimension in self._valid_dimensions)
         parts = [checkpoints.identity(model) for model in models if model]
         parts.append(checkpoints.computed_by(self.device, self.precision, ON_GPU))
-        if any(self._questions[dimension].of == "sentences" for dimension in self._known):
+        if any(
+            self._questions[dimension].of == "sentences" for dimension in self._valid_dimensions
+        ):
             parts.append(sentences.splitter_name())
         return " ".join(parts)
 
@@ -144,32 +146,36 @@ class UniEval(Scorer):
             raise MissingResource(lacking)
         device = checkpoints.device_of(self.device)
         precision = checkpoints.precision_of(self.precision, device, ON_GPU)
-        asked = [self._asked(ctx) for ctx in contexts]
+        questions = [self._questions_of(ctx) for ctx in contexts]
         places = {d: checkpoints.located(self._model(d)) for d in self.dimensions}
         values: dict[tuple[str, str], float] = {}
         for place in dict.fromkeys(places.values()):
             mine = [d for d in self.dimensions if places[d] == place]
-            wanted = [text for row in asked for d in mine for text in row.get(d, ())]
-            found = answerer(place, device, precision).likely(wanted) if wanted else []
-            values.update({(place, t): v for t, v in zip(wanted, found, strict=True)})
+            question_texts = [text for row in questions for d in mine for text in row.get(d, ())]
+            probabilities = (
+                answerer(place, device, precision).likely(question_texts) if question_texts else []
+            )
+            values.update(
+                {(place, t): v for t, v in zip(question_texts, probabilities, strict=True)}
+            )
         return [
             self._score({d: [values[places[d], t] for t in texts] for d, texts in row.items()})
-            for row in asked
+            for row in questions
         ]
 
-    def _asked(self, ctx: ScoreContext) -> dict[str, list[str]]:
+    def _questions_of(self, ctx: ScoreContext) -> dict[str, list[str]]:
         """Return the questions of each dimension; none for one that is worth nothing anyway."""
         texts = self._filling(ctx)
         parts = {"text": [ctx.output] if self.asks_always or ctx.output.strip() else []}
         if any(self._questions[dimension].of == "sentences" for dimension in self.dimensions):
             parts["sentences"] = sentences.split(ctx.output)
-        made: dict[str, list[str]] = {}
+        questions: dict[str, list[str]] = {}
         for dimension in self.dimensions:
             question = self._questions[dimension]
             rest = [place for place in question.places if place != "output"]
             if self.asks_always or all(texts[place].strip() for place in rest):
-                made[dimension] = [question.filled(texts, part) for part in parts[question.of]]
-        return made
+                questions[dimension] = [question.filled(texts, part) for part in parts[question.of]]
+        return questions
 
     def _filling(self, ctx: ScoreContext) -> Mapping[str, str]:
         """Return the texts that questions are filled in with."""
@@ -179,11 +185,11 @@ class UniEval(Scorer):
             "context": " ".join(ctx.context),
         }
 
-    def _score(self, found: Mapping[str, Sequence[float]]) -> Score:
+    def _score(self, by_dimension: Mapping[str, Sequence[float]]) -> Score:
         metrics: dict[str, Json] = {}
-        for dimension, values in found.items():
+        for dimension, values in by_dimension.items():
             metrics[_row(dimension)] = self._folded(self._questions[dimension], values)
-        left_out = [_row(d) for d in self.dimensions if d not in found]
+        left_out = [_row(d) for d in self.dimensions if d not in by_dimension]
         detail = {"metrics": metrics, **({"left_out": left_out} if left_out else {})}
         if not metrics:
             reason = "the case has nothing to fill into the questions"
@@ -207,7 +213,7 @@ def _published() -> tuple[Mapping[str, str], Mapping[str, UniEvalQuestion]]:
     """Return the models and the questions of UniEval's authors."""
     data = json_bytes.loads(files(__package__).joinpath("unieval_questions.json").read_bytes())
     return data["models"], {
-        name: UniEvalQuestion(**said) for name, said in data["questions"].items()
+        name: UniEvalQuestion(**fields) for name, fields in data["questions"].items()
     }
 
 
@@ -225,7 +231,7 @@ def _row(dimension: str) -> str:
     return "-".join(reversed(dimension.split("-", 1)))
 
 
-def _unknown(dimension: str, known: Iterable[str]) -> str:
-    names = sorted(known)
+def _unknown(dimension: str, dimensions: Iterable[str]) -> str:
+    names = sorted(dimensions)
     meant = suggest(dimension, names, listed=names, cutoff=LOOSELY)
     return f"dimensions: there is no {dimension!r} ({meant})"

@@ -50,8 +50,8 @@ class QaCorrectness(Scorer):
         context = context_of(ctx)
         if not context:
             return _without_context()
-        told = {"question": ctx.prompt, "context": context, "answer": ctx.output}
-        return await self._ask(ctx, told)
+        texts = {"question": ctx.prompt, "context": context, "answer": ctx.output}
+        return await self._ask(ctx, texts)
 
     async def _ask(self, ctx: ScoreContext, told: Mapping[str, str]) -> Score:
         asked = Question(prompt=self.prompt, verdict=Correct, untrusted=told, tries=self.tries)
@@ -92,7 +92,7 @@ class Hallucination(Scorer):
         context = context_of(ctx)
         if not context:
             return _without_context()
-        asked = Question(
+        question = Question(
             prompt="bench_hallucination",
             verdict=Supported,
             untrusted={"context": context, "answer": ctx.output},
@@ -100,7 +100,7 @@ class Hallucination(Scorer):
         )
         return await decide(
             ctx,
-            asked,
+            question,
             lambda it: Decision(points=float(it.result == "supported"), reason=it.reason),
         )
 

@@ -16,12 +16,12 @@ PostIndex = Annotated[int | None, Field(strict=True)]
 
 def rounds_in(ctx: ScoreContext) -> list[Json]:
     """Return the rounds of an attempt; those of a model are made of what was said."""
-    if found := rounds_of(ctx.attempt):
-        return list(found)
+    if rounds := rounds_of(ctx.attempt):
+        return list(rounds)
     return [
-        Round.of(asked.content, reply.content).to_json()
-        for asked, reply in pairwise(spoken(ctx))
-        if asked.role == "user" and reply.role == "assistant"
+        Round.of(question.content, reply.content).to_json()
+        for question, reply in pairwise(spoken(ctx))
+        if question.role == "user" and reply.role == "assistant"
     ] or [Round.of(ctx.prompt, ctx.output).to_json()]
 
 
@@ -39,7 +39,7 @@ def chosen(rounds: Sequence[Json], post_index: int | None) -> tuple[Json, str]:
 
 def spoken(ctx: ScoreContext) -> list[Message]:
     """Return what user and agent said to each other, to the last reply of the agent."""
-    said = [message for message in ctx.transcript if message.role in ("user", "assistant")]
-    while said and said[-1].role == "user":
-        said.pop()
-    return said
+    messages = [message for message in ctx.transcript if message.role in ("user", "assistant")]
+    while messages and messages[-1].role == "user":
+        messages.pop()
+    return messages

@@ -37,14 +37,14 @@ class Judged(Scorer):
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask whether the criterion is fulfilled."""
-        asked = Question(
+        question = Question(
             prompt="judge_yes_no",
             verdict=YesNo,
             untrusted={**_around(ctx), "criterion": self.question},
             tries=self.tries,
         )
         return await decide(
-            ctx, asked, lambda it: Decision(points=float(it.result == "yes"), reason=it.reason)
+            ctx, question, lambda it: Decision(points=float(it.result == "yes"), reason=it.reason)
         )
 
     def prompt_key(self, language: str) -> str:
@@ -174,7 +174,7 @@ class Rating(Scorer):
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask for the rating."""
-        asked = Question(
+        question = Question(
             prompt="judge_rating",
             verdict=_rated(self.low, self.high),
             trusted={"low": str(self.low), "high": str(self.high)},
@@ -182,7 +182,7 @@ class Rating(Scorer):
             tries=self.tries,
             out_of=self.full_marks,
         )
-        return await decide(ctx, asked, self._meaning)
+        return await decide(ctx, question, self._meaning)
 
     def _meaning(self, verdict: Any) -> Decision:
         """Return the points that a rating gives, saying so where they are not the rating."""

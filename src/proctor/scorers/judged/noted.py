@@ -23,11 +23,11 @@ class Noted(Scorer):
         reason = str(notes.get("reason") or "")
         if self.key not in notes:
             return Score.failed(f"the dialogue noted nothing as {self.key!r}", out_of=1.0)
-        found = notes[self.key]
-        if found is None:
+        value = notes[self.key]
+        if value is None:
             return Score(status=ScoreStatus.NOT_APPLICABLE, reason=reason)
-        if isinstance(found, bool):
-            return Score(points=float(found), out_of=1.0, reason=reason)
-        if isinstance(found, int | float) and isfinite(found):
-            return Score(points=float(found), out_of=None, reason=reason)
+        if isinstance(value, bool):
+            return Score(points=float(value), out_of=1.0, reason=reason)
+        if isinstance(value, int | float) and isfinite(value):
+            return Score(points=float(value), out_of=None, reason=reason)
         return Score.failed(f"what the dialogue noted as {self.key!r} is no number", out_of=1.0)

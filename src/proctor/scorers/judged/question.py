@@ -75,11 +75,13 @@ async def decide(
         )
     except JudgeError as error:
         return failed(error, question)
-    made = meaning(ruling.verdict)
+    decision = meaning(ruling.verdict)
     detail = {**question.detail, **record(ruling, meaning)}
     if ruling.tied:
         return _divided(ctx.judge.tie, ruling, question, meaning, detail)
-    return Score(points=made.points, out_of=question.out_of, reason=made.reason, detail=detail)
+    return Score(
+        points=decision.points, out_of=question.out_of, reason=decision.reason, detail=detail
+    )
 
 
 def _divided(
@@ -90,30 +92,32 @@ def _divided(
     detail: Mapping[str, Json],
 ) -> Score:
     """Make the score of a criterion on which the judges are evenly divided."""
-    made = meaning(ruling.verdict)
+    decision = meaning(ruling.verdict)
     votes = Counter(meaning(one.verdict).points for one in ruling.panel if one.verdict is not None)
-    told = " to ".join(str(count) for _, count in votes.most_common())
+    counts = " to ".join(str(count) for _, count in votes.most_common())
     detail = {**detail, "tie": tie}
     if tie == "unscored":
         return Score.failed(
-            f"the judges are divided, {told}, and a tie is unscored (--tie)",
+            f"the judges are divided, {counts}, and a tie is unscored (--tie)",
             out_of=question.out_of,
             detail=detail,
         )
-    points = made.points
+    points = decision.points
     if tie == "half":
         most = max(votes.values())
         points = mean(value for value, count in votes.items() if count == most)
-    reason = f"the judges are divided, {told}, and a tie gives {points:g} (--tie): {made.reason}"
+    reason = (
+        f"the judges are divided, {counts}, and a tie gives {points:g} (--tie): {decision.reason}"
+    )
     return Score(points=points, out_of=question.out_of, reason=reason, detail=detail)
 
 
 def record(ruling: Ruling[Any], meaning: Callable[[Any], Decision]) -> dict[str, Json]:
     """Return what is kept of a ruling: how it came about, the verdict, and every judge's own."""
-    made = {**ruling.record(), **ruling.verdict.model_dump(mode="json", warnings=False)}
+    recorded = {**ruling.record(), **ruling.verdict.model_dump(mode="json", warnings=False)}
     if ruling.panel:
-        made["panel"] = [_member(member, meaning) for member in ruling.panel]
-    return made
+        recorded["panel"] = [_member(member, meaning) for member in ruling.panel]
+    return recorded
 
 
 def failed(error: JudgeError, question: Question) -> Score:

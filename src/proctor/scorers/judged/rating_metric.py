@@ -71,7 +71,7 @@ class RatingMetric(Scorer):
 
     async def score(self, ctx: ScoreContext) -> Score:
         """Ask for the rating."""
-        asked = Question(prompt="metric_verdict", verdict=Rated, untrusted={}, out_of=None)
+        question = Question(prompt="metric_verdict", verdict=Rated, untrusted={}, out_of=None)
         if ctx.judge is None:
             return Score.failed("there is no judge to ask (fix: name one with --judge)")
         texts = RatingTexts(self, ctx)
@@ -80,13 +80,15 @@ class RatingMetric(Scorer):
                 texts.verdict, Rated, tries=self.tries, reader=self._talk(texts)
             )
         except JudgeError as error:
-            return failed(error, asked)
-        made = _meaning(ruling.verdict)
-        detail: dict[str, Json] = {"metrics": {self.metric: made.points}}
+            return failed(error, question)
+        decision = _meaning(ruling.verdict)
+        detail: dict[str, Json] = {"metrics": {self.metric: decision.points}}
         if ruling.rung in ("logprobs", "talk"):
             detail["response"] = ruling.raw[-1] if ruling.raw else ""
         return Score(
-            points=made.points, reason=made.reason, detail={**detail, **record(ruling, _meaning)}
+            points=decision.points,
+            reason=decision.reason,
+            detail={**detail, **record(ruling, _meaning)},
         )
 
     def _talk(self, texts: "RatingTexts") -> Talk[Rated] | None:
@@ -134,7 +136,7 @@ class RatingTexts:
         words = {
             "caution": self._caution,
             "task": self._task,
-            "reference": self._known or "",
+            "reference": self._shown_reference or "",
             "metric": self.scorer.metric,
         }
         text = self._load("metric_verdict").fill(words)
@@ -149,10 +151,10 @@ class RatingTexts:
     @property
     def second_turn(self) -> Message | None:
         """Return the reference with the wish to rate again; none where there is none."""
-        if self._known is None:
+        if self._shown_reference is None:
             return None
         again = self._load("metric_compare").fill({"metric": self.scorer.metric})
-        return self._pen.message(f"{self._known}\n\n{again}")
+        return self._pen.message(f"{self._shown_reference}\n\n{again}")
 
     @cached_property
     def _pen(self) -> prompts.Pen:
@@ -180,7 +182,7 @@ class RatingTexts:
         return fill(scorer.prompt or self._load("metric_frame").text, values)
 
     @property
-    def _known(self) -> str | None:
+    def _shown_reference(self) -> str | None:
         if self.reference is None:
             return None
         right = self.scorer.metric.lower() == CORRECTNESS
@@ -205,8 +207,8 @@ class _FirstToken(Talk[Rated]):
         messages, again = self.texts.first_turn, self.texts.second_turn
         reply = await voice.say(messages, max_tokens=1, top_logprobs=ALTERNATIVES)
         if again is not None and reply.logprobs:
-            said = Message(role="assistant", content=reply.text or "")
-            messages = (*messages, said, again)
+            answer = Message(role="assistant", content=reply.text or "")
+            messages = (*messages, answer, again)
             reply = await voice.say(messages, max_tokens=1, top_logprobs=ALTERNATIVES)
         rating = expected(reply.logprobs)
         return None if rating is None else heard(rating)
@@ -228,16 +230,16 @@ def expected(logprobs: Mapping[str, float]) -> float | None:
 def fill(template: str, values: Mapping[str, str]) -> str:
     """Put values into the places of a prompt file's template, all at once, as ``format`` does."""
 
-    def value(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0][0]
-        return values.get(found[1], found[0])
+    def value(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0][0]
+        return values.get(match[1], match[0])
 
     return _PLACE.sub(value, template)
 
 
 def _places(template: str) -> set[str]:
-    return {found[1] for found in _PLACE.finditer(template) if found[1] is not None}
+    return {match[1] for match in _PLACE.finditer(template) if match[1] is not None}
 
 
 def heard(rating: float) -> Rated:

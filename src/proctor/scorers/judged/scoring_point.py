@@ -21,7 +21,7 @@ _ANSWER = re.compile(r"\W*(yes|no)\s*(?:\Z|[^\w\s])", re.IGNORECASE)
 _WORD = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
-def _said(value: Any) -> Any:
+def _as_word(value: Any) -> Any:
     """Return both shapes of an answer, a word or a truth value, as the word."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -32,16 +32,16 @@ class Hit(SpokenVerdict, BaseModel):
     """Hold whether a statement holds."""
 
     reason: str = ""
-    is_hit: Annotated[Literal["yes", "no"], BeforeValidator(_said)]
+    is_hit: Annotated[Literal["yes", "no"], BeforeValidator(_as_word)]
 
     @classmethod
     def from_words(cls, text: str) -> Self | None:
         """Read a reply that is no JSON but begins with a plain yes or no, and never the other."""
-        found = _ANSWER.match(text)
+        match = _ANSWER.match(text)
         words = {word.lower() for word in _WORD.findall(text)}
-        if found is None or len(words) != 1:
+        if match is None or len(words) != 1:
             return None
-        return cls(reason=text, is_hit="yes" if found[1].lower() == "yes" else "no")
+        return cls(reason=text, is_hit="yes" if match[1].lower() == "yes" else "no")
 
 
 @dataclass(frozen=True)

@@ -63,14 +63,14 @@ class SummaryQuality(Scorer):
     async def _ask(
         self, ctx: ScoreContext, first: str, second: str, worth: Mapping[str, float]
     ) -> Score:
-        asked = Question(
+        question = Question(
             prompt=self.prompt,
             verdict=Better,
             untrusted=about(ctx, first, second),
             tries=self.tries,
         )
         return await decide(
-            ctx, asked, lambda it: Decision(points=worth.get(it.better, 0.5), reason=it.reason)
+            ctx, question, lambda it: Decision(points=worth.get(it.better, 0.5), reason=it.reason)
         )
 
 
@@ -89,8 +89,8 @@ def _folded(first: Score, second: Score) -> Score:
     detail = {
         "category": CATEGORIES[points],
         "orders": [
-            {"first": name, "points": score.points, **told}
-            for name, score, told in zip(
+            {"first": name, "points": score.points, **order_detail}
+            for name, score, order_detail in zip(
                 ("reference", "candidate"), (first, second), details, strict=True
             )
         ],
@@ -104,6 +104,6 @@ def _usage(details: Iterable[Mapping[str, Json]]) -> Mapping[str, Json]:
     """Add up what both questions took, where the run's sums look for it."""
     from proctor.core.fingerprint import plain
 
-    total = sum((Usage(**(told.get("usage") or {})) for told in details), Usage())
-    made: Mapping[str, Json] = plain(total)
-    return made
+    total = sum((Usage(**(detail.get("usage") or {})) for detail in details), Usage())
+    usage: Mapping[str, Json] = plain(total)
+    return usage

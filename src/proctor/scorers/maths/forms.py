@@ -88,7 +88,7 @@ _UNITS: Mapping[str, Mapping[str, Fraction]] = {
     "money": {"cent": Fraction(1, 100), "dollar": Fraction(1)},
     "angle": {"degree": Fraction(1)},
 }
-_KNOWN: Mapping[str, tuple[str, Fraction]] = {
+_UNIT_BY_NAME: Mapping[str, tuple[str, Fraction]] = {
     word: (kind, size)
     for kind, rows in _UNITS.items()
     for words, size in rows.items()
@@ -155,49 +155,49 @@ def plain_number(text: str) -> Fraction | None:
     words = number_words(text)
     if words is not None:
         return words
-    if found := _MIXED.match(text):
-        return _mixed(found) if len(text) <= _MAGNITUDE else None
+    if match := _MIXED.match(text):
+        return _mixed(match) if len(text) <= _MAGNITUDE else None
     text = _SPACED.sub(lambda m: m[0].replace(" ", ""), text)
     text = _SCIENTIFIC.sub(r"\1*10^\2", text)
     text = re.sub(r"\s+(?!\d)|(?<!\d)\s+", "", text)
     if _NUMERAL.match(text):
         return Fraction(text.rstrip(".")) if len(text) <= _MAGNITUDE else None
-    if (found := _SLASHED.match(text)) and len(text) <= _MAGNITUDE and int(found[2]):
-        return Fraction(int(found[1]), int(found[2]))
-    if (found := _POWER.match(text)) and len(text) <= _MAGNITUDE:
-        return Fraction(found[1].rstrip(".")) * Fraction(10) ** int(found[2])
+    if (match := _SLASHED.match(text)) and len(text) <= _MAGNITUDE and int(match[2]):
+        return Fraction(int(match[1]), int(match[2]))
+    if (match := _POWER.match(text)) and len(text) <= _MAGNITUDE:
+        return Fraction(match[1].rstrip(".")) * Fraction(10) ** int(match[2])
     return _fraction(text)
 
 
 def counted_things(text: str) -> Fraction | None:
     """Return the number in a text that goes on with words for what is counted."""
-    found = _THINGS.match(_TEXT.sub(r" \1 ", text).strip())
-    if found is None or _NOT_THINGS & set(found[2].lower().replace(",", " ").split()):
+    match = _THINGS.match(_TEXT.sub(r" \1 ", text).strip())
+    if match is None or _NOT_THINGS & set(match[2].lower().replace(",", " ").split()):
         return None
-    return plain_number(found[1])
+    return plain_number(match[1])
 
 
-def _mixed(found: re.Match[str]) -> Fraction | None:
-    whole, above, below = int(found[2]), int(found[3]), int(found[4])
+def _mixed(match: re.Match[str]) -> Fraction | None:
+    whole, above, below = int(match[2]), int(match[3]), int(match[4])
     if not below:
         return None
-    return (whole + Fraction(above, below)) * (-1 if found[1] == "-" else 1)
+    return (whole + Fraction(above, below)) * (-1 if match[1] == "-" else 1)
 
 
 def _fraction(text: str) -> Fraction | None:
-    found = _FRACTION.match(text) if len(text) <= _MAGNITUDE else None
-    if found is None:
+    match = _FRACTION.match(text) if len(text) <= _MAGNITUDE else None
+    if match is None:
         return None
-    above, below = int(found[2] or found[4]), int(found[3] or found[5])
+    above, below = int(match[2] or match[4]), int(match[3] or match[5])
     if below == 0:
         return None
-    return Fraction(-above if found[1] == "-" else above, below)
+    return Fraction(-above if match[1] == "-" else above, below)
 
 
 def percent(text: str) -> Fraction | None:
     """Return the number before a percent sign or word at the end of a text."""
-    found = re.search(_PERCENT.pattern + r"\Z", text.strip(), re.I)
-    return plain_number(text.strip()[: found.start()]) if found else None
+    match = re.search(_PERCENT.pattern + r"\Z", text.strip(), re.I)
+    return plain_number(text.strip()[: match.start()]) if match else None
 
 
 def ungrouped(text: str) -> str:
@@ -207,16 +207,16 @@ def ungrouped(text: str) -> str:
 
 def quantity(text: str) -> Quantity | None:
     """Split a text into its number and a unit that is known."""
-    found = _QUANTITY.match(_LAYOUT.sub(" ", _TEXT.sub(r" \1", text)).strip())
-    if found is None:
+    match = _QUANTITY.match(_LAYOUT.sub(" ", _TEXT.sub(r" \1", text)).strip())
+    if match is None:
         return None
-    unit = found["unit"]
-    known = _KNOWN.get(unit if len(unit) == 1 else unit.lower())
-    number = found["number"].strip()
-    if known is None or (len(unit) == 1 and plain_number(number) is None):
+    unit = match["unit"]
+    kind_and_size = _UNIT_BY_NAME.get(unit if len(unit) == 1 else unit.lower())
+    number = match["number"].strip()
+    if kind_and_size is None or (len(unit) == 1 and plain_number(number) is None):
         return None
-    kind, size = known
-    raised = _raised(found)
+    kind, size = kind_and_size
+    raised = _raised(match)
     return Quantity(number=number, kind=f"{kind}^{raised}", size=size**raised)
 
 
@@ -229,8 +229,8 @@ def words_alone(text: str) -> str:
 
 def choice_letter(text: str) -> str:
     """Return the letter of a choice, with or without parentheses."""
-    found = re.fullmatch(r"\(?\s*([A-J])\s*[).]?", _TEXT.sub(r"\1", text).strip())
-    return found[1] if found else ""
+    match = re.fullmatch(r"\(?\s*([A-J])\s*[).]?", _TEXT.sub(r"\1", text).strip())
+    return match[1] if match else ""
 
 
 def number_words(text: str) -> Fraction | None:
@@ -265,10 +265,10 @@ def _counted(words: list[str]) -> int | None:
     return total + group if last in _WORDS or last in _SCALES or last == "hundred" else None
 
 
-def _raised(found: re.Match[str]) -> int:
-    if found["raised"]:
-        return int(found["raised"])
-    if found["sign"]:
-        return "²³".index(found["sign"]) + 2
-    before = (found["power"] or "").lower()
+def _raised(match: re.Match[str]) -> int:
+    if match["raised"]:
+        return int(match["raised"])
+    if match["sign"]:
+        return "²³".index(match["sign"]) + 2
+    before = (match["power"] or "").lower()
     return 3 if before == "cubic" else 2 if before else 1

@@ -99,9 +99,9 @@ def _jieba() -> Callable[[str], list[str]] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
-    made: Any = jieba.Tokenizer()
+    tokenizer: Any = jieba.Tokenizer()
     # Its own way would be to read and write a file in a folder that everybody may write to.
-    made.FREQ, made.total = made.gen_pfdict(made.get_dict_file())
-    made.initialized = True
-    cut: Callable[[str], list[str]] = made.lcut
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    cut: Callable[[str], list[str]] = tokenizer.lcut
     return cut

@@ -36,10 +36,10 @@ def bleu(hits: Sequence[int], reference: int, answer: int) -> dict[str, float]:
         return {f"bleu{n}": 0.0 for n in range(1, BLEU_ORDER + 1)}
     brevity = 1.0 if answer >= reference else exp(1 - reference / answer)
     values, logs, orders, worth = {}, 0.0, 0, 1.0
-    for n, found in enumerate(hits[:BLEU_ORDER], 1):
+    for n, count in enumerate(hits[:BLEU_ORDER], 1):
         if (total := answer - n + 1) > 0:
-            worth = worth if found else worth / 2
-            logs += log((found or worth) / total)
+            worth = worth if count else worth / 2
+            logs += log((count or worth) / total)
             orders = n
         values[f"bleu{n}"] = brevity * exp(logs / orders)
     return values

@@ -58,9 +58,9 @@ class TextMetrics(Scorer):
         pairs: list[Pair] = []
         counts = []
         for ctx in contexts:
-            made = self._pairs(ctx)
-            pairs += made
-            counts.append(len(made))
+            own_pairs = self._pairs(ctx)
+            pairs += own_pairs
+            counts.append(len(own_pairs))
         rows = iter(values_of_many(pairs, self.metrics, self.formulas))
         return [self._score([next(rows) for _ in range(count)]) for count in counts]
 

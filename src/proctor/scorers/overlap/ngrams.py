@@ -26,10 +26,10 @@ def shared(pairs: Sequence[Pair], order: int) -> list[list[int]]:
 
     The two sides of a pair are both strings, compared by character, or both lists of tokens.
     """
-    found: list[list[int]] = []
+    counts: list[list[int]] = []
     for chunk in _chunks(pairs):
-        found += _of_chunk(chunk, order)
-    return found
+        counts += _of_chunk(chunk, order)
+    return counts
 
 
 def _chunks(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
@@ -131,10 +131,10 @@ def _order(
 
 def _one_by_one(left: Sequence[Hashable], right: Sequence[Hashable], order: int) -> list[int]:
     """Count a pair with so many kinds of elements that n-grams do not fit into one number."""
-    found = []
+    counts = []
     for n in range(1, order + 1):
         grams = [
             Counter(zip(*(text[i:] for i in range(n)), strict=False)) for text in (left, right)
         ]
-        found.append((grams[0] & grams[1]).total())
-    return found
+        counts.append((grams[0] & grams[1]).total())
+    return counts

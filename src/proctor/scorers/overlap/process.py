@@ -35,7 +35,7 @@ def values_of_many(
 ) -> list[MetricRow]:
     """Compute the metrics of all pairs, on all cores where there is enough to do."""
     parts = deque(enumerate(pairs[at : at + PART] for at in range(0, len(pairs), PART)))
-    made: list[list[MetricRow]] = [[] for _ in parts]
+    rows_by_part: list[list[MetricRow]] = [[] for _ in parts]
 
     def work(compute: Compute) -> None:
         while parts:
@@ -47,7 +47,7 @@ def values_of_many(
             if rows is None:
                 parts.append((place, part))
                 return
-            made[place] = rows
+            rows_by_part[place] = rows
 
     def here(part: Sequence[Pair]) -> list[MetricRow]:
         return values_of(part, metrics, how)
@@ -65,7 +65,7 @@ def values_of_many(
         work(here)
     finally:
         parts.clear()
-    return [row for rows in made for row in rows]
+    return [row for rows in rows_by_part for row in rows]
 
 
 def _effort(text: str) -> int:
@@ -87,8 +87,8 @@ class TextProcess(OwnProcess):
             assert process.stdin is not None
             assert process.stdout is not None
             send(process.stdin, job)
-            if (made := receive(process.stdout)) is not None:
-                return made
+            if (result := receive(process.stdout)) is not None:
+                return result
             self._end()
         except OSError:
             self._end()
@@ -99,8 +99,8 @@ class TextProcess(OwnProcess):
 
 def _beside(process: TextProcess, metrics: Sequence[str], how: str) -> Compute:
     def compute(part: Sequence[Pair]) -> list[MetricRow] | None:
-        made = process.ask([part, list(metrics), how])
-        return None if made is None else [MetricRow(*row) for row in made]
+        rows = process.ask([part, list(metrics), how])
+        return None if rows is None else [MetricRow(*row) for row in rows]
 
     return compute
 
@@ -108,10 +108,10 @@ def _beside(process: TextProcess, metrics: Sequence[str], how: str) -> Compute:
 @cache
 def _processes() -> list[TextProcess]:
     """Return one process for each core but the one that this process uses."""
-    made = [TextProcess() for _ in range(available_cores() - 1)]
-    for process in made:
+    processes = [TextProcess() for _ in range(available_cores() - 1)]
+    for process in processes:
         atexit.register(process.close)
-    return made
+    return processes
 
 
 def send(stream: IO[bytes], message: Json) -> None:

@@ -40,14 +40,14 @@ def values_of(pairs: Sequence[Pair], metrics: Sequence[str], how: str = OURS) ->
     order = 4 if "bleu" in metrics else 2 if "rouge" in metrics else 1
     module, _, name = how.partition(":")
     kind: type[TextPairs] = getattr(import_module(module), name)
-    made = kind(_texts(pairs, kind.text), order)
+    prepared = kind(_texts(pairs, kind.text), order)
     rows = [MetricRow() for _ in pairs]
     for metric in metrics:
-        for row, found in zip(rows, made.compute(metric), strict=True):
-            if isinstance(found, str):
-                row.errors[metric] = found
+        for row, value in zip(rows, prepared.compute(metric), strict=True):
+            if isinstance(value, str):
+                row.errors[metric] = value
             else:
-                row.values |= found
+                row.values |= value
     return rows
 
 
@@ -68,7 +68,7 @@ class PreparedText:
         return "".join(self.text.split())
 
 
-Found: TypeAlias = "list[dict[str, float]] | list[dict[str, float] | str]"
+MetricValues: TypeAlias = "list[dict[str, float]] | list[dict[str, float] | str]"
 
 
 @dataclass
@@ -80,9 +80,9 @@ class TextPairs:
     order: int
     """The longest n-grams of tokens that some metric asks for."""
 
-    def compute(self, metric: str) -> Found:
+    def compute(self, metric: str) -> MetricValues:
         """Return the values of one metric, a row for each pair."""
-        known: Mapping[str, Callable[[], Found]] = {
+        known: Mapping[str, Callable[[], MetricValues]] = {
             "bleu": self.bleu,
             "rouge": self.rouge,
             "distinct": self.distinct,
@@ -101,29 +101,29 @@ class TextPairs:
         """Return how many tokens reference and answer have."""
         return [(len(r.tokens), len(a.tokens)) for a, r in self.pairs]
 
-    def bleu(self) -> Found:
+    def bleu(self) -> MetricValues:
         """Compute BLEU."""
         both = zip(self.hits, self.sizes, strict=True)
         return [formulas.bleu(hits, *sizes) for hits, sizes in both]
 
-    def rouge(self) -> Found:
+    def rouge(self) -> MetricValues:
         """Compute ROUGE."""
         return rouge_rows([(a.tokens, r.tokens) for a, r in self.pairs], self.hits)
 
-    def distinct(self) -> Found:
+    def distinct(self) -> MetricValues:
         """Compute the share of distinct n-grams."""
         return [{"distinct": formulas.distinct(a.tokens)} for a, _ in self.pairs]
 
-    def chrf(self) -> Found:
+    def chrf(self) -> MetricValues:
         """Compute chrF."""
         return self.chrf_by(formulas.chrf)
 
-    def prf(self) -> Found:
+    def prf(self) -> MetricValues:
         """Compute precision, recall and F1."""
         both = zip(self.hits, self.sizes, strict=True)
         return [formulas.precision_recall_f1(hits[0], *sizes) for hits, sizes in both]
 
-    def chrf_by(self, formula: Callable[[Sequence[int], int, int], float]) -> Found:
+    def chrf_by(self, formula: Callable[[Sequence[int], int, int], float]) -> MetricValues:
         """Compute chrF by a formula over counts."""
         texts = [(a.characters, r.characters) for a, r in self.pairs]
         hits = shared(texts, formulas.CHRF_ORDER)
@@ -136,15 +136,15 @@ class TextPairs:
 def _texts(pairs: Sequence[Pair], kind: type[PreparedText]) -> list[tuple[Any, Any]]:
     """Wrap the texts of all pairs, equal ones once."""
     texts: dict[tuple[str, Language], PreparedText] = {}
-    made = []
+    wrapped = []
     for answer, reference, language in pairs:
         both = []
         for text in (answer, reference):
             if (one := texts.get((text, language))) is None:
                 one = texts[text, language] = kind(text, language)
             both.append(one)
-        made.append((both[0], both[1]))
-    return made
+        wrapped.append((both[0], both[1]))
+    return wrapped
 
 
 def rouge_rows(

@@ -74,10 +74,10 @@ class EvalCode(Scorer):
         except (OSError, ValueError) as error:
             return Score.failed(f"the case's files cannot be laid out: {error}", out_of=1.0)
         ran = await _run(ctx.sandbox, self._program(variables, files))
-        made = self._read(ran)
-        if left_out and made.points != 1.0:
-            made = replace(made, reason=f"{made.reason}; {left_out}")
-        return made
+        score = self._read(ran)
+        if left_out and score.points != 1.0:
+            score = replace(score, reason=f"{score.reason}; {left_out}")
+        return score
 
     def toolchain(self) -> str:
         """Return what the code runs on."""
@@ -155,13 +155,13 @@ def laid(ctx: ScoreContext) -> tuple[dict[str, bytes], str]:
     """
     if FILES not in ctx.attempt.notes:
         return {file.name: _unchanged(file) for file in ctx.case.files}, ""
-    kept, missing = {}, []
+    files, missing = {}, []
     for name, key in files_of(ctx.attempt).items():
         if key and ctx.read_file is not None:
-            kept[name] = ctx.read_file(key)
+            files[name] = ctx.read_file(key)
         else:
             missing.append(name)
-    return kept, f"not kept, and so not there: {', '.join(missing[:5])}" if missing else ""
+    return files, f"not kept, and so not there: {', '.join(missing[:5])}" if missing else ""
 
 
 def _unchanged(file: CaseFile) -> bytes:

@@ -59,10 +59,10 @@ def extract(
     if not blocks:
         code = _python_of(answer, prefix) if language.name == "python" else _code_of(answer)
     else:
-        kept = _of_the_answer(blocks, language)
+        chosen = _of_the_answer(blocks, language)
         if only_longest:
-            kept = [max(kept, key=lambda block: block.lines)]
-        code = _joined(kept)
+            chosen = [max(chosen, key=lambda block: block.lines)]
+        code = _joined(chosen)
     if not prefix.strip() or prefix.strip() in code:
         return code
     return f"{prefix}\n{code}"
@@ -120,13 +120,13 @@ def future_first(text: str, language: Language) -> str:
 def _hoisted(parts: Iterable[str], language: Language) -> tuple[str, list[str]]:
     """Take the lines that a language wants first out of all parts, each once."""
     left = list(parts)
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for pattern in language.first:
         expression = re.compile(pattern, re.M)
         for number, part in enumerate(left):
-            found |= dict.fromkeys(match.group().strip() for match in expression.finditer(part))
+            lines |= dict.fromkeys(match.group().strip() for match in expression.finditer(part))
             left[number] = expression.sub("", part)
-    return "\n".join(found), left
+    return "\n".join(lines), left
 
 
 def _blocks(answer: str) -> list[Block]:
@@ -162,15 +162,15 @@ def _of_the_answer(blocks: list[Block], language: Language) -> list[Block]:
     bare = [block for block in blocks if not block.tag and _is_code(block.text, language)]
     others = any(block.tag and block.tag not in language.tags for block in blocks)
     if tagged and (others or not bare):
-        kept = tagged
+        chosen = tagged
     elif tagged:
-        kept = [block for block in blocks if block in tagged or block in bare]
-        if language.name == "python" and _breaks(kept, tagged):
-            kept = tagged
+        chosen = [block for block in blocks if block in tagged or block in bare]
+        if language.name == "python" and _breaks(chosen, tagged):
+            chosen = tagged
     else:
-        kept = bare if others and bare else blocks
-    whole = [block for block in kept if block.closed]
-    return whole if any(block in tagged or block in bare for block in whole) else kept
+        chosen = bare if others and bare else blocks
+    whole = [block for block in chosen if block.closed]
+    return whole if any(block in tagged or block in bare for block in whole) else chosen
 
 
 def _joined(blocks: Iterable[Block]) -> str:
@@ -185,8 +185,8 @@ def _breaks(blocks: list[Block], fewer: list[Block]) -> bool:
 
 def _is_code(text: str, language: Language) -> bool:
     """Tell code from what a program prints, as far as one can see it."""
-    if language.name == "python" and (found := _tree(text)) is not None:
-        return any(not _is_value(node) for node in found.body)
+    if language.name == "python" and (tree := _tree(text)) is not None:
+        return any(not _is_value(node) for node in tree.body)
     return any(_CODE.search(line) or _CALL.search(line) for line in text.split("\n"))
 
 

@@ -159,19 +159,19 @@ def _checked(call: Any, folder: str) -> dict[str, Any]:
     linecache.cache[SNIPPET] = (len(code), None, code.splitlines(True), SNIPPET)
     tree = ast.parse(code, SNIPPET)
     if call["returns"]:
-        made = ast.parse(f"def check({', '.join(VARIABLES)}): pass")
-        made.body[0].body = tree.body  # type: ignore[attr-defined]
-        tree = made
+        wrapper = ast.parse(f"def check({', '.join(VARIABLES)}): pass")
+        wrapper.body[0].body = tree.body  # type: ignore[attr-defined]
+        tree = wrapper
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    given = dict(call["variables"])
-    given["chat_history"] = [_said(*pair) for pair in given["chat_history"]]
-    names = {"json": json, "os": os, "sys": sys, "AIMessage": AIMessage, **given}
+    variables = dict(call["variables"])
+    variables["chat_history"] = [_message(*pair) for pair in variables["chat_history"]]
+    names = {"json": json, "os": os, "sys": sys, "AIMessage": AIMessage, **variables}
     module.__dict__.update(names, HumanMessage=HumanMessage)
     exec(compile(tree, SNIPPET, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # nosec B102
     if not call["returns"]:
         return {"hit": True}
-    value = module.check(*(given[name] for name in VARIABLES))
+    value = module.check(*(variables[name] for name in VARIABLES))
     kind = type(value)
     if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
         return {"hit": bool(value)}
@@ -200,7 +200,7 @@ class HumanMessage(BaseMessage):
     type = "human"
 
 
-def _said(role: str, content: str) -> BaseMessage:
+def _message(role: str, content: str) -> BaseMessage:
     return HumanMessage(content) if role == "assistant" else AIMessage(content)
 
 
@@ -212,16 +212,16 @@ def _outcome(value: Any) -> dict[str, Any]:
     if not isinstance(value, tuple | list) or len(value) != 3:
         return {"error": f"returned {_shown(value)}, not (points, full marks, detail)"}
     numbers = []
-    for name, given in zip(("points", "full marks"), value[:2], strict=True):
-        if not hasattr(type(given), "__float__") or not math.isfinite(float(given)):
-            return {"error": f"returned {_shown(given)} as its {name}, not a finite number"}
-        numbers.append(float(given))
+    for name, number in zip(("points", "full marks"), value[:2], strict=True):
+        if not hasattr(type(number), "__float__") or not math.isfinite(float(number)):
+            return {"error": f"returned {_shown(number)} as its {name}, not a finite number"}
+        numbers.append(float(number))
     if numbers[1] < 0:
         return {"error": f"returned {_shown(value[1])} as its full marks, less than nothing"}
-    made = {"points": numbers[0], "out_of": numbers[1], "detail": _plain(value[2], 0)}
-    if len(json.dumps(made)) > MOST:
-        made["detail"] = _shown(made["detail"], MOST // 12) + " [cut: too long]"
-    return made
+    outcome = {"points": numbers[0], "out_of": numbers[1], "detail": _plain(value[2], 0)}
+    if len(json.dumps(outcome)) > MOST:
+        outcome["detail"] = _shown(outcome["detail"], MOST // 12) + " [cut: too long]"
+    return outcome
 
 
 def _plain(value: Any, depth: int) -> Any:
@@ -252,7 +252,7 @@ def _described(error: BaseException, module: str | None, folder: str) -> str:
         text = str(error.msg if isinstance(error, SyntaxError) else error)[:500]
     except Exception:  # noqa: BLE001 - an exception of the suite may be broken itself
         text = ""
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    description = f"{type(error).__name__}: {text}" if text else type(error).__name__
     own = SNIPPET if module is None else folder + module.replace(".", os.sep) + ".py"
     places = []
     trace = error.__traceback__
@@ -264,8 +264,8 @@ def _described(error: BaseException, module: str | None, folder: str) -> str:
     mine = [place for place in places if place[0] == own]
     near = mine or [place for place in places if place[0].startswith(folder)]
     if not near:
-        return said
+        return description
     file, line = near[-1]
     if file == SNIPPET:
-        return f"{said} (line {line})"
-    return f"{said} (line {line} of {file.removeprefix(folder)})"
+        return f"{description} (line {line})"
+    return f"{description} (line {line} of {file.removeprefix(folder)})"

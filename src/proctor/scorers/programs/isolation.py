@@ -79,19 +79,19 @@ def isolation(content: str, before: str, preamble: str) -> Isolation:
     """Find out whether a test can run apart from the answer, and what it then needs."""
     try:
         reading = _Reading(_parsed(content, "the test"), content)
-        local, remote, kept, modules = _before(before)
-        known, preamble_modules = _preamble(preamble)
+        local, remote, shared_source, modules = _before(before)
+        preamble_names, preamble_modules = _preamble(preamble)
         reading.modules = {**preamble_modules, **modules, **reading.modules}
-        wanted = reading.loads - known - local - BUILTINS
-        own = wanted - reading.bound
+        used = reading.loads - preamble_names - local - BUILTINS
+        own = used - reading.bound
         reading.modules |= {name: _MEANT.get(name, name) for name in reading.implied(own)}
         if not own:
             raise _Shared("it uses nothing of the answer by name")
         reading.check(own, remote)
     except _Shared as reason:
         return Isolation(reason=str(reason))
-    needed = preamble if reading.loads & known or local else ""
-    return Isolation(names=tuple(sorted(wanted)), before=f"{needed}\n{kept}")
+    needed = preamble if reading.loads & preamble_names or local else ""
+    return Isolation(names=tuple(sorted(used)), before=f"{needed}\n{shared_source}")
 
 
 @cache
@@ -140,16 +140,16 @@ def _preamble(text: str) -> tuple[frozenset[str], dict[str, str]]:
 
 def _modules(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """Return what the names of modules, and of their parts, stand for."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
-                found[name] = alias.name if alias.asname else name
+                names[name] = alias.name if alias.asname else name
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return found
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
 
 
 def _dotted(node: ast.expr) -> list[str]:
@@ -368,8 +368,8 @@ def _before(text: str) -> tuple[set[str], dict[str, ast.stmt], str, dict[str, st
         elif isinstance(node, ast.Assign) and _is_constant(node, bindings):
             local |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
     _sort_functions(functions, local, remote, modules)
-    kept = list(dict.fromkeys(local.values()))
-    ordered = [node for node in tree.body if node in kept]
+    statements = list(dict.fromkeys(local.values()))
+    ordered = [node for node in tree.body if node in statements]
     text = ast.unparse(ast.Module(body=ordered, type_ignores=[]))
     return set(local), remote, text, modules
 
@@ -405,7 +405,7 @@ def _sort_functions(
     remote |= waiting
 
 
-def _is_pure(node: ast.FunctionDef, known: set[str], modules: dict[str, str]) -> bool:
+def _is_pure(node: ast.FunctionDef, available: set[str], modules: dict[str, str]) -> bool:
     """Tell whether a function needs only its arguments, and is more than a stub for the answer."""
     body = [part for part in node.body if not isinstance(part, ast.Expr | ast.Pass)]
     if not body or all(isinstance(part, ast.Raise) for part in body) or node.decorator_list:
@@ -413,7 +413,7 @@ def _is_pure(node: ast.FunctionDef, known: set[str], modules: dict[str, str]) ->
     text = ast.unparse(node)
     reading = _Reading(ast.parse(text), text)
     reading.modules = modules
-    if reading.loads - known - BUILTINS or reading.bound - {node.name}:
+    if reading.loads - available - BUILTINS or reading.bound - {node.name}:
         return False
     try:
         reading.check(set(), {})

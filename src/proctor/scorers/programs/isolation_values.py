@@ -92,15 +92,15 @@ def loops_too_often(tree: ast.Module, own: set[str]) -> str:
 
 def _largest(node: ast.expr) -> float:
     """Return the largest number in what a loop goes over, which is how often it goes round."""
-    found = [1.0]
+    numbers = [1.0]
     for part in ast.walk(node):
         if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow | ast.Mult):
             left, right = _number(part.left), _number(part.right)
             power = isinstance(part.op, ast.Pow)
-            found.append(left ** min(right, 20.0) if power else left * right)
+            numbers.append(left ** min(right, 20.0) if power else left * right)
         else:
-            found.append(_number(part))
-    return max(found)
+            numbers.append(_number(part))
+    return max(numbers)
 
 
 def _number(node: ast.AST) -> float:

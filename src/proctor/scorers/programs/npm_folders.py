@@ -27,10 +27,10 @@ def npm_folders(node: str, *, path: str, node_path: str, cwd: str) -> list[str]:
         folders.append(f"{cwd}/{NAME}")
     folders += _beside_compiler(path)
     folders += [str(Path(os.path.realpath(node)).parent.parent / "lib" / NAME), *_SHARED]
-    found = _real(folders)
-    if not any(has_typescript(folder) for folder in found):
-        found = _real([*found, *_global(path)])
-    return found
+    real_folders = _real(folders)
+    if not any(has_typescript(folder) for folder in real_folders):
+        real_folders = _real([*real_folders, *_global(path)])
+    return real_folders
 
 
 def left_out_words(cwd: str) -> str:
@@ -65,10 +65,10 @@ def package_version(package: str) -> str:
     """Return the version that a package names; empty where it names none that looks like one."""
     try:
         with open(f"{package}/package.json", "rb") as file:
-            told = json_bytes.loads(file.read(MOST_BYTES))
+            manifest = json_bytes.loads(file.read(MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return ""
-    version = told.get("version") if isinstance(told, dict) else None
+    version = manifest.get("version") if isinstance(manifest, dict) else None
     return version if isinstance(version, str) and _VERSION.fullmatch(version) else ""
 
 
@@ -84,8 +84,8 @@ def _global(path: str) -> list[str]:
     """Return where npm installs for everybody."""
     if not (npm := find_program("npm", path=path)):
         return []
-    told = probe([npm, "root", "-g"]).stdout.strip()
-    return [told] if os.path.isabs(told) and os.path.basename(told) == NAME else []
+    root = probe([npm, "root", "-g"]).stdout.strip()
+    return [root] if os.path.isabs(root) and os.path.basename(root) == NAME else []
 
 
 def _real(folders: list[str]) -> list[str]:

@@ -86,8 +86,12 @@ class Function:
         ran = await sandbox.run_python(program)
         if ran is None:
             ran = await sandbox.run(program)
-        made = replace(_read(ran), ran=True)
-        return replace(made, problem=f"{what} {made.problem}") if made.problem else made
+        returned = replace(_read(ran), ran=True)
+        return (
+            replace(returned, problem=f"{what} {returned.problem}")
+            if returned.problem
+            else returned
+        )
 
     def _program(self, args: Sequence[Json]) -> Program:
         call = {"module": self.module, "func": self.func, "args": list(args)}
@@ -129,8 +133,8 @@ class Function:
     @cached_property
     def _imports(self) -> str:
         """Name the packages that the suite's code imports, which a warm interpreter may have."""
-        found = {name for text in self._texts for name in imported(text)}
-        return " ".join(sorted(found - sys.stdlib_module_names))
+        modules = {name for text in self._texts for name in imported(text)}
+        return " ".join(sorted(modules - sys.stdlib_module_names))
 
     @property
     def _texts(self) -> list[str]:
@@ -146,19 +150,22 @@ class Handler(Function):
     async def correct(self, ctx: ScoreContext, score: Score, statuses: Sequence[str]) -> Score:
         """Let the function change the points and the full marks of a score."""
         args = [score.points, score.out_of, list(statuses)]
-        made = await self.call(ctx.sandbox, args, f"the post_handler {self.name}")
-        if made.problem:
-            return made.failed()
-        given = f"the post_handler {self.name} made it {made.points:g} of {made.out_of:g} points"
+        returned = await self.call(ctx.sandbox, args, f"the post_handler {self.name}")
+        if returned.problem:
+            return returned.failed()
+        correction = (
+            f"the post_handler {self.name} made it"
+            f" {returned.points:g} of {returned.out_of:g} points"
+        )
         return replace(
             score,
-            points=made.points,
-            out_of=made.out_of,
-            reason=f"{score.reason}; {given}",
+            points=returned.points,
+            out_of=returned.out_of,
+            reason=f"{score.reason}; {correction}",
             detail={
                 **score.detail,
                 "before_handler": {"points": score.points, "out_of": score.out_of},
-                "scoring_detail": made.detail,
+                "scoring_detail": returned.detail,
             },
         )
 
@@ -206,26 +213,26 @@ class PythonCheck(Scorer):
     async def score(self, ctx: ScoreContext) -> Score:
         """Call the function with the answer."""
         function = self._function
-        made = await function.call(ctx.sandbox, [ctx.output], f"the function {function.name}")
-        if made.problem:
-            return await self._blamed(ctx, made)
+        returned = await function.call(ctx.sandbox, [ctx.output], f"the function {function.name}")
+        if returned.problem:
+            return await self._blamed(ctx, returned)
         return Score(
-            points=made.points,
-            out_of=made.out_of,
-            reason=f"{function.name} gave {made.points:g} of {made.out_of:g} points",
-            detail=made.detail,
+            points=returned.points,
+            out_of=returned.out_of,
+            reason=f"{function.name} gave {returned.points:g} of {returned.out_of:g} points",
+            detail=returned.detail,
         )
 
-    async def _blamed(self, ctx: ScoreContext, made: Returned) -> Score:
+    async def _blamed(self, ctx: ScoreContext, returned: Returned) -> Score:
         """Score an answer at which the function failed: a miss, unless it fails on all answers."""
-        if not made.ran:
-            return made.failed()
+        if not returned.ran:
+            return returned.failed()
         for _, answer in innocent_answers(ctx.case):
             other = await self._function.call(ctx.sandbox, [answer], "")
             if not other.problem:
-                score = missed(made.problem, other.out_of)
-                return replace(score, detail={**score.detail, "stderr": made.stderr})
-        return made.failed()
+                score = missed(returned.problem, other.out_of)
+                return replace(score, detail={**score.detail, "stderr": returned.stderr})
+        return returned.failed()
 
     @property
     def needs_sandbox(self) -> bool:
@@ -267,8 +274,8 @@ def _read(ran: Ran) -> Returned:
         return Returned(problem="gave a report that cannot be read", stderr=stderr)
     if "error" in report:
         return Returned(problem=f"failed: {report['error']}", stderr=stderr)
-    given = [report.get("points"), report.get("out_of")]
-    numbers = [float(each) for each in given if isinstance(each, float | int) and isfinite(each)]
+    reported = [report.get("points"), report.get("out_of")]
+    numbers = [float(each) for each in reported if isinstance(each, float | int) and isfinite(each)]
     if len(numbers) != 2:
         return Returned(problem="gave points that are no numbers", stderr=stderr)
     return Returned(points=numbers[0], out_of=numbers[1], detail=report.get("detail"))

@@ -38,5 +38,5 @@ def package_versions(names: Iterable[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _versions(names: frozenset[str]) -> tuple[str, ...]:
     present = [name for name in names if find_installed(name) is not None]
-    found = sorted(installed_versions(present).items())
-    return tuple(f"{name} {version}" for name, version in found if version)
+    versions = sorted(installed_versions(present).items())
+    return tuple(f"{name} {version}" for name, version in versions if version)

@@ -104,8 +104,8 @@ def modules(*, usual: bool = True, unittest: bool = True) -> dict[str, bytes]:
     }
 
 
-def _start(module: str, given: object) -> bytes:
-    return f"import {module}\n{module}.main({CHANNEL}, {given!r})\n".encode()
+def _start(module: str, arguments: object) -> bytes:
+    return f"import {module}\n{module}.main({CHANNEL}, {arguments!r})\n".encode()
 
 
 def _encoded(text: str) -> bytes:
@@ -118,14 +118,14 @@ def _modules(test: str) -> set[str]:
         tree = ast.parse(test)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Name) and node.id in IMPORTED:
-            found.add(IMPORTED[node.id])
-    known = sys.stdlib_module_names - NEVER | {"numpy", "pandas"}
-    plain = {name for name in found if re.fullmatch(r"[A-Za-z_][\w.]*", name, re.A)}
-    return {name for name in plain if name.partition(".")[0] in known}
+            modules.add(IMPORTED[node.id])
+    available = sys.stdlib_module_names - NEVER | {"numpy", "pandas"}
+    plain = {name for name in modules if re.fullmatch(r"[A-Za-z_][\w.]*", name, re.A)}
+    return {name for name in plain if name.partition(".")[0] in available}

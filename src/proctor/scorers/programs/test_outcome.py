@@ -83,12 +83,12 @@ def _with_lines(stderr: str, program: str) -> str:
 
 def difference(printed: str, expected: str) -> str:
     """Say where an output differs; white space at the end of lines and of all does not matter."""
-    found, wanted = _lines(printed), _lines(expected)
-    for number, (line, other) in enumerate(zip(found, wanted, strict=False), 1):
+    printed_lines, expected_lines = _lines(printed), _lines(expected)
+    for number, (line, other) in enumerate(zip(printed_lines, expected_lines, strict=False), 1):
         if line != other:
             return f"printed {_short(line)} instead of {_short(other)} on line {number}"
-    if len(found) != len(wanted):
-        return f"printed {len(found)} lines instead of {len(wanted)}"
+    if len(printed_lines) != len(expected_lines):
+        return f"printed {len(printed_lines)} lines instead of {len(expected_lines)}"
     return ""
 
 
@@ -115,8 +115,8 @@ def _text(ran: Ran, language: Language, *, building: bool, timeout: float) -> st
         return f"does not compile: {_telling(ran.stderr, language) or f'exit status {ran.code}'}"
     if ran.code == 0:
         return "ended early: exit status 0 before the end of the test"
-    said = _telling(ran.stderr, language)
-    return said or _ending(ran.code)
+    message = _telling(ran.stderr, language)
+    return message or _ending(ran.code)
 
 
 def _ending(code: int | None) -> str:
@@ -153,8 +153,8 @@ def _line(stderr: str, language: Language, composed: Composed) -> int | None:
 
 def clean(text: str) -> str:
     """Return a text without characters that steer a terminal."""
-    kept = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", text)
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "�" for letter in kept)
+    plain = re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]", "", text)
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "�" for letter in plain)
 
 
 def _tail(text: str) -> str:

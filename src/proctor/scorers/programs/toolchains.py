@@ -87,14 +87,14 @@ def version(language: Language) -> str:
 def lacking(language: Language, texts: Iterable[str]) -> list[str]:
     """Return the packages that texts of a suite ask for and this machine does not have."""
     modules = toolchain(language).modules
-    return [name for name in _wanted(language, texts) if not _has(language.name, name, modules)]
+    return [name for name in _requested(language, texts) if not _has(language.name, name, modules)]
 
 
 def loaded(language: Language, texts: Iterable[str]) -> list[str]:
     """Return the packages that texts of a suite ask for and this machine has."""
     modules = toolchain(language).modules
-    wanted = [name for name in _wanted(language, texts) if name not in _node_builtins()]
-    return [name for name in wanted if _has(language.name, name, modules)]
+    requested = [name for name in _requested(language, texts) if name not in _node_builtins()]
+    return [name for name in requested if _has(language.name, name, modules)]
 
 
 def package_versions_of(language: Language, texts: Iterable[str]) -> tuple[str, ...]:
@@ -115,8 +115,8 @@ def _npm_package(name: str) -> str:
 
 @cache
 def _npm_version(package: str, folders: tuple[str, ...]) -> str:
-    found = (package_version(f"{folder}/{package}") for folder in folders)
-    return next(filter(None, found), "")
+    versions = (package_version(f"{folder}/{package}") for folder in folders)
+    return next(filter(None, versions), "")
 
 
 @cache
@@ -124,13 +124,13 @@ def _r_version(name: str) -> str:
     for library in R_LIBRARIES:
         with suppress(OSError):
             text = Path(library, name, "DESCRIPTION").read_text(encoding="utf-8", errors="replace")
-            if told := re.search(r"^Version:\s*(\S+)", text, re.M):
-                return told[1]
+            if match := re.search(r"^Version:\s*(\S+)", text, re.M):
+                return match[1]
     return ""
 
 
-def _wanted(language: Language, texts: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(name for text in texts for name in _asked(language, text)))
+def _requested(language: Language, texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(name for text in texts for name in _loaded_by(language, text)))
 
 
 @cache
@@ -141,11 +141,11 @@ def _find(name: str, path: str, node_path: str, cwd: str) -> Toolchain:
     names, folders, missing = {}, [], []
     needs = [folder for folder in language.needs if os.path.isdir(folder)]
     for choice in language.tools:
-        found = find_program(*choice, path=path)
-        if not found:
+        program = find_program(*choice, path=path)
+        if not program:
             missing.append(choice[0])
             continue
-        tool = Path(_rust(found) if choice[0] == "rustc" else found)
+        tool = Path(_rust(program) if choice[0] == "rustc" else program)
         if not _of_system(str(tool)):
             tool = Path(os.path.realpath(tool))
             folders.append(str(tool.parent))
@@ -172,11 +172,11 @@ def _find(name: str, path: str, node_path: str, cwd: str) -> Toolchain:
     )
 
 
-def _rust(found: str) -> str:
+def _rust(program: str) -> str:
     """Return the compiler itself where what was found only chooses among several."""
-    sysroot = probe([found, "--print", "sysroot"]).stdout.strip()
+    sysroot = probe([program, "--print", "sysroot"]).stdout.strip()
     own = f"{sysroot}/bin/rustc"
-    return own if os.path.isabs(sysroot) and os.access(own, os.X_OK) else found
+    return own if os.path.isabs(sysroot) and os.access(own, os.X_OK) else program
 
 
 def _of_system(path: str) -> bool:
@@ -205,12 +205,12 @@ def _version(name: str, path: str, typescript: str) -> str:
         return sqlite3.sqlite_version
     if name == "typescript":
         return package_version(typescript)
-    told = probe([find_program(*language.tools[0], path=path), *language.version])
-    numbers = _NUMBER.findall(told.stdout + told.stderr)
+    result = probe([find_program(*language.tools[0], path=path), *language.version])
+    numbers = _NUMBER.findall(result.stdout + result.stderr)
     return numbers[0] if numbers else ""
 
 
-def _asked(language: Language, text: str) -> Iterator[str]:
+def _loaded_by(language: Language, text: str) -> Iterator[str]:
     """Yield the packages that a text loads where it begins to run."""
     if language.name == "python":
         for line in re.finditer(r"^(?:import|from)\s+([A-Za-z_]\w*)", text, re.M):
@@ -226,8 +226,8 @@ def _asked(language: Language, text: str) -> Iterator[str]:
 @cache
 def _has(language: str, name: str, modules: tuple[str, ...]) -> bool:
     if language == "python":
-        known = name in sys.stdlib_module_names or name == "program"
-        return known or find_installed(name) is not None
+        built_in = name in sys.stdlib_module_names or name == "program"
+        return built_in or find_installed(name) is not None
     if language == "r":
         return name == "assert" or any(os.path.isdir(f"{at}/{name}") for at in R_LIBRARIES)
     package = _npm_package(name)

@@ -170,8 +170,8 @@ class UnitTests(Scorer):
         language = self._named
         if language is None:
             return []
-        found = [*_tools_missing(language, toolchain(language))]
-        return found or self._packages_missing(language)
+        problems = [*_tools_missing(language, toolchain(language))]
+        return problems or self._packages_missing(language)
 
     @property
     def _named(self) -> Language | None:
@@ -323,9 +323,9 @@ def script_of(
         Step(argv=tools.command(argv), wall=language.build_time, stdin=False)
         for argv in script.build
     ]
-    kept = ("sh", "-c", f'exec "$@" >{OUTPUT}', "sh")
+    redirect = ("sh", "-c", f'exec "$@" >{OUTPUT}', "sh")
     return Program(
-        steps=(*steps, Step(argv=(*kept, *tools.command(script.run)), wall=timeout)),
+        steps=(*steps, Step(argv=(*redirect, *tools.command(script.run)), wall=timeout)),
         files={
             **{name: _launcher(name) for name in script.launchers},
             language.file: composed.text.encode("utf-8", "surrogatepass"),
@@ -354,9 +354,9 @@ def _python(
     """Make a Python program; without a sandbox, one that is run whole."""
     if sandbox is None:
         return replace(program, modules=modules())
-    wanted = test.isolate is not False and not test.cleanup
+    isolated = test.isolate is not False and not test.cleanup
     parts = isolation_of(test.content, test.before, language)
-    if not wanted or parts.reason:
+    if not isolated or parts.reason:
         return in_one_process(program, composed)
     if sandbox.joins:
         return in_two_processes(program, composed, parts)

@@ -97,8 +97,8 @@ class Blanks(Handled):
         text = (self.prefix + ctx.output) or " "
         partner = align(self.template, text)
         own = len(self.template) - len(self.markers) * len(self.blank)
-        found = sum(place != NOWHERE for place in partner)
-        rate = found / own if own else 1.0
+        filled_blanks = sum(place != NOWHERE for place in partner)
+        rate = filled_blanks / own if own else 1.0
         if rate < self.min_match:
             lines = [f"unmatched: match rate too low - {rate}"] * len(self.targets)
             return self._result(rate, [_Filled(line=line) for line in lines])
@@ -188,8 +188,8 @@ class Blanks(Handled):
         partners as early as they can: the same rule, read backwards.
         """
         partner = align(self.template[::-1], text[::-1])[::-1]
-        found = [place for place in partner[:marker] if place != NOWHERE]
-        return len(text) - min(found) if found else 0
+        places = [place for place in partner[:marker] if place != NOWHERE]
+        return len(text) - min(places) if places else 0
 
     def _share_adjacent(self, text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Share a stretch of text among blanks that stand side by side."""
@@ -281,16 +281,16 @@ class Blanks(Handled):
         return None
 
     def _fits(self, piece: str, target: Target, option: Alternative) -> bool:
-        wanted = option.text
+        expected = option.text
         ignore = target.ignore_case if option.ignore_case is None else option.ignore_case
         if ignore and self.lower_case_only:
-            piece, wanted, ignore = piece.lower(), wanted.lower(), False
+            piece, expected, ignore = piece.lower(), expected.lower(), False
         if target.substring:
             look = find_pattern if option.regex else find_text
-            return look(piece, wanted, ignore_case=ignore) is not None
+            return look(piece, expected, ignore_case=ignore) is not None
         if option.regex:
-            return compiled(wanted, ignore).fullmatch(piece) is not None
-        return piece.casefold() == wanted.casefold() if ignore else piece == wanted
+            return compiled(expected, ignore).fullmatch(piece) is not None
+        return piece.casefold() == expected.casefold() if ignore else piece == expected
 
     def _result(self, rate: float, filled: "Sequence[_Filled]") -> Score:
         hits = sum(line.line.startswith("matched") for line in filled)

@@ -93,9 +93,9 @@ class Contains(Scorer):
         if self._by_references:
             return self._among_references(ctx)
         spans = [find_text(ctx.output, text, ignore_case=self.ignore_case) for text in self._texts]
-        found = [span is not None for span in spans]
-        hit = all(found) if self.all else any(found)
-        missing = [text for text, ok in zip(self._texts, found, strict=True) if not ok]
+        matched = [span is not None for span in spans]
+        hit = all(matched) if self.all else any(matched)
+        missing = [text for text, ok in zip(self._texts, matched, strict=True) if not ok]
         reason = "contains what is wanted" if hit else f"does not contain {_or(missing)}"
         rows = [
             {"text": text, "span": None if span is None else list(span)}
@@ -216,13 +216,13 @@ class Number(Scorer):
 
     def score(self, ctx: ScoreContext) -> Score:
         """Compare the last number, relative to its size."""
-        found = last_number(ctx.output)
-        if found is None:
+        last = last_number(ctx.output)
+        if last is None:
             return Score(points=0.0, out_of=1.0, reason="the answer contains no number")
-        number, span = found
+        number, span = last
         hit = isclose(number, self.value, rel_tol=self.tolerance, abs_tol=self.tolerance)
-        wanted = "as wanted" if hit else f"not {self.value:g}"
-        reason = f"the last number is {number:g}, {wanted}"
+        comparison = "as wanted" if hit else f"not {self.value:g}"
+        reason = f"the last number is {number:g}, {comparison}"
         return Score(points=float(hit), out_of=1.0, reason=reason, detail={"span": list(span)})
 
     def probes(self, case: Case) -> Iterable[Probe]:
@@ -232,10 +232,10 @@ class Number(Scorer):
 
 def last_number(text: str) -> tuple[float, tuple[int, int]] | None:
     """Return the last number of a text with its place; thousands may be grouped by commas."""
-    found = deque(_NUMBER.finditer(text), maxlen=1)
-    if not found:
+    matches = deque(_NUMBER.finditer(text), maxlen=1)
+    if not matches:
         return None
-    last = found[0]
+    last = matches[0]
     return float(last[0].replace(",", "").replace("−", "-")), last.span()
 
 

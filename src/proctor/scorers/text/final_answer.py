@@ -31,9 +31,9 @@ def extracted(text: str) -> str:
     a letter alone on the last line, the whole reply where it is one short line, the last number.
     """
     text = text[-_END:]
-    found = boxed(text) or phrased(text) or _last_letter(text)
-    if found:
-        return found
+    marked = boxed(text) or phrased(text) or _last_letter(text)
+    if marked:
+        return marked
     lines = text.strip().splitlines()
     if len(lines) == 1 and len(lines[0].split()) <= 3:
         return _trimmed(lines[0])
@@ -43,8 +43,8 @@ def extracted(text: str) -> str:
 
 def boxed(text: str) -> str:
     """Return what the last closed box of a text holds."""
-    for found in reversed(list(_BOXED.finditer(text))[-_BOXES:]):
-        inside = _braced(text, found.end())
+    for box in reversed(list(_BOXED.finditer(text))[-_BOXES:]):
+        inside = _braced(text, box.end())
         if inside is not None:
             return inside.strip()
     return ""
@@ -52,10 +52,10 @@ def boxed(text: str) -> str:
 
 def phrased(text: str) -> str:
     """Return what a text calls its answer, the last time it does."""
-    found = ""
-    for said in _phrases(text):
-        found = said or found
-    return found
+    answer = ""
+    for phrase in _phrases(text):
+        answer = phrase or answer
+    return answer
 
 
 def _phrases(text: str) -> Iterator[str]:
@@ -68,8 +68,8 @@ def _phrases(text: str) -> Iterator[str]:
 
 def _last_letter(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    found = _LETTER.match(lines[-1]) if lines else None
-    return found[1] if found else ""
+    match = _LETTER.match(lines[-1]) if lines else None
+    return match[1] if match else ""
 
 
 def _trimmed(text: str) -> str:

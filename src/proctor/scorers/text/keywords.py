@@ -162,10 +162,10 @@ class Keywords(Handled):
             span = self._find_leaf(node, read.text)
             spans = None if span is None else [span]
         else:
-            found = [self._find(branch.under(node), read) for branch in node.branches]
-            hits = [span for spans in found if spans is not None for span in spans]
-            wanted = any if node.any is not None else all
-            spans = hits if wanted(spans is not None for spans in found) else None
+            branch_spans = [self._find(branch.under(node), read) for branch in node.branches]
+            hits = [span for spans in branch_spans if spans is not None for span in spans]
+            combine = any if node.any is not None else all
+            spans = hits if combine(spans is not None for spans in branch_spans) else None
         if spans is None or node.cond is None:
             return spans
         names = {"ans": True, "context": list(read.statuses), "response": read.text}
@@ -173,11 +173,11 @@ class Keywords(Handled):
         return spans if holds_for(node.cond, names, others, failed=read.failed) else None
 
     def _find_leaf(self, node: Node, text: str) -> Span | None:
-        wanted, ignore_case = node.text or "", bool(node.ignore_case)
+        expected, ignore_case = node.text or "", bool(node.ignore_case)
         if ignore_case and self.lower_case_only:
-            text, wanted, ignore_case = text.lower(), wanted.lower(), False
+            text, expected, ignore_case = text.lower(), expected.lower(), False
         look = find_pattern if node.regex else find_text
-        return look(text, wanted, ignore_case=ignore_case)
+        return look(text, expected, ignore_case=ignore_case)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +193,11 @@ class _Read:
 
 
 def _reason(rows: Sequence[Any]) -> str:
-    found = [row["keyword"] for row in rows if row["status"] == "match"]
+    matched = [row["keyword"] for row in rows if row["status"] == "match"]
     missing = [row["keyword"] for row in rows if row["status"] == "unmatch"]
-    parts = [f"{len(found)} of {len(rows)} keywords found"]
-    if found:
-        parts.append("found: " + ", ".join(_short(word) for word in found))
+    parts = [f"{len(matched)} of {len(rows)} keywords found"]
+    if matched:
+        parts.append("found: " + ", ".join(_short(word) for word in matched))
     if missing:
         parts.append("not found: " + ", ".join(_short(word) for word in missing))
     return "; ".join(parts)
@@ -218,13 +218,13 @@ def _example(leaf: Node) -> str:
 
 
 def _node_problems(node: Node) -> Iterator[str]:
-    given = [name for name in ("text", "any", "all") if getattr(node, name) is not None]
-    if len(given) != 1:
-        yield f"one of text, any and all is wanted, not {' and '.join(given) or 'none'}"
+    keys = [name for name in ("text", "any", "all") if getattr(node, name) is not None]
+    if len(keys) != 1:
+        yield f"one of text, any and all is wanted, not {' and '.join(keys) or 'none'}"
     elif node.text == "":
         yield "an empty keyword matches every answer"
     elif node.text is None and not node.branches:
-        yield f"{given[0]} is empty"
+        yield f"{keys[0]} is empty"
     if node.text is not None and node.regex and (problem := pattern_problem(node.text)):
         yield problem
     if node.cond is not None and (problem := condition_problem(node.cond)):

@@ -20,22 +20,22 @@ def compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
 
 
-def find_text(text: str, wanted: str, *, ignore_case: bool) -> tuple[int, int] | None:
+def find_text(text: str, needle: str, *, ignore_case: bool) -> tuple[int, int] | None:
     """Return where a text first occurs in another."""
     if not ignore_case:
-        start = text.find(wanted)
-        return (start, start + len(wanted)) if start >= 0 else None
-    found = compiled(re.escape(wanted), True).search(text)
-    if found is not None:
-        return found.span()
+        start = text.find(needle)
+        return (start, start + len(needle)) if start >= 0 else None
+    match = compiled(re.escape(needle), True).search(text)
+    if match is not None:
+        return match.span()
     # Folding case may change lengths (ß, İ), which re does not do; the span is then the whole text.
-    return (0, len(text)) if wanted.casefold() in text.casefold() else None
+    return (0, len(text)) if needle.casefold() in text.casefold() else None
 
 
 def find_pattern(text: str, pattern: str, *, ignore_case: bool) -> tuple[int, int] | None:
     """Return where a regular expression first matches."""
-    found = compiled(pattern, ignore_case).search(text)
-    return found.span() if found is not None else None
+    match = compiled(pattern, ignore_case).search(text)
+    return match.span() if match is not None else None
 
 
 def example_of(pattern: str) -> str:
@@ -43,7 +43,7 @@ def example_of(pattern: str) -> str:
     import rstr
 
     try:
-        made = rstr.Rstr(Random(0)).xeger(pattern)  # noqa: S311 - the same example every time  # nosec B311
+        example = rstr.Rstr(Random(0)).xeger(pattern)  # noqa: S311 - the same example every time  # nosec B311
     except Exception as error:  # noqa: BLE001 - a generator of strings may fail in its own ways
         raise ValueError(f"no example for {pattern!r}: {error}") from None
-    return str(made)
+    return str(example)

@@ -46,9 +46,9 @@ def alike(text: str) -> str:
     return _THOUSANDS.sub(_without_commas, _alike(text))
 
 
-def contains(text: str, wanted: str) -> bool:
+def contains(text: str, reference: str) -> bool:
     """Tell whether an answer has a reference in it, as words of its own."""
-    needle = _numbers(_bare(_alike(wanted)))
+    needle = _numbers(_bare(_alike(reference)))
     pattern = re.escape(needle)
     if needle[:1].isalnum() and needle[:1].isascii():
         pattern = rf"(?<![^\W_])(?<!\d[.,])(?<![-+.](?=\d)){pattern}"
@@ -115,5 +115,5 @@ def _without_commas(match: re.Match[str]) -> str:
 
 
 def _without_article(text: str) -> str:
-    found = _ARTICLE.fullmatch(text)
-    return found[1] if found and not _NO_ARTICLE.match(text) else text
+    match = _ARTICLE.fullmatch(text)
+    return match[1] if match and not _NO_ARTICLE.match(text) else text

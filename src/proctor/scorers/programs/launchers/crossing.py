@@ -247,17 +247,17 @@ def _put_list(writer: Writer, value: list[Any], depth: int) -> None:
 
 
 def _get_list(reader: Reader, depth: int) -> list[Any]:
-    made: list[Any] = _noted(reader, [])
-    made += reader.get_all(depth)
-    return made
+    items: list[Any] = _noted(reader, [])
+    items += reader.get_all(depth)
+    return items
 
 
 def _unpacked(code: str) -> Callable[[Reader, int], list[Any]]:
     def read(reader: Reader, _: int) -> list[Any]:
         numbers = array(code)
         numbers.frombytes(reader.get_bytes())
-        made: list[Any] = _noted(reader, numbers.tolist())
-        return made
+        items: list[Any] = _noted(reader, numbers.tolist())
+        return items
 
     return read
 
@@ -282,9 +282,9 @@ def _put_set(writer: Writer, value: set[Any], depth: int) -> None:
 
 
 def _get_set(reader: Reader, depth: int) -> set[Any]:
-    made: set[Any] = _noted(reader, set())
-    made.update(reader.get_all(depth))
-    return made
+    items: set[Any] = _noted(reader, set())
+    items.update(reader.get_all(depth))
+    return items
 
 
 def _put_deque(writer: Writer, value: "deque[Any]", depth: int) -> None:
@@ -300,10 +300,10 @@ def _get_deque(reader: Reader, depth: int) -> "deque[Any]":
     most = reader.get(depth)
     if most is not None and type(most) is not int:
         raise Unreadable("the length of a deque")
-    made: deque[Any] = deque(maxlen=most)
-    reader.objects[number] = made
-    made.extend(reader.get_all(depth))
-    return made
+    items: deque[Any] = deque(maxlen=most)
+    reader.objects[number] = items
+    items.extend(reader.get_all(depth))
+    return items
 
 
 WRITERS |= {
@@ -340,31 +340,31 @@ def _put_pairs(tag: bytes) -> Callable[[Writer, Any, int], None]:
 
 def _put_defaultdict(writer: Writer, value: "defaultdict[Any, Any]", depth: int) -> None:
     factory = value.default_factory
-    if not any(factory is known for known in FACTORIES):
+    if not any(factory is allowed for allowed in FACTORIES):
         writer.export(writer, value)
         return
-    number = next(n for n, known in enumerate(FACTORIES) if factory is known)
+    number = next(n for n, allowed in enumerate(FACTORIES) if factory is allowed)
     writer.parts += (b"D", bytes([number]))
     _put_pairs(b"")(writer, value, depth)
 
 
-def _fill(reader: Reader, made: Any, depth: int) -> Any:
-    reader.objects.append(made)
+def _fill(reader: Reader, mapping: Any, depth: int) -> Any:
+    reader.objects.append(mapping)
     count = reader.count()
     if 2 * count > len(reader.bytes) - reader.at:
         raise Unreadable("more values than bytes")
     for _ in range(count):
         key = reader.get(depth)
-        made[key] = reader.get(depth)
-    return made
+        mapping[key] = reader.get(depth)
+    return mapping
 
 
 def _get_defaultdict(reader: Reader, depth: int) -> "defaultdict[Any, Any]":
     number = reader.take(1)[0]
     if number >= len(FACTORIES):
         raise Unreadable("the factory of a defaultdict")
-    made: defaultdict[Any, Any] = _fill(reader, defaultdict(FACTORIES[number]), depth)
-    return made
+    mapping: defaultdict[Any, Any] = _fill(reader, defaultdict(FACTORIES[number]), depth)
+    return mapping
 
 
 WRITERS |= {

@@ -152,10 +152,10 @@ def _put_method(writer: Writer, value: Any, depth: int) -> None:
 
 def _method(kind: str, name: str) -> Any:
     home = _named("builtins", kind)
-    found = vars(home).get(name)
-    if type(found) is not type(str.upper) or name.startswith("_"):
+    method = vars(home).get(name)
+    if type(method) is not type(str.upper) or name.startswith("_"):
         raise Unreadable("a method that does not cross")
-    return found
+    return method
 
 
 READERS |= {b"g": _get_fields(_named, TEXT, TEXT), b"m": _get_fields(_method, TEXT, TEXT)}
@@ -195,11 +195,11 @@ def error_of(name: str, arguments: tuple[Any, ...]) -> BaseException:
     if kind is None or "Group" in name:
         raise Unreadable("an exception")
     try:
-        made = kind(*arguments)
+        error = kind(*arguments)
     except (TypeError, ValueError):
-        made = kind.__new__(kind)
-        made.args = arguments
-    return made
+        error = kind.__new__(kind)
+        error.args = arguments
+    return error
 
 
 def _put_error(writer: Writer, value: BaseException, depth: int) -> None:
@@ -227,7 +227,7 @@ def writer_of_kind(value: Any) -> Callable[[Writer, Any, int], None] | None:
     """Return how a value is written whose type is not in the table, if it is."""
     kind = type(value)
     if kind is re.Pattern and type(value.pattern) is str:
-        return _put_fields(b"~", lambda found: (found.pattern, found.flags))
+        return _put_fields(b"~", lambda pattern: (pattern.pattern, pattern.flags))
     if issubclass(kind, tuple) and _is_named_tuple(kind):
         return _put_named_tuple
     if ERRORS.get(kind.__name__) is kind and "Group" not in kind.__name__:

@@ -152,12 +152,12 @@ def _get_array(reader: Reader, depth: int) -> Any:
     if type(shape) is not tuple or len(shape) > 32 or any(type(n) is not int for n in shape):
         raise Unreadable("the shape of an array")
     if text == "O":
-        made = numpy.empty(shape, object)
-        made.ravel()[:] = reader.get_all(depth)
+        array = numpy.empty(shape, object)
+        array.ravel()[:] = reader.get_all(depth)
     else:
-        made = numpy.frombuffer(reader.get_bytes(), _dtype(text)).reshape(shape).copy()
-    reader.objects[number] = made
-    return made
+        array = numpy.frombuffer(reader.get_bytes(), _dtype(text)).reshape(shape).copy()
+    reader.objects[number] = array
+    return array
 
 
 def _get_scalar(reader: Reader, _: int) -> Any:
@@ -197,9 +197,9 @@ def _made_column(pair: Any) -> Any:
     if dtype not in WORDS or type(values) is not list:
         raise Unreadable("the type of a column")
     if dtype == "object":
-        made = numpy.empty(len(values), object)
-        made[:] = values
-        return made
+        column = numpy.empty(len(values), object)
+        column[:] = values
+        return column
     return pandas.array(values, dtype=dtype)
 
 
@@ -226,9 +226,9 @@ def _get_series(reader: Reader, depth: int) -> Any:
 
     number = _placed(reader)
     column, index, name = _parts(reader, depth, 3)
-    made = pandas.Series(_made_column(column), index=index, name=name)
-    reader.objects[number] = made
-    return made
+    series = pandas.Series(_made_column(column), index=index, name=name)
+    reader.objects[number] = series
+    return series
 
 
 def _get_frame(reader: Reader, depth: int) -> Any:
@@ -238,10 +238,10 @@ def _get_frame(reader: Reader, depth: int) -> Any:
     columns, index, names = _parts(reader, depth, 3)
     if type(columns) is not list:
         raise Unreadable("the columns of a table")
-    made = pandas.DataFrame(dict(enumerate(map(_made_column, columns))), index=index)
-    made.columns = names
-    reader.objects[number] = made
-    return made
+    frame = pandas.DataFrame(dict(enumerate(map(_made_column, columns))), index=index)
+    frame.columns = names
+    reader.objects[number] = frame
+    return frame
 
 
 def _parts(reader: Reader, depth: int, count: int) -> Any:

@@ -111,14 +111,14 @@ class Proxy:
 
 def peer_of(proxy: Proxy) -> "Peer":
     """Return the connection that a proxy belongs to."""
-    found: Peer = object.__getattribute__(proxy, "_proctor_peer")
-    return found
+    peer: Peer = object.__getattribute__(proxy, "_proctor_peer")
+    return peer
 
 
 def part_of(proxy: Proxy, name: str) -> int:
     """Return one of the numbers that a proxy holds: its own, or that of its type."""
-    found: int = object.__getattribute__(proxy, f"_proctor_{name}")
-    return found
+    number: int = object.__getattribute__(proxy, f"_proctor_{name}")
+    return number
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -216,7 +216,7 @@ class Peer:
             if data[1 : 1 + TICKET] != ticket:
                 raise Unreadable("it is none to this request")
             value, changes, printed = read_whole(
-                reader, lambda found: (found.get(), found.get(), found.get_text())
+                reader, lambda incoming: (incoming.get(), incoming.get(), incoming.get_text())
             )
             error = None
             if data[:1] == RAISED:
@@ -243,7 +243,9 @@ class Peer:
         """Do what the other process asks for, and reply."""
         reader = Reader(data[1 + TICKET :], self.resolve)
         try:
-            request, arguments = read_whole(reader, lambda found: (found.get_text(), found.get()))
+            request, arguments = read_whole(
+                reader, lambda incoming: (incoming.get_text(), incoming.get())
+            )
             before = [(n, thing, state_of(thing)) for n, thing in enumerate(reader.objects)]
         except Unreadable as problem:
             raise self.fail(f"a request that cannot be read ({problem})") from None
@@ -399,8 +401,8 @@ class Peer:
                     methods[method] = _METHODS.get(method, _called)
             if "__len__" in methods and "__bool__" not in methods:
                 methods["__bool__"] = _METHODS["__bool__"]
-            made = type(name, (Proxy,), {"__slots__": (), "__module__": "program", **methods})
-            self.proxy_types[able] = made
+            proxy_type = type(name, (Proxy,), {"__slots__": (), "__module__": "program", **methods})
+            self.proxy_types[able] = proxy_type
         proxy: Proxy = object.__new__(self.proxy_types[able])
         parts = {"peer": self, "number": number, "kind": kind, "own": own}
         for part, value in parts.items():
@@ -418,7 +420,7 @@ class Peer:
         own, built_in = [], []
         for each in kind.__mro__:
             if ERRORS.get(each.__name__) is each:
-                if not any(issubclass(ERRORS[found], each) for found in built_in):
+                if not any(issubclass(ERRORS[error_name], each) for error_name in built_in):
                     built_in.append(each.__name__)
             elif each is not object:
                 own.append((self.kind(each), each.__module__, each.__name__))
@@ -579,21 +581,23 @@ class Printed(io.TextIOWrapper):
     MOST = 256 * 1024
 
     def __init__(self) -> None:
-        self.kept = io.BytesIO()
-        super().__init__(self.kept, encoding="utf-8", errors="surrogateescape", write_through=True)
+        self.captured = io.BytesIO()
+        super().__init__(
+            self.captured, encoding="utf-8", errors="surrogateescape", write_through=True
+        )
 
     def write(self, text: str) -> int:
         """Keep a text; where it becomes very long, let it out as it is."""
         count = super().write(text)
-        if self.kept.tell() > self.MOST:
+        if self.captured.tell() > self.MOST:
             self.let_out()
         return count
 
     def take(self) -> str:
         """Return what was printed, once."""
-        data = self.kept.getvalue()
-        self.kept.seek(0)
-        self.kept.truncate()
+        data = self.captured.getvalue()
+        self.captured.seek(0)
+        self.captured.truncate()
         return data.decode("utf-8", "surrogateescape")
 
     def let_out(self) -> None:

@@ -40,32 +40,32 @@ def main() -> None:
     key = os.urandom(KEY)
     with os.fdopen(names_write, "wb") as file:
         file.write(key + names)
-    heard, status = serve(pid, ours, key[: KEY // 2], len(test).to_bytes(4, "little") + test)
-    if status == 0 and heard == key:
+    received, status = serve(pid, ours, key[: KEY // 2], len(test).to_bytes(4, "little") + test)
+    if status == 0 and received == key:
         os.write(1, b"\n" + secret + b"\n")
     if status < 0:
         os.kill(os.getpid(), -status)
     os._exit(status)
 
 
-def serve(pid: int, line: socket.socket, asked: bytes, later: bytes) -> tuple[bytes, int]:
+def serve(pid: int, line: socket.socket, request: bytes, later: bytes) -> tuple[bytes, int]:
     """Hand over what comes later when it is asked for; return all that was said, and the end."""
-    heard = b""
+    received = b""
     line.setblocking(False)
     while True:
-        open_lines = [line] if len(heard) < MOST else []
-        waiting = open_lines if heard.startswith(asked) and later else []
+        open_lines = [line] if len(received) < MOST else []
+        waiting = open_lines if received.startswith(request) and later else []
         ready, free, _ = select.select(open_lines, waiting, [], PAUSE)
         try:
             if ready:
-                heard += line.recv(MOST)
+                received += line.recv(MOST)
             if free:
                 later = later[line.send(later) :]
         except OSError:
             later = b""
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            return heard + rest(line), os.waitstatus_to_exitcode(status)
+            return received + rest(line), os.waitstatus_to_exitcode(status)
 
 
 def rest(line: socket.socket) -> bytes:
@@ -80,7 +80,7 @@ def become_program(line: int, names: int) -> None:
     """Run the program in this process, without a way to standard input."""
     with os.fdopen(names, "rb") as file:
         key = file.read(KEY)
-        wanted = file.read().decode("ascii", "replace").split()
+        modules = file.read().decode("ascii", "replace").split()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for the program
     moved = os.dup2(line, 300 + os.urandom(1)[0], inheritable=False)
@@ -93,9 +93,9 @@ def become_program(line: int, names: int) -> None:
     sys.argv = [SOURCE]
     for name in ("pristine", "__main__"):
         del sys.modules[name]
-    given = [read_source(), wanted, moved, key]
-    del wanted, moved, key, line, names, file
-    pristine.run(given)
+    arguments = [read_source(), modules, moved, key]
+    del modules, moved, key, line, names, file
+    pristine.run(arguments)
 
 
 def read_source() -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 SOURCE = "main.sql"
 BOUNDARY = "-- the test begins here"
-KEPT = "proctor_rows_of_the_last_query"
+ANSWER_TABLE = "proctor_rows_of_the_last_query"
 
 
 def main() -> int:
@@ -21,17 +21,17 @@ def main() -> int:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     last = ""
     for line, statement in statements(lines[:border], 1):
-        made = run(connection, statement, line)
-        if made is None:
+        cursor = run(connection, statement, line)
+        if cursor is None:
             return 1
-        if made.description is not None:
+        if cursor.description is not None:
             last = statement
-            made.fetchall()
+            cursor.fetchall()
     if last:
         keep_answer(connection, last)
     for line, statement in statements(lines[border:], border + 1):
-        made = run(connection, statement, line)
-        if made is None or not holds(made, statement, line):
+        cursor = run(connection, statement, line)
+        if cursor is None or not holds(cursor, statement, line):
             return 1
     print(f"\n{proof}", flush=True)  # noqa: T201 - this is what it is for
     return 0
@@ -73,7 +73,7 @@ def run(connection: sqlite3.Connection, statement: str, line: int) -> sqlite3.Cu
 
 def keep_answer(connection: sqlite3.Connection, query: str) -> None:
     """Let the test look at the rows of the candidate's last query under the name of answer."""
-    found = [
+    schemas = [
         (kind, schema)
         for schema in ("main", "temp")
         for (kind,) in connection.execute(
@@ -81,31 +81,31 @@ def keep_answer(connection: sqlite3.Connection, query: str) -> None:
         )
     ]
     try:
-        if not found:
+        if not schemas:
             connection.execute(f"CREATE TEMP VIEW answer AS {query}")
             return
         # What the candidate itself called so may be what its query reads, but not what is checked.
-        connection.execute(f"CREATE TEMP TABLE {KEPT} AS {query}")
-        for kind, schema in found:
+        connection.execute(f"CREATE TEMP TABLE {ANSWER_TABLE} AS {query}")
+        for kind, schema in schemas:
             connection.execute(f"DROP {kind} {schema}.answer")
-        connection.execute(f"ALTER TABLE temp.{KEPT} RENAME TO answer")
+        connection.execute(f"ALTER TABLE temp.{ANSWER_TABLE} RENAME TO answer")
     except sqlite3.Error as error:
         print(f"there is no view answer: {error}", file=sys.stderr)  # noqa: T201
-        for kind, schema in found:
+        for kind, schema in schemas:
             connection.execute(f"DROP {kind} IF EXISTS {schema}.answer")
 
 
-def holds(made: sqlite3.Cursor, statement: str, line: int) -> bool:
+def holds(cursor: sqlite3.Cursor, statement: str, line: int) -> bool:
     """Tell whether a query gave rows, and only true values in them; others always hold."""
-    if made.description is None:
+    if cursor.description is None:
         return True
-    rows = made.fetchall()
+    rows = cursor.fetchall()
     if rows and all(cell for row in rows for cell in row):
         return True
     shown = f"{rows[:3]}" if rows else "no row"
     text = " ".join(statement.split())[:200]
-    said = f"AssertionError: {text} gave {shown} ({SOURCE}:{line})"
-    print(said, file=sys.stderr)  # noqa: T201
+    message = f"AssertionError: {text} gave {shown} ({SOURCE}:{line})"
+    print(message, file=sys.stderr)  # noqa: T201
     return False
 
 

@@ -59,15 +59,15 @@ class Pristine:
 
     def __init__(self, names: list[str]) -> None:
         more = [part for name in names for part in WITH.get(name, ())]
-        found = {name: SNAPSHOTS.get(name) or snapshot(name) for name in (*ALWAYS, *names, *more)}
+        by_name = {name: SNAPSHOTS.get(name) or snapshot(name) for name in (*ALWAYS, *names, *more)}
         roots = {name.partition(".")[0] for name in names} - {"numpy", "pandas"}
         parts = {
             name: SNAPSHOTS.get(name) or snapshot(name)
             for name in list(sys.modules)
-            if name.partition(".")[0] in roots and name not in found
+            if name.partition(".")[0] in roots and name not in by_name
         }
-        self.snapshots = [(True, *kept) for kept in found.values() if kept is not None]
-        self.snapshots += [(False, *kept) for kept in parts.values() if kept is not None]
+        self.snapshots = [(True, *taken) for taken in by_name.values() if taken is not None]
+        self.snapshots += [(False, *taken) for taken in parts.values() if taken is not None]
         """Modules, and whether the test names them: of the rest, what they remember stays."""
         self.imports = (list(sys.meta_path), list(sys.path_hooks), list(sys.path))
         self.hooks = (sys.excepthook, sys.displayhook, sys.unraisablehook)
@@ -98,15 +98,15 @@ def classes_in(names: dict[str, Any], root: str) -> list[Any]:
     With each comes whether all of it is put back, or only what decides.
     """
     whole = root in WHOLE
-    found: list[Any] = []
+    classes: list[Any] = []
     for value in list(names.values()):
         if isinstance(value, type) and value.__module__.partition(".")[0] in (root, f"_{root}"):
             if value.__flags__ & HEAP_TYPE:
-                held = {n: part for n, part in vars(value).items() if whole or n in DECIDING}
-                found += [(value, held, whole, functions_in(held))]
+                attributes = {n: part for n, part in vars(value).items() if whole or n in DECIDING}
+                classes += [(value, attributes, whole, functions_in(attributes))]
         elif root == "unittest" and type(value).__module__.startswith("unittest."):
-            found += [(value, dict(vars(value)), whole, [])]
-    return found
+            classes += [(value, dict(vars(value)), whole, [])]
+    return classes
 
 
 def refuse(
@@ -199,10 +199,10 @@ sys.stderr.flush()
 NOTHING = compile("", SOURCE, "exec")
 
 
-def steps(given: list[Any]) -> list[Any]:
+def steps(arguments: list[Any]) -> list[Any]:
     """Return what is called one after the other: the program, the test, and the sign of the end."""
-    text, names, line, key = given
-    given.clear()
+    text, names, line, key = arguments
+    arguments.clear()
     kept = Pristine([name for name in names if name[0] != "="])
     plain = frozenset(name[1:] for name in names if name[0] == "=")
     module = types.ModuleType("program")
@@ -245,14 +245,14 @@ def steps(given: list[Any]) -> list[Any]:
     ]
 
 
-def run(given: list[Any]) -> None:
+def run(arguments: list[Any]) -> None:
     """Run a program, and never return: its text, what its test uses, the line and its key.
 
     Of what the test uses, modules go by their names, and built-in functions, which it means even
     where the program has its own by that name, by their names after an equals sign.
     """
     try:
-        steps(given).sort(key=operator.call)
+        steps(arguments).sort(key=operator.call)
     except BaseException:  # noqa: BLE001 - whatever ends a program is its result
         show_error()
     finally:

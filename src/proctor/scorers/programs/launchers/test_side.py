@@ -149,9 +149,9 @@ class TestPeer(Peer):
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the result of an operation that Python wants to have a certain type."""
-        wanted = {"__hash__": int, "__repr__": str, "__str__": str, "__format__": str,
+        required = {"__hash__": int, "__repr__": str, "__str__": str, "__format__": str,
                   "__bool__": bool, "__len__": int, "__contains__": bool}.get(name)  # fmt: skip
-        if wanted is not None and type(value) is not wanted:
+        if required is not None and type(value) is not required:
             raise self.fail(f"{name} of the answer gave a {type(value).__name__}")
         return value
 
@@ -235,9 +235,9 @@ def exit_arguments(kind: Any, error: Any, _: Any) -> tuple[Any, ...]:
     """Return what the answer's context manager may know of an exception in the test."""
     if kind is None:
         return None, None, None
-    known = next(base for base in kind.__mro__ if ERRORS.get(base.__name__) is base)
+    built_in = next(base for base in kind.__mro__ if ERRORS.get(base.__name__) is base)
     value = error.__dict__.get("_proctor_value")
-    return known, error_of(known.__name__, error.args) if value is None else value, None
+    return built_in, error_of(built_in.__name__, error.args) if value is None else value, None
 
 
 def library_error(module: str, name: str) -> type | None:
@@ -299,13 +299,13 @@ def from_test(target: Any, name: str, request: str = "get") -> bool:
 class Names(dict[str, Any]):
     """The test's names; those of the answer are asked for each time, functions once."""
 
-    def __init__(self, peer: TestPeer, wanted: list[str]) -> None:
+    def __init__(self, peer: TestPeer, allowed: list[str]) -> None:
         super().__init__(__name__="program", __file__=SOURCE)
-        self.peer, self.wanted = peer, frozenset(wanted)
+        self.peer, self.allowed = peer, frozenset(allowed)
         self.functions: dict[str, Any] = {}
 
     def __missing__(self, name: str) -> Any:
-        if name not in self.wanted:
+        if name not in self.allowed:
             raise KeyError(name)
         if name in self.functions:
             return self.functions[name]
@@ -330,13 +330,13 @@ class Names(dict[str, Any]):
         return importlib.import_module(meant)
 
 
-def main(fd: int, given: dict[str, Any]) -> None:
+def main(fd: int, arguments: dict[str, Any]) -> None:
     """Wait until the answer has run, then run the test with its names."""
-    peer = TestPeer(fd, given["test"])
-    names = Names(peer, given["names"])
-    if given["before"].strip():
-        exec(compile(given["before"], "before", "exec", dont_inherit=True), names)  # noqa: S102  # nosec B102
-    text = "\n" * (given["line"] - 1) + given["test"]
+    peer = TestPeer(fd, arguments["test"])
+    names = Names(peer, arguments["names"])
+    if arguments["before"].strip():
+        exec(compile(arguments["before"], "before", "exec", dont_inherit=True), names)  # noqa: S102  # nosec B102
+    text = "\n" * (arguments["line"] - 1) + arguments["test"]
     linecache.cache[SOURCE] = (len(text), None, text.splitlines(True), SOURCE)
     try:
         code = compile(text, SOURCE, "exec", dont_inherit=True)
