@@ -210,6 +210,28 @@ for request in (*range(0x8910, 0x8960), 0x89F0, 0x8B01):
     assert ways == [one_way]
 
 
+def test_a_channel_is_of_no_use_in_the_network_outside() -> None:
+    text = """
+import socket
+channel = socket.socket(fileno=3)
+for call in (
+    lambda: channel.bind("\\0a-name-of-mine"),
+    lambda: channel.setsockopt(socket.SOL_SOCKET, 62, 2),
+    lambda: channel.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth0"),
+    lambda: channel.connect("\\0a-name-of-others"),
+    lambda: channel.listen(),
+):
+    try:
+        call()
+    except OSError:
+        continue
+    raise AssertionError
+channel.detach()
+"""
+    (ran,), _ = run_all(confined(text))
+    assert ran.proved, ran
+
+
 @pytest.mark.parametrize(
     ("text", "limits", "stopped"),
     [
