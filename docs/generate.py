@@ -296,6 +296,14 @@ def _help(command: click.Command) -> list[str]:
 
 def _options(command: click.Command, context: click.Context) -> list[str]:
     parameters = command.get_params(context)
+    hidden = [one for one in parameters if isinstance(one, click.Option) and one.hidden]
+    older = ["Still understood:", "", *_table(hidden, hidden=True)] if hidden else []
+    return [*_shown_options(command, context, parameters), *older]
+
+
+def _shown_options(
+    command: click.Command, context: click.Context, parameters: Sequence[click.Parameter]
+) -> list[str]:
     if not isinstance(command, GroupedHelp):
         return _table(parameters)
     lines = _table([one for one in parameters if isinstance(one, click.Argument)])
@@ -304,12 +312,12 @@ def _options(command: click.Command, context: click.Context) -> list[str]:
     return lines
 
 
-def _table(parameters: Sequence[click.Parameter]) -> list[str]:
+def _table(parameters: Sequence[click.Parameter], *, hidden: bool = False) -> list[str]:
     rows = []
     for parameter in parameters:
         if isinstance(parameter, click.Argument):
             rows.append(f"| `{_upper(parameter)}` | {_argument_text(parameter)} |")
-        elif isinstance(parameter, click.Option) and not parameter.hidden:
+        elif isinstance(parameter, click.Option) and parameter.hidden == hidden:
             rows.append(f"| {_flags(parameter)} | {_option_text(parameter)} |")
     return ["| Option | Description |", "| --- | --- |", *rows, ""]
 

@@ -56,6 +56,15 @@ def variants(kind: str) -> dict[str, str]:
     }
 
 
+def flags() -> list[tuple[str, str, str, str]]:
+    """Return the flags of origins that other commands still take.
+
+    Of each: how it is spelt, the setting of the dialect that it is, what may be written (``flag``,
+    ``file``, ``share``, ``text``, or words between bars), and where it is now.
+    """
+    return [row for table in _tables() for row in getattr(table, "FLAGS", ())]
+
+
 def commands() -> dict[str, tuple[str, str]]:
     """Return the commands of origins: where each is, and what it does in a line."""
     return {

@@ -27,8 +27,7 @@ GROUPS: dict[str, Sequence[str]] = {
         "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
     ),
     "Files of other tools": (
-        "--compat", "--guidance", "--strict", "--stop-below", "--targets", "--prompts",
-        "--with-reference", "--scoring-method",
+        "--compat", "--dialect-option",
     ),
 }  # fmt: skip
 """Options by the title under which help shows them, in the order in which it does."""
@@ -47,7 +46,9 @@ class GroupedHelp(click.Command):
 
     def groups(self, ctx: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
         """Yield the options of each group that the command has."""
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        options = [
+            one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden
+        ]
         by_name = {name: one for one in options for name in one.opts}
         grouped = {name for names in GROUPS.values() for name in names}
         for title, names in GROUPS.items():

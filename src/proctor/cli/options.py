@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from proctor import origin_tables
 from proctor.cli.agent_options import agent_options, agent_settings
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
@@ -233,56 +234,56 @@ call_options = [
     ),
 ]
 
-dialect_options = [
-    click.option("--max-turns", type=click.IntRange(1), help="Most turns of a dialogue."),
-    click.option(
-        "--guidance",
-        type=click.Choice(["none", "weak", "strong", "fata"]),
-        help="What an AskBench candidate is told about asking.",
-    ),
-    click.option("--strict/--no-strict", default=None, help="AskBench's strict two turns."),
-    click.option(
-        "--stop-below",
-        type=click.FloatRange(0, 1),
-        help="End a TaskWeaver case after a turn whose share of its points is below this.",
-    ),
-]
-
-colossal_options = [
-    click.option(
-        "--targets",
-        "target_file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="The target answers of a ColossalAI config.",
-    ),
-    click.option(
-        "--prompts",
-        "prompt_file",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="The prompts for ratings of a ColossalAI config [default: Proctor's own].",
-    ),
-    click.option(
-        "--with-reference/--without-reference",
-        default=None,
-        help="Whether judges of a ColossalAI config are shown the target answers.",
-    ),
-]
-
-
-bench_options = [
-    click.option(
-        "--scoring-method",
-        metavar="NAME",
-        help="What an Arthur Bench CSV file is scored by [default: exact_match].",
-    ),
-]
-
 
 def suite_options_of_dialects(command: Command) -> Command:
     """Add the options that some formats understand."""
-    for decorate in reversed([*dialect_options, *colossal_options, *bench_options]):
+    for decorate in reversed(
+        [
+            click.option("--max-turns", type=click.IntRange(1), help="Most turns of a dialogue."),
+            click.option(
+                "--dialect-option",
+                "dialect_options",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="A setting of the suite's format, such as scoring_method=exact_match.",
+            ),
+            *moved_flags(),
+        ]
+    ):
         command = decorate(command)
     return command
+
+
+def moved_flags() -> list[Callable[[Command], Command]]:
+    """Return the options that are origins' own: they work, are hidden, and say where they went."""
+    return [_moved(*row) for row in origin_tables.flags()]
+
+
+def _moved(flags: str, setting: str, kind: str, place: str) -> Callable[[Command], Command]:
+    types: dict[str, Any] = {
+        "file": click.Path(path_type=Path, dir_okay=False),
+        "flag": bool,
+        "share": click.FloatRange(0, 1),
+        "text": str,
+    }
+    own = f"--dialect-option {setting}={'0|1' if kind == 'flag' else 'VALUE'}"
+    words = f"{place}, or {own}" if place else own
+
+    def notice(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value is not None:
+            click.echo(f"{flags.partition('/')[0]} has moved: use {words}", err=True)
+        return value
+
+    return click.option(
+        flags,
+        setting,
+        type=types.get(kind) or click.Choice(kind.split("|")),
+        default=None,
+        hidden=True,
+        expose_value=True,
+        callback=notice,
+        help=f"Moved to {words}.",
+    )
 
 
 def suite_settings(options: dict[str, Any]) -> SuiteSettings:
@@ -304,15 +305,20 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
 
 
 def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
-    names = (
-        "max_turns", "guidance", "strict", "stop_below", "target_file", "prompt_file",
-        "with_reference", "scoring_method",
-    )  # fmt: skip
+    """Take the settings of dialects out of a command's options; written ones go last."""
+    names = ("max_turns", *(setting for _, setting, _, _ in origin_tables.flags()))
     found = {name: options.pop(name, None) for name in names}
-    for name in ("strict", "with_reference"):
-        if found[name] is not None:
-            found[name] = "1" if found[name] else "0"
-    return {name: str(value) for name, value in found.items() if value is not None}
+    made = {
+        name: str(int(value) if isinstance(value, bool) else value)
+        for name, value in found.items()
+        if value is not None
+    }
+    for text in options.pop("dialect_options", ()):
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise click.UsageError(f"--dialect-option {text!r} is not of the form NAME=VALUE")
+        made[name.strip()] = value
+    return made
 
 
 def sandbox_spec(text: str) -> Spec:

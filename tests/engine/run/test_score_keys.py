@@ -286,8 +286,8 @@ def test_the_weights_of_its_encoder_count_and_not_where_they_lie(name: str, tmp_
 def test_the_revision_of_an_encoder_of_the_hub_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    constants = pytest.importorskip("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     model = "somebody/encoder"
     known = []
     for revision in ("1" * 40, "2" * 40):

@@ -215,7 +215,7 @@ def test_unequal_counts_by_place(tmp_path: Path) -> None:
 
 def test_without_targets(tmp_path: Path) -> None:
     config = write(tmp_path, "config.json", CONFIG)
-    with pytest.raises(SuiteError, match="--targets"):
+    with pytest.raises(SuiteError, match="--dialect-option target_file=FILE"):
         Colossal().read(config)
     with pytest.raises(SuiteError, match="there is no such file"):
         Colossal().read_all(config, options={"target_file": str(tmp_path / "gone.json")})

@@ -16,6 +16,7 @@ VARIANTS = {
         "word_count_match": "proctor.origins.arthur.scorers:ArthurWordCountMatch",
     },
 }
+FLAGS = (("--scoring-method", "scoring_method", "text", ""),)
 COMMANDS = {
     "bench": (
         "proctor.origins.arthur.command:bench",

@@ -24,6 +24,10 @@ VARIANTS = {
         "vague_ask_rate": "proctor.origins.askbench.measures:AskBenchVagueAskRate",
     },
 }
+FLAGS = (
+    ("--guidance", "guidance", "none|weak|strong|fata", "proctor askbench --guidance"),
+    ("--strict/--no-strict", "strict", "flag", "proctor askbench --strict"),
+)
 COMMANDS = {
     "askbench": (
         "proctor.origins.askbench.command:askbench",

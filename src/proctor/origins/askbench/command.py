@@ -8,7 +8,6 @@ import click
 
 from proctor.cli.options import (
     call_options,
-    dialect_options,
     json_option,
     judge_options,
     run_settings,
@@ -30,6 +29,13 @@ if TYPE_CHECKING:
 )
 @click.option("--tasks", metavar="A,B", help="Only these tasks [default: those the INI enables].")
 @click.option("--max-turns", "-t", type=click.IntRange(1), help="Most turns of a dialogue.")
+@click.option(
+    "--guidance",
+    type=click.Choice(["none", "weak", "strong", "fata"]),
+    help="What the candidate is told about asking.",
+)
+@click.option("--strict/--no-strict", default=None, help="Two turns: one to ask, one to answer.")
+@click.option("--stop-below", type=click.FloatRange(0, 1), hidden=True, help="Do nothing.")
 @click.option("--model", "models", multiple=True, metavar="M", help="Examine this model instead.")
 @click.option("--attempts", type=click.IntRange(1), help="Attempts a case, for n_attempts.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first N cases of every task.")
@@ -65,7 +71,7 @@ def askbench(ctx: click.Context, /, **options: Any) -> int:
     return _run(options)
 
 
-for _decorate in (*dialect_options[1:], *judge_options, *call_options):
+for _decorate in (*judge_options, *call_options):
     _decorate(askbench)
 json_option(askbench)
 store_option(askbench)

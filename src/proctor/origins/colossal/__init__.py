@@ -12,6 +12,16 @@ VARIANTS = {
         "unieval": "proctor.origins.colossal.scorers:ColossalUniEval",
     },
 }
+FLAGS = (
+    ("--targets", "target_file", "file", "proctor colossal --target_file"),
+    ("--prompts", "prompt_file", "file", "proctor colossal --gpt_evaluation_prompt_file"),
+    (
+        "--with-reference/--without-reference",
+        "with_reference",
+        "flag",
+        "proctor colossal --gpt_with_reference",
+    ),
+)
 COMMANDS = {
     "colossal": (
         "proctor.origins.colossal.command:colossal",

@@ -25,8 +25,8 @@ ENCODERS: Mapping[str, Mapping[str, Json]] = {
     "zh": {"model": "bert-base-chinese", "layer": 8},
 }
 TARGETS_HINT = (
-    "name it with --targets TARGETS.json (proctor colossal: --target_file), or in the config"
-    ' as "target_file"'
+    "name it with --dialect-option target_file=FILE (proctor colossal: --target_file), or in"
+    ' the config as "target_file"'
 )
 FIRST_LOOK = 4 * 1024 * 1024
 

@@ -12,6 +12,7 @@ VARIANTS = {
         "scoring_point": "proctor.origins.taskweaver.scorers:TaskWeaverScoringPoint",
     },
 }
+FLAGS = (("--stop-below", "stop_below", "share", "proctor taskweaver --threshold"),)
 COMMANDS = {
     "taskweaver": (
         "proctor.origins.taskweaver.command:taskweaver",
