@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # Files that are given to Proctor, not tests.
@@ -19,28 +17,28 @@ TESTS = [
 LONG = {
     "src/proctor/scorers/programs/launchers/joined.py": "both ends of one protocol, laid into a sandbox as one file",
 }
-# Files that run inside a sandbox, where running a text is their very purpose.
-INSIDE = {"zygote.py", "launch.py", "launch_sql.py", "function_call.py", "pristine.py",
-          "answer_side.py", "test_side.py"}  # fmt: skip
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
 # A path of the machine it was written on. /tmp is everywhere: programs in tests may name it.
 MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
-
-
-def named(paths: list[Path]) -> list[object]:
-    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
 
 
 def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.parametrize("path", named(SOURCES + TESTS))
-def test_every_file_opens_with_one_line_that_says_what_it_is_for(path: Path) -> None:
+def opening(path: Path) -> str:
+    """Return the first line of a file's docstring; empty where it does not begin with one."""
     text = path.read_text(encoding="utf-8")
-    assert text.startswith('"""')
-    first = text.removeprefix('"""').split("\n")[0].removesuffix('"""')
-    assert first.endswith((".", "alone", ":")), first
+    if not text.startswith('"""'):
+        return ""
+    return text.removeprefix('"""').split("\n")[0].removesuffix('"""')
+
+
+def test_every_file_opens_with_one_line_that_says_what_it_is_for() -> None:
+    found = {str(path.relative_to(ROOT)): opening(path) for path in SOURCES + TESTS}
+    assert {
+        path: first for path, first in found.items() if not first.endswith((".", "alone", ":"))
+    } == {}
 
 
 def test_long_files_say_why() -> None:
@@ -51,20 +49,6 @@ def test_long_files_say_why() -> None:
 
 def test_no_file_is_called_by_a_name_that_says_nothing() -> None:
     assert [path for path in SOURCES + TESTS if path.stem in FORBIDDEN] == []
-
-
-@pytest.mark.parametrize("path", named(SOURCES))
-def test_sources(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    nodes = list(ast.walk(ast.parse(text)))
-    in_cli = "cli" in path.relative_to(ROOT).parts
-    assert not any(isinstance(node, ast.Global) for node in nodes)
-    calls = [node.func.id for node in nodes
-             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]  # fmt: skip
-    inside = path.name in INSIDE
-    assert inside or not {"eval", "exec"} & set(calls)
-    assert in_cli or inside or "print" not in calls
-    assert not re.search(r"#\s*type:\s*ignore(?!\[)", text)
 
 
 def test_no_path_of_one_machine_is_written_down() -> None:

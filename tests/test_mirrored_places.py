@@ -1,0 +1,67 @@
+"""Every module with logic of its own has a test at the mirrored place: named for it, or importing it."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "proctor"
+WITHOUT = Path(__file__).with_name("without_own_test.txt")
+"""Modules that other tests reach only. The list gets shorter, never longer."""
+# Commands are tested as users call them, in tests/e2e; migrations on old stores, in tests/upgrade;
+# what runs inside a sandbox or an agent's process is no module of the package.
+ELSEWHERE = ("cli", "migrations", "launchers", "launcher")
+DECIDES = (
+    ast.If,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.Try,
+    ast.IfExp,
+    ast.Match,
+    ast.comprehension,
+)
+IMPORTED = re.compile(r"^ *(?:from|import) (proctor[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.M)
+ENOUGH = 3
+"""With fewer branches and loops, a module has no logic of its own."""
+
+
+def has_logic(path: Path) -> bool:
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return sum(isinstance(node, DECIDES) for node in nodes) >= ENOUGH
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules of the package that a file imports, by full names."""
+    found: set[str] = set()
+    for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
+        found |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}
+    return found
+
+
+def without_own_test() -> set[str]:
+    """Return the modules with logic that no test in the folder of the same name is about."""
+    tested: dict[Path, set[str]] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        place = path.parent.relative_to(ROOT / "tests")
+        tested.setdefault(place, set()).update(imports(path), [path.stem])
+    missing = set()
+    for path in PACKAGE.rglob("*.py"):
+        place = path.relative_to(PACKAGE)
+        if path.stem.startswith("__") or {*place.parts} & {*ELSEWHERE}:
+            continue
+        name = ".".join(("proctor", *place.with_suffix("").parts))
+        own = {name, f"test_{path.stem}", f"test_{place.parent.name}_{path.stem}"}
+        if not own & tested.get(place.parent, set()) and has_logic(path):
+            missing.add(place.as_posix())
+    return missing
+
+
+def test_a_module_with_logic_has_a_test_at_the_mirrored_place() -> None:
+    listed = WITHOUT.read_text(encoding="utf-8").split()
+    missing = without_own_test()
+    assert sorted(missing - {*listed}) == [], "write a test for it in the folder of the same name"
+    assert sorted({*listed} - missing) == [], (
+        f"it has one now, or is gone: strike it from {WITHOUT.name}"
+    )
+    assert listed == sorted({*listed})
