@@ -1,5 +1,7 @@
 """Flags that are origins' own: they still work on other commands, hidden, and say where they went."""
 
+from typing import Any
+
 import click
 import pytest
 
@@ -10,12 +12,14 @@ from proctor.cli.options import suite_settings
 from proctor.cli.plan import plan
 from proctor.cli.run import run
 
+# A command keeps its help option, so that other tests would see another one.
+NAMES: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 VALUES = {"file": "f.json", "share": "0.5", "text": "exact_match"}
 
 
 def settings(command: click.Command, *written: str) -> dict[str, str]:
     needed = ["--to", "native", "--out", "o"] if command is convert else []
-    context = command.make_context("c", ["suite.yaml", *needed, *written])
+    context = command.make_context("c", ["suite.yaml", *needed, *written], **NAMES)
     return dict(suite_settings(context.params).options)
 
 
@@ -36,7 +40,7 @@ def test_a_flag_is_the_setting_that_it_was_and_names_its_new_place(
         assert told.out == ""
         assert settings(command, "--dialect-option", f"{setting}={expected}") == {setting: expected}
         assert capsys.readouterr().err == ""
-    context = click.Context(command)
+    context = click.Context(command, **NAMES)
     assert flags.partition("/")[0] not in command.get_help(context)
 
 

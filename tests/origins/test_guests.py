@@ -100,7 +100,7 @@ def ran(root: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "origin", [ORIGINS[0], *(pytest.param(one, marks=pytest.mark.long) for one in ORIGINS[1:])]
+    "origin", [ORIGINS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in ORIGINS[1:])]
 )
 def test_the_rest_works_without_it(origin: str, copies: Any) -> None:
     root = copies(origin)
@@ -120,7 +120,7 @@ def test_the_rest_works_without_it(origin: str, copies: Any) -> None:
     assert '"rate": 1.0' in made.replace('"rate":1.0', '"rate": 1.0')
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("origin", ORIGINS)
 def test_the_fast_tests_of_the_rest_pass_without_it(origin: str, copies: Any) -> None:
     root = copies(origin)
