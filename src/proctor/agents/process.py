@@ -26,7 +26,7 @@ MIB = 1024 * 1024
 
 
 class Broken(Exception):
-    """Say how an agent crashed, raised or was lost: an error, whatever it would have answered."""
+    """A crash, exception or loss of an agent: an error, whatever it would have answered."""
 
     def __init__(self, reason: str, *, traceback: str = "") -> None:
         super().__init__(reason)
@@ -34,12 +34,12 @@ class Broken(Exception):
 
 
 class NoAnswer(Broken):
-    """Say why an agent that works gave no answer: it passed a limit, or had nothing to say."""
+    """Reason why a working agent gave no answer: it passed a limit, or had nothing to say."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """Hold what an agent may use in one turn."""
+    """Limits of an agent in one turn."""
 
     output: int = 16 * MIB
     processes: int = 256
@@ -47,7 +47,7 @@ class Bounds:
 
 @dataclass
 class AgentProcess(asyncio.SubprocessProtocol):
-    """Be a running agent."""
+    """A running agent."""
 
     bounds: Bounds
     out: bytearray = field(default_factory=bytearray)

@@ -13,7 +13,7 @@ TRACEBACK = "traceback"
 
 
 class AttemptStatus(StrEnum):
-    """Say how an attempt ended."""
+    """How an attempt ended."""
 
     ANSWERED = "answered"
     UNANSWERED = "unanswered"
@@ -26,7 +26,7 @@ class AttemptStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """Hold what a candidate made of a case: the messages after those of the case itself."""
+    """One try of a candidate at a case: the messages after those of the case itself."""
 
     case_id: str
     index: int = 0

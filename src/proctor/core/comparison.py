@@ -12,7 +12,7 @@ MAX_INVALID = 0.1
 
 
 class Preference(StrEnum):
-    """Say whose answer a judge found better."""
+    """The answer that a judge found better."""
 
     FIRST = "first"
     SECOND = "second"
@@ -26,7 +26,7 @@ _OTHER = {Preference.FIRST: Preference.SECOND, Preference.SECOND: Preference.FIR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Hold what one judge made of two attempts at the same case, shown in one order."""
+    """One judge's comparison of two attempts at the same case, shown in one order."""
 
     case_id: str
     first: str
@@ -89,7 +89,7 @@ def placed(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Count how two candidates compare, from the view of the first."""
+    """Counts of wins, ties and losses, from the view of the first of two candidates."""
 
     win: int = 0
     tie: int = 0
@@ -125,7 +125,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(Tally):
-    """Hold how two runs compare over all cases that both have."""
+    """Comparison of two runs over all cases that both have."""
 
     first: str
     """The id of the run from whose view it is counted."""
@@ -146,7 +146,7 @@ class Pair(Tally):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Tally):
-    """Hold a run's place among several."""
+    """A run's place among several."""
 
     run: str
     rank: int
@@ -174,7 +174,7 @@ _ELO = 173.71779276130073
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """Say who took part in a battle."""
+    """A run that takes part in a battle."""
 
     run: str
     """The id of the run."""
@@ -185,7 +185,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleOutcome:
-    """Hold all that came of comparing runs with each other."""
+    """Result of comparing runs with each other."""
 
     contenders: tuple[Contender, ...]
     pairs: tuple[Pair, ...]

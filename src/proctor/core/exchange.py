@@ -10,7 +10,7 @@ from proctor.core.suite import Json, Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Say how a reply is drawn; what is none is not sent, so that the server's default holds."""
+    """Sampling settings; those that are none are not sent, so that the server's defaults hold."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -24,7 +24,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyShape:
-    """Say which JSON object is wanted as the reply."""
+    """Schema of the JSON object that is expected as the reply."""
 
     name: str
     schema: Mapping[str, Json]
@@ -32,7 +32,7 @@ class ReplyShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Hold one question to a model."""
+    """One question to a model."""
 
     messages: tuple[Message, ...]
     sampling: Sampling = field(default_factory=Sampling)
@@ -59,7 +59,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Count what calls took."""
+    """Calls, tokens and cost that were used."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -89,7 +89,7 @@ def cost_of(price: tuple[float, float] | None, usage: Usage) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """Hold what a model said."""
+    """A model's reply."""
 
     text: str | None
     """The answer without its thinking; none where the model gave no content."""
@@ -120,7 +120,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upstream:
-    """Say where the calls of a model go, for what passes them on as they are."""
+    """Address that a model's calls go to, for what passes them on unchanged."""
 
     destination: Destination
     """The base URL, with the headers that carry the key."""

@@ -29,7 +29,7 @@ _COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 class Several(tuple[str, ...]):
-    """Hold the values of a tag: equal to a text when one of them is."""
+    """The values of a tag: equal to a text when one of them is."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class Several(tuple[str, ...]):
 
 
 class Expression:
-    """Hold a parsed expression; it can name what it is given, compare, and combine, and no more."""
+    """A parsed expression, limited to names it is given, comparisons, and their combinations."""
 
     def __init__(self, text: str) -> None:
         self.text = text

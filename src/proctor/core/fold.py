@@ -13,7 +13,7 @@ MODES = ("avg", "max", "min", "median", "avg_max_N")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fold:
-    """Fold attempts: cut them into buckets, take one value of each, and average those."""
+    """Way to fold attempts: buckets, one value taken of each, and the average of those."""
 
     mode: str
     pick: str
@@ -24,7 +24,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """Hold the value of a case over its attempts."""
+    """The value of a case over its attempts."""
 
     status: ValueStatus
     value: float | None

@@ -22,7 +22,7 @@ AID = "/proctor/aid"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Hold what a program may use up, all its processes together."""
+    """Limits of a program, all its processes together."""
 
     wall: float = 10.0
     """Seconds from start to end, over all steps."""
@@ -40,7 +40,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Hold one command of a program; the next one runs only if it ends with exit status 0."""
+    """One command of a program; the next one runs only if it ends with exit status 0."""
 
     argv: tuple[str, ...]
     wall: float | None = None
@@ -53,7 +53,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Hold what to run: files, commands, and what they may see and use."""
+    """Files and commands to run, and what they may see and use."""
 
     steps: tuple[Step, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Program:
 
 
 class Stopped(StrEnum):
-    """Say which limit ended a program."""
+    """The limit that ended a program."""
 
     TIME = "time"
     CPU = "cpu"
@@ -102,7 +102,7 @@ class Stopped(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
-    """Hold what became of a program."""
+    """Outcome of a program."""
 
     code: int | None
     """The exit status of the last step that ran; negative for a signal, none if it was stopped."""

@@ -19,7 +19,7 @@ ROUNDS, FILES = "rounds", "files"
 
 
 class RoundState(StrEnum):
-    """Say how a round ended."""
+    """How a round ended."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -28,7 +28,7 @@ class RoundState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """Hold what came with a post: a plan, code, its result."""
+    """An addition to a post: a plan, code, its result."""
 
     type: str
     content: Json
@@ -38,7 +38,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """Hold one message between the user, the agent and its parts."""
+    """One message between the user, the agent and its parts."""
 
     message: str
     send_from: str
@@ -49,7 +49,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """Hold all that an agent did for one message of the user."""
+    """All that an agent did for one message of the user."""
 
     user_query: str
     posts: tuple[Post, ...] = ()

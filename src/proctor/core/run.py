@@ -15,7 +15,7 @@ REGRADED = "regraded"
 
 
 class RunStatus(StrEnum):
-    """Say how far a run has come."""
+    """How far a run has come."""
 
     RUNNING = "running"
     """Somebody works at it now."""
@@ -37,7 +37,7 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Hold who was examined with what, and how."""
+    """One candidate on one suite, and the settings."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptResult:
-    """Hold one attempt with its scores and what they are worth together."""
+    """One attempt with its scores and their combined value."""
 
     attempt: Attempt
     scores: Mapping[str, Score]
@@ -75,7 +75,7 @@ class AttemptResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """Hold one case with all its attempts and their folded value."""
+    """One case with all its attempts and their folded value."""
 
     case: Case
     attempts: tuple[AttemptResult, ...]
@@ -84,7 +84,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Hold the sums over some of the cases: all of them, one tag's value, one metric."""
+    """Sums over some of the cases: all of them, one tag's value, one metric."""
 
     score: float
     full: float
@@ -102,7 +102,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals(Group):
-    """Hold the sums over all cases, with everything that did not enter them."""
+    """Sums over all cases, with everything that did not enter them."""
 
     attempts: int
     unanswered: int
@@ -115,7 +115,7 @@ class Totals(Group):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Hold a measure's number with its interval and the count it rests on."""
+    """A measure's number with its interval and the count it rests on."""
 
     value: float | None
     interval: tuple[float, float] | None
@@ -128,7 +128,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Hold all numbers of a run."""
+    """All numbers of a run."""
 
     totals: Totals
     groups: Mapping[str, Mapping[str, Group]] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from proctor.core.suite import Case, Criterion, Json
 
 
 class ScoreStatus(StrEnum):
-    """Say what became of a criterion."""
+    """Outcome of a criterion."""
 
     SCORED = "scored"
     FAILED = "failed"
@@ -22,7 +22,7 @@ REFERENCE, EQUAL, CONTAINED, ABSENT = "reference", "equal", "contained", "absent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """Hold what one criterion gave to one attempt, and why."""
+    """Points that one criterion gave to one attempt, and why."""
 
     status: ScoreStatus = ScoreStatus.SCORED
     points: float | None = None
@@ -38,7 +38,7 @@ class Score:
 
 
 class ValueStatus(StrEnum):
-    """Say how an attempt, or a case, enters the sums."""
+    """How an attempt, or a case, enters the sums."""
 
     SCORED = "scored"
     UNANSWERED = "unanswered"
@@ -50,7 +50,7 @@ class ValueStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """Hold what an attempt is worth; between low and high where a criterion failed."""
+    """Value of an attempt; between low and high where a criterion failed."""
 
     status: ValueStatus
     value: float | None

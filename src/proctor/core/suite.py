@@ -12,7 +12,7 @@ Json = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """Hold a storable call: the name of a plugin and its JSON parameters."""
+    """A storable call: the name of a plugin and its JSON parameters."""
 
     name: str
     params: Mapping[str, Json] = field(default_factory=dict)
@@ -20,7 +20,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """Hold one message of a transcript."""
+    """One message of a transcript."""
 
     role: str
     """``system``, ``developer``, ``user`` or ``assistant``."""
@@ -37,7 +37,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """Hold one thing to judge in a case; a negative weight is a penalty, weight 0 is only shown."""
+    """One thing to score in a case; a negative weight is a penalty, weight 0 is only shown."""
 
     id: str
     scorer: Spec
@@ -55,7 +55,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFile:
-    """Hold a file that a candidate finds in its working folder."""
+    """A file that a candidate finds in its working folder."""
 
     name: str
     """Its name in the working folder, with ``/`` between folders."""
@@ -67,7 +67,7 @@ class CaseFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Hold one thing to ask, and how its answer is judged."""
+    """One thing to ask, and how its answer is scored."""
 
     id: str
     messages: tuple[Message, ...]
@@ -100,7 +100,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """Hold what to examine with: cases, how attempts fold into one value, and measures."""
+    """Cases, how attempts at them fold into one value, and measures."""
 
     name: str
     cases: Sequence[Case]

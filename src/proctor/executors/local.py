@@ -152,11 +152,11 @@ class LocalExecutor(Executor):
 
 
 class WorkerNotStarted(ProctorError):
-    """Say that a grading process ended before it could be given anything."""
+    """A grading process that ended before it could be given anything."""
 
 
 class _WorkerLost(Exception):
-    """Say which attempt of a job cost the worker its life, and how."""
+    """The attempt of a job that ended its worker, and how."""
 
     def __init__(
         self, number: int, reason: str, *, ended: bool = False, computed: bool = True
@@ -171,7 +171,7 @@ class _WorkerLost(Exception):
 
 @dataclass(frozen=True)
 class GradingJob:
-    """Hold as many attempts as are sent to a worker at once."""
+    """The attempts that are sent to a worker at once."""
 
     groups: tuple[tuple[GradeTask, tuple[int, ...]], ...]
     """Tasks, and which of their attempts."""
@@ -263,7 +263,7 @@ def _working_directory() -> str:
 
 @dataclass(eq=False)
 class _Worker:
-    """Hold one grading process with the page on which it notes its progress."""
+    """One grading process with the page on which it notes its progress."""
 
     process: asyncio.subprocess.Process
     progress: mmap.mmap

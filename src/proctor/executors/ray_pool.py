@@ -21,12 +21,12 @@ Result = TypeVar("Result")
 
 
 class NodeLost(Exception):
-    """Say that the workers that a piece of work was given to were lost, one after the other."""
+    """Loss of all workers that a piece of work was given to, one after the other."""
 
 
 @dataclass
 class Pool:
-    """Hold the workers of one kind."""
+    """The workers of one kind."""
 
     make: Callable[[], Any]
     """Starts a worker."""

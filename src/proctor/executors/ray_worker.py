@@ -29,7 +29,7 @@ from proctor.version import __version__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """Hold what a worker must know before it can judge as the driver would."""
+    """What a worker must know before it can score as the driver would."""
 
     path: tuple[str, ...]
     """Where the driver imports from; folders that a node lacks are left out there."""
@@ -41,7 +41,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
-    """Say which files make up a folder (or are a file) on the driver, to be had on every node."""
+    """Files of a folder (or a file) of the driver that every node needs."""
 
     name: str
     digest: str
@@ -52,7 +52,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReady:
-    """Say what a worker is: which version of Proctor, on which node."""
+    """Version of Proctor and node of a worker."""
 
     version: str
     node: str
@@ -60,7 +60,7 @@ class WorkerReady:
 
 
 class RayWorker:
-    """Judge jobs in a process that can be killed, and run programs in a sandbox of the node."""
+    """Worker that scores jobs in a process that can be killed, and runs programs in a sandbox."""
 
     def __init__(self, setting: Setting) -> None:
         use_path(setting.path, setting.trusted)
@@ -105,7 +105,7 @@ class RayWorker:
 
 @dataclass
 class Batcher:
-    """Judge many attempts at once, with a model that stays loaded."""
+    """Worker that scores many attempts at once, with a model that stays loaded."""
 
     setting: Setting
     _places: dict[str, str] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class Batcher:
 
 
 class WorkerHost(Batcher):
-    """Answer for a model that computes, and keep it loaded."""
+    """Host of a model that computes, and stays loaded."""
 
     _model: Model | None = None
 
@@ -208,7 +208,7 @@ def _same(place: Path, parcel: Parcel) -> bool:
 
 
 class _Key:
-    """Hold a spec that is compared by what it says."""
+    """A spec that is compared by its content."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec

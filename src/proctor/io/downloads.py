@@ -25,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Say in which package files lie, and which bytes each must have."""
+    """Files in a package, and the bytes that each must have."""
 
     name: str
     """What people call it, in messages."""

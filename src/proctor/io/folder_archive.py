@@ -13,7 +13,7 @@ MOST_BYTES = 64 * 1024 * 1024
 
 
 class TooMuch(Exception):
-    """Say that a folder holds more than may travel."""
+    """A folder that holds more than may travel."""
 
 
 def contents(folder: Path) -> dict[str, bytes]:

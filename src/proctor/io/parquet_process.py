@@ -21,7 +21,7 @@ FAILED, TOO_MUCH = 1, 3
 
 
 class LimitPassed(Exception):
-    """Say which limit a file passes, and the setting that would move it."""
+    """A limit that a file passes, and the setting that would move it."""
 
     def __init__(self, message: str, setting: str = "") -> None:
         super().__init__(message)

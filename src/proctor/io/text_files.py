@@ -47,7 +47,7 @@ Loc = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Hold a line and a column, both from 1."""
+    """A line and a column, both from 1."""
 
     line: int
     column: int
@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(eq=False)
 class Document:
-    """Hold the values of one file (or one line of it), where each stands, and how it is spelt."""
+    """Values of one file (or one line of it), where each stands, and how it is spelt."""
 
     path: Path
     data: Json

@@ -19,7 +19,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Strict(BaseModel):
-    """Be the base of what is read from files: unknown keys are errors, nothing changes later."""
+    """Base of what is read from files: unknown keys are errors, nothing changes later."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=False)
 

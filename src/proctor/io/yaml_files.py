@@ -38,7 +38,7 @@ def read_yaml(path: Path) -> Document:
 
 
 class _YamlBuilder:
-    """Build plain values of YAML events: no recursion, no tags that run code, limits on size."""
+    """Builder of plain values from YAML events: no recursion, no tags that run code, limits."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text
@@ -251,7 +251,7 @@ class _YamlBuilder:
 
 @dataclass
 class _OpenCollection:
-    """Hold a collection that is still being read."""
+    """A collection that is still being read."""
 
     value: Any
     loc: Loc

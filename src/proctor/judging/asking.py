@@ -27,7 +27,7 @@ _AGAIN = (
 
 @dataclass
 class _Tries(Generic[Verdict]):
-    """Hold what came of the tries so far."""
+    """Outcome of the tries so far."""
 
     requests: list[Request] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)

@@ -23,7 +23,7 @@ Combine = Literal["mean", "median", "majority"]
 
 @dataclass(kw_only=True)
 class ModelJudge(Judge):
-    """Ask one model, once or several times with the verdicts folded into one."""
+    """One model as judge, asked once or several times with the verdicts folded into one."""
 
     model: Model
     sampling: Sampling = field(default_factory=Sampling)
@@ -113,7 +113,7 @@ class ModelJudge(Judge):
 
 @dataclass(kw_only=True)
 class Panel(Judge):
-    """Ask several judges at once and fold their verdicts field by field.
+    """Several judges, asked at once, with their verdicts folded field by field.
 
     A judge that gives no readable verdict is left out, and its place in the ruling's panel says
     so. One that may be reached later is waited for: its error is passed on.

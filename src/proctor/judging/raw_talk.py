@@ -16,12 +16,12 @@ _REFUSED = (400, 422)
 
 
 class _Mute(Exception):
-    """Say that a judge cannot be asked for log-probabilities."""
+    """A judge that cannot be asked for log-probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TalkReply(Generic[Verdict]):
-    """Hold what came of a talk."""
+    """Outcome of a talk."""
 
     ruling: Ruling[Verdict] | None
     usage: Usage
@@ -33,7 +33,7 @@ class TalkReply(Generic[Verdict]):
 
 @dataclass
 class _Spoken(Voice):
-    """Ask a model, and keep what it said."""
+    """Voice of a model that keeps its replies."""
 
     model: Model
     salt: str

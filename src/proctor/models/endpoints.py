@@ -28,7 +28,7 @@ LARGEST = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """Hold what a server sent back, whatever its status."""
+    """Response of a server, whatever its status."""
 
     status: int
     headers: Mapping[str, str]
@@ -37,7 +37,7 @@ class HttpAnswer:
 
 
 class ModelEndpoint:
-    """Keep connections to one base URL open, and remember what was learned about its server."""
+    """Open connections to one base URL, with what was learned about its server."""
 
     def __init__(
         self, destination: Destination, connections: int, lessons: Lessons | None = None
@@ -127,7 +127,7 @@ class ModelEndpoint:
 
 
 class Endpoints:
-    """Share calls among the servers of one model that are alive."""
+    """The servers of one model, among which calls are shared."""
 
     def __init__(self, endpoints: Sequence[ModelEndpoint]) -> None:
         self.all = list(endpoints)

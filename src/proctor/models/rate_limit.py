@@ -11,7 +11,7 @@ HALVE_EVERY = 1.0
 
 
 class Limiter:
-    """Let calls through in the order they came, as many at once as the server can take.
+    """Gate for calls in the order they came, as many at once as the server can take.
 
     The number grows with the replies and halves when the server says that there were too many. It
     never exceeds the limit. Optionally only so many calls and tokens are let through a minute.
@@ -106,7 +106,7 @@ class Limiter:
 
 
 class _Pace:
-    """Hold when the next unit is due; what is taken beyond a short burst moves that moment on."""
+    """Time when the next unit is due; what is taken beyond a short burst moves it on."""
 
     def __init__(self, per_minute: float, burst: float) -> None:
         self.seconds = 60 / per_minute

@@ -28,7 +28,7 @@ REFUSAL = 0.25
 
 
 class TryFailed(Exception):
-    """Say how one try of a call failed, and whether another may succeed."""
+    """Failure of one try of a call, and whether another may succeed."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class TryFailed(Exception):
 
 @dataclass(eq=False)
 class Retrying:
-    """Try calls of one model, with time limits that follow how quick it is."""
+    """Retries of one model's calls, with time limits that follow how quick it is."""
 
     limiter: Limiter
     retries: int = 8

@@ -16,7 +16,7 @@ INVALID = (-1.0, -1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleRecord:
-    """Hold what is kept of two answers to a question: the judge's text, the marks, who won."""
+    """Record of two answers to a question: the judge's text, the marks, who won."""
 
     id: Json
     evaluation: str

@@ -12,7 +12,7 @@ from proctor.reports.reasons import rows_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPost:
-    """Hold one message between the user, the agent and its parts."""
+    """One message between the user, the agent and its parts."""
 
     sender: str
     receiver: str
@@ -23,7 +23,7 @@ class ShownPost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRound:
-    """Hold what the agent did for one message of the user."""
+    """What the agent did for one message of the user."""
 
     number: int
     """From 1, as people count."""
@@ -34,7 +34,7 @@ class ShownRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundFile:
-    """Hold a file that was there in the end."""
+    """A file that was there in the end."""
 
     name: str
     key: str

@@ -32,7 +32,7 @@ _MARKDOWN = re.compile(r"([\\|`*<\[\]])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """Hold one line of a breakdown."""
+    """One line of a breakdown."""
 
     section: str
     name: str

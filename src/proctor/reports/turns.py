@@ -15,7 +15,7 @@ NOT_REACHED, AGENT_FAILURE = "not_reached", "agent_failure"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """Hold the mark of one turn."""
+    """The mark of one turn."""
 
     turn: int
     """From 0; people count from 1."""

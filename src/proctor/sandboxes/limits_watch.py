@@ -36,7 +36,7 @@ class Quietly:
 
 
 class CapturedOutput:
-    """Keep the beginning and the end of an output, and count all of it."""
+    """The beginning and the end of an output, and the size of all of it."""
 
     def __init__(self) -> None:
         self.head, self.tail, self.size = b"", b"", 0
@@ -64,7 +64,7 @@ class CapturedOutput:
 
 
 class Police:
-    """Watch what all processes of this namespace use together."""
+    """Watch over what all processes of this namespace use together."""
 
     PERIOD = 0.02
 

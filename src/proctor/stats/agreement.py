@@ -17,7 +17,7 @@ _ROUNDING = 1e-9
 
 @dataclass
 class Coincidences:
-    """Count how often two judges of the same thing said two values."""
+    """Counts of how often two judges gave the same thing two values."""
 
     pairs: dict[tuple[float, float], float] = field(default_factory=dict)
     units: int = 0
@@ -112,7 +112,7 @@ def alpha_interval(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kappa:
-    """Hold how far two judges agree beyond chance."""
+    """Agreement of two judges beyond chance."""
 
     value: float | None
     """None where there is nothing to compare, or where both said one and the same always."""
@@ -145,7 +145,7 @@ def cohen_kappa(pairs: Iterable[tuple[float, float]], sure: float = 0.95) -> Kap
 
 
 class _Distance:
-    """Tell how far apart two values are, squared."""
+    """Squared distance of two values."""
 
     def __init__(self, totals: Mapping[float, float], level: Level) -> None:
         self.level = level

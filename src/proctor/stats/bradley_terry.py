@@ -21,7 +21,7 @@ _TOLERANCE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Hold who met whom and how it ended: 1 for the first, 0 for the second, 0.5 for a tie."""
+    """One game and its result: 1 for the first, 0 for the second, 0.5 for a tie."""
 
     first: str
     second: str
@@ -32,7 +32,7 @@ class Game:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """Hold how strong somebody is: log-odds against a mean opponent, and how sure that is."""
+    """Strength as log-odds against a mean opponent, with its interval."""
 
     name: str
     value: float

@@ -14,7 +14,7 @@ _MADE_UP = ((1.0, 0.0), (0.0, 1.0))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrected:
-    """Hold a mean as the judge alone has it, and as it is once it is set right."""
+    """A mean by the judge alone, and the corrected mean."""
 
     raw: float | None
     """The mean of the judge's marks over all cases."""

@@ -14,7 +14,7 @@ _LARGE_DF = 1_000.0
 
 @dataclass(slots=True)
 class RatioSums:
-    """Gather Σ values / Σ weights one case at a time, with what its interval needs.
+    """Running Σ values / Σ weights over cases, with what its interval needs.
 
     The second moments are kept around the running means, so that they lose nothing to rounding
     however many cases there are.

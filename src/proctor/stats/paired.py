@@ -28,7 +28,7 @@ _DRAWN = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """Hold how the second of two compares with the first on the cases that both have."""
+    """Comparison of the second of two with the first on the cases that both have."""
 
     n: int
     first: float | None
@@ -59,7 +59,7 @@ class Paired:
 
 @dataclass(slots=True)
 class PairedCases:
-    """Gather the same cases of two runs; cases that came out alike may be added as one."""
+    """The same cases of two runs; cases that came out alike may be added as one."""
 
     first: float = 0.0
     second: float = 0.0
@@ -216,7 +216,7 @@ def _binomial(hits: int, n: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Cases:
-    """Hold the differences and weights of cases, and how many there are of each kind."""
+    """Differences and weights of cases, and the number of each kind."""
 
     d: "Numbers"
     w: "Numbers"

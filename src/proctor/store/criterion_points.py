@@ -15,7 +15,7 @@ _MIXER, _MIXED = 2_654_435_761, 1 << 32
 
 
 class CriterionMark(NamedTuple):
-    """Hold what a criterion gave an attempt, and what it can give."""
+    """Points that a criterion gave an attempt, and the most that it can give."""
 
     position: int
     number: int

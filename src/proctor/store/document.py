@@ -89,7 +89,7 @@ def unescape(text: str) -> str:
 
 
 class AnyText(TypeDecorator[str]):
-    """Be a text column that takes whatever a file or a model may contain."""
+    """Text column that takes whatever a file or a model may contain."""
 
     impl = Text
     cache_ok = True
@@ -107,7 +107,7 @@ class AnyText(TypeDecorator[str]):
 
 
 class AnyNumber(TypeDecorator[float]):
-    """Be a column of numbers, from which what is none comes out as not a number."""
+    """Column of numbers, from which what is none comes out as not a number."""
 
     impl = Float
     cache_ok = True
@@ -121,7 +121,7 @@ class AnyNumber(TypeDecorator[float]):
 
 
 class AnyWhole(TypeDecorator[int]):
-    """Be a column of whole numbers, from which what is none comes out as -1."""
+    """Column of whole numbers, from which what is none comes out as -1."""
 
     impl = Integer
     cache_ok = True

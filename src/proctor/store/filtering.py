@@ -51,7 +51,7 @@ _OWN: Mapping[str, ColumnElement[Any]] = {
 
 
 class Condition:
-    """Turn an expression into a condition on the results of one run, or on other columns."""
+    """An expression as a condition on the results of one run, or on other columns."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ Sort = Literal["position", "value", "id"]
 
 
 class Cursor(NamedTuple):
-    """Say after which row a page begins: its number or text in the order, and its place."""
+    """The row that a page begins after: its number or text in the order, and its place."""
 
     key: float | str | None
     position: int
@@ -29,7 +29,7 @@ class Cursor(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Say which cases of a run are listed, and in which order."""
+    """Which cases of a run are listed, and in which order."""
 
     where: str = ""
     """An expression over the case's id, value, rate, status, … and its tags."""

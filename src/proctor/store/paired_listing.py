@@ -24,7 +24,7 @@ SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedPairs:
-    """Say which cases of two runs are listed."""
+    """Which cases of two runs are listed."""
 
     change: Change | None = None
     """Only those of one kind; else all, first those that changed and then the others."""
@@ -34,7 +34,7 @@ class WantedPairs:
 
 
 class PairCursor(NamedTuple):
-    """Say where a page begins: after which place, and whether those that changed are through."""
+    """Where a page begins: after which place, and whether those that changed are through."""
 
     position: int = -1
     same: bool = False
@@ -121,7 +121,7 @@ class PairedListing:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Hold what stays the same while a list is looked through."""
+    """What stays the same while a list is looked through."""
 
     query: Select[Any]
     first: Run

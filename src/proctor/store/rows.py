@@ -11,7 +11,7 @@ from proctor.core.suite import Case, Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRow:
-    """Describe a stored suite without its cases."""
+    """Description of a stored suite without its cases."""
 
     key: str
     name: str
@@ -26,7 +26,7 @@ class SuiteRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAttempt:
-    """Say which attempt, with which scores, a run has at one place."""
+    """The attempt, with its scores, that a run has at one place."""
 
     position: int
     """The place of the case in the run's suite."""
@@ -37,7 +37,7 @@ class RunAttempt:
 
 
 class LinkedCase(NamedTuple):
-    """Hold all that a run has for one case."""
+    """All that a run has for one case."""
 
     position: int
     case: Case
@@ -48,7 +48,7 @@ class LinkedCase(NamedTuple):
 
 
 class LinkedKeys(NamedTuple):
-    """Hold the keys that one attempt of a run, and each of its scores, is stored under."""
+    """Keys that one attempt of a run, and each of its scores, is stored under."""
 
     attempt_key: str
     score_keys: Mapping[str, str]
@@ -56,7 +56,7 @@ class LinkedKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """Hold what one case came to in a run, for tables that never open the details."""
+    """Result of one case in a run, for tables that never open the details."""
 
     position: int
     case_id: str
@@ -73,7 +73,7 @@ class ResultRow:
 
 
 class PairedRow(NamedTuple):
-    """Hold what a case came to in two runs; the second has none where it lacks the case."""
+    """Result of a case in two runs; the second has none where it lacks the case."""
 
     full: float
     weight: float
@@ -89,7 +89,7 @@ class PairedRow(NamedTuple):
 
 
 class PairedCount(NamedTuple):
-    """Say how many cases came to the same in two runs."""
+    """Number of cases that came to the same in two runs."""
 
     row: PairedRow
     cases: int
@@ -98,7 +98,7 @@ class PairedCount(NamedTuple):
 
 
 class StoredPair(NamedTuple):
-    """Hold one case of two runs."""
+    """One case of two runs."""
 
     position: int
     """Its place in the first run."""
@@ -110,7 +110,7 @@ class StoredPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRow:
-    """Hold one call of a model: what was asked, what came back, what it cost."""
+    """One call of a model: request, reply and cost."""
 
     key: str
     model: str
@@ -127,7 +127,7 @@ class CallRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """Hold what a person said of an attempt, or of one criterion on it."""
+    """A person's label of an attempt, or of one criterion on it."""
 
     run_id: str
     case_id: str

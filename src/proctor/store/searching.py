@@ -65,7 +65,7 @@ _TRIGRAMS = (
 
 
 class Indexed(NamedTuple):
-    """Say how much of a run is in the index."""
+    """How much of a run is in the index."""
 
     number: int
     cases: int
@@ -73,7 +73,7 @@ class Indexed(NamedTuple):
 
 
 class SearchHit(NamedTuple):
-    """Name a case of a run in which a text was found."""
+    """A case of a run in which a text was found."""
 
     run_id: str
     case_id: str

@@ -58,7 +58,7 @@ def run_lock(run_id: str) -> Any:
 
 
 class Transaction:
-    """Hold an open transaction, and what was written in it, to write that again where it is lost.
+    """An open transaction, with what was written in it, to write that again where it is lost.
 
     All writes are such that made twice they leave what they leave made once, except where
     ``repeatable`` says no.

@@ -18,7 +18,7 @@ ESTABLISHED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """Hold one HTTP request."""
+    """One HTTP request."""
 
     method: str
     path: str
@@ -27,7 +27,7 @@ class Incoming:
 
 
 class FakeHost(Protocol):
-    """Be told of requests, and of connections that come and go."""
+    """Owner of connections, which receives their requests."""
 
     def serve(self, incoming: Incoming, connection: "FakeConnection") -> None:
         """Answer a request, now or later, by one of the connection's ways to send."""
@@ -40,7 +40,7 @@ class FakeHost(Protocol):
 
 
 class FakeConnection(asyncio.Protocol):
-    """Read requests one after the other, and send what the host says."""
+    """Connection that reads requests one after the other, and sends the host's replies."""
 
     def __init__(self, host: FakeHost) -> None:
         self.host = host

@@ -31,7 +31,7 @@ USABLE = frozenset({"", "late", "drip", "null_content", "length"})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Hold one way to disappoint a client."""
+    """One way to disappoint a client."""
 
     kind: Kind
     """
@@ -63,7 +63,7 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Say when a fault happens; a condition that is left open always holds.
+    """Conditions of a fault; one that is left open always holds.
 
     Rates share one draw per request: 0.2 of one fault and 0.05 of another are a quarter in all.
     The draw depends on the seed, on what was asked and on how often it was asked before, but not
@@ -101,7 +101,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRequest:
-    """Hold what rules look at."""
+    """What rules look at in a request."""
 
     number: int
     key: str

@@ -11,7 +11,7 @@ from proctor.testing.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Hold one reply of a model in full."""
+    """One reply of a model in full."""
 
     text: str | None
     finish: str = "stop"

@@ -26,7 +26,7 @@ Lines = str | Sequence[Line] | Mapping[str, Line] | Callable[[Request], Line]
 
 @dataclass
 class ScriptedModel(Model):
-    """Say what a script has, and keep what was asked."""
+    """Model that replies with the lines of a script, and records the requests."""
 
     script: Lines = "ok"
     name: str = "scripted"
@@ -77,7 +77,7 @@ class ScriptedModel(Model):
 
 @dataclass
 class ScriptedCandidate(Candidate):
-    """Be examined, with the lines of a script for answers."""
+    """Candidate that answers with the lines of a script."""
 
     script: Lines = "ok"
 
@@ -96,7 +96,7 @@ class ScriptedCandidate(Candidate):
 
 @dataclass
 class ScriptedJudge(Judge):
-    """Rule as a script has it: the fields of each verdict in their order, or an error."""
+    """Judge that rules by a script: the fields of each verdict in their order, or an error."""
 
     script: Iterable[Mapping[str, Json] | str | Exception] = ()
     """A text is what the reader of the one who asks is given."""

@@ -25,7 +25,7 @@ HTML = b"<html><body><h1>It works!</h1></body></html>"
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Call:
-    """Hold one request as the server saw it, and what became of it."""
+    """One request as the server saw it, and its outcome."""
 
     number: int
     """Counted from 1, in the order of arrival."""
@@ -51,7 +51,7 @@ class Call:
 
 @dataclass
 class FakeServer:
-    """Serve models that are not there; used with ``with``, it lives in a thread of its own.
+    """Server of fake models; used with ``with``, it lives in a thread of its own.
 
     It speaks chat completions and the Messages API, and lists its models, below any path:
     ``/v1``, ``/judge/v1``. Nothing is streamed.

@@ -23,7 +23,7 @@ BREADTH = 480
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Hold one picture: a name for its file, what it shows in words, and its spec."""
+    """One picture: a name for its file, what it shows in words, and its spec."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """Hold one number of a chart: where it stands, whose it is, and how sure it is."""
+    """One number of a chart: where it stands, whose it is, and how sure it is."""
 
     group: str
     series: str
