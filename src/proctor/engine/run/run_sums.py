@@ -111,8 +111,9 @@ class _ResultSpool:
             query = "SELECT data FROM results ORDER BY place"
             for (data,) in self._database.rows(query):
                 values = dict(zip(_COLUMNS, json_bytes.loads(data), strict=True))
-                values["status"] = ValueStatus(values["status"])
-                yield ResultRow(**values)
+                tags = {tag: tuple(names) for tag, names in values["tags"].items()}
+                status = ValueStatus(values["status"])
+                yield ResultRow(**{**values, "status": status, "tags": tags})
         yield from self._held
 
     def _spill(self) -> None:

@@ -13,7 +13,7 @@ from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Json, Message, Suite
 from proctor.errors import DialectError
-from proctor.formats.native.findings import Findings
+from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
 from proctor.io.temporary_database import MOST_IN_MEMORY, FirstEntries
 from proctor.io.text_files import Document, parse_json

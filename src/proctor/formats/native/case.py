@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 from proctor.core.suite import Case, Json, Message, Spec
 from proctor.formats.native.criteria import WrittenCriterion, read_criteria, read_plugin
 from proctor.formats.native.files import FileKeys, read_files, read_setup
-from proctor.formats.native.findings import Spot
+from proctor.formats.native.spot import Spot
 from proctor.formats.native.written import (
     SCALAR,
     Criteria,

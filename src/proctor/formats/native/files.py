@@ -10,7 +10,7 @@ from pydantic import Field
 from proctor.core.fingerprint import digest_bytes
 from proctor.core.suite import CaseFile, Json
 from proctor.errors import SuiteError
-from proctor.formats.native.findings import Spot, neighbours
+from proctor.formats.native.spot import Spot, neighbours
 from proctor.io.validation import Strict
 
 FOLDER = "files"

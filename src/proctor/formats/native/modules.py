@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proctor.core.suite import Json, Spec
 from proctor.errors import SuiteError
-from proctor.formats.native.findings import Spot
+from proctor.formats.native.spot import Spot
 from proctor.formats.suite_modules import SuiteModules, file_of
 
 # Where a scorer names a function: among its own parameters, or in a mapping under this one.

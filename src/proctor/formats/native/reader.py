@@ -25,10 +25,11 @@ from proctor.formats.native.case import (
 )
 from proctor.formats.native.criteria import read_plugin
 from proctor.formats.native.detection import looks_native
-from proctor.formats.native.findings import Findings, Spot, neighbours
 from proctor.formats.native.rows import case_rows
+from proctor.formats.native.spot import Spot, neighbours
 from proctor.formats.native.written import Cases, Plugins, Text
 from proctor.formats.suite_modules import SuiteModules
+from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.temporary_database import FirstEntries
 from proctor.io.text_files import Document, Loc, inside

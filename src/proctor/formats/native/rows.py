@@ -8,7 +8,8 @@ from pathlib import Path
 from proctor.core.suite import Json
 from proctor.errors import Problem
 from proctor.formats.native.case import CaseKeys
-from proctor.formats.native.findings import Findings, meant_by
+from proctor.formats.native.spot import meant_by
+from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
 from proctor.io.text_files import Document, parse_json
 from proctor.io.validation import describe
