@@ -14,8 +14,8 @@ from proctor import registry
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.attempt import Attempt
 from proctor.core.program import Program, Ran, Step
+from proctor.core.signature import Signature
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.engine.compare.compatibility import _versions
 from proctor.engine.run.plugin_keys import scorer_source
 from proctor.engine.run.sandbox_cache import SharedSandbox
 from proctor.engine.run.scorer_pool import Scorers
@@ -121,7 +121,7 @@ def test_built_in_scorers_have_no_source_in_their_keys() -> None:
 
 def test_versions_with_dashes_are_compared_whole() -> None:
     one = "maths-1+math-verify-0.9.0 sympy-1.13,own-er:Own-2+source 3fa"
-    assert _versions({"scorers": one}) == {
+    assert Signature.read(f"scorers:{one}").scorers == {
         "maths": "1+math-verify-0.9.0 sympy-1.13",
         "own-er:Own": "2+source 3fa",
     }
