@@ -1,5 +1,6 @@
 """Origins are guests: each may be deleted, and what is left neither misses nor mentions it."""
 
+import json
 import os
 import re
 import shutil
@@ -39,7 +40,10 @@ OUTSIDE = (
 )
 SUITE = """name: quiz
 cases:
-  - {id: capital, ask: "What is the capital of France?", references: [Paris], criteria: exact_match}
+  - id: capital
+    ask: What is the capital of France?
+    references: [Paris]
+    criteria: {exact_match: true}
 measures: [accuracy]
 """
 FAST = (
@@ -117,7 +121,7 @@ def test_the_rest_works_without_it(origin: str, copies: Any) -> None:
         '{"case": "capital", "output": "Paris"}\n', encoding="utf-8"
     )
     made = ran(root, "-m", "proctor", "run", "quiz.yaml", "--answers", "answers.jsonl", "--json")
-    assert '"rate": 1.0' in made.replace('"rate":1.0', '"rate": 1.0')
+    assert json.loads(made)["totals"]["rate"] == 1.0
 
 
 @pytest.mark.slow
