@@ -203,9 +203,9 @@ def test_batches_are_judged_on_the_nodes_with_files_of_the_driver(
     spec = Spec(name="slow_scorer:Weighed", params={"model": str(folder)})
     contexts = [ScoreContext.of(str(n)) for n in range(50)]
     scorer = build("scorer", spec, allow_import=True)
-    made = closing(executor, lambda: executor.judge_batch(scorer, spec, contexts))
+    made = closing(executor, lambda: executor.score_batch(scorer, spec, contexts))
     assert [score.points for score in made] == [5.0 + n for n in range(50)]
-    assert list(made) == list(run_sync(LocalExecutor().judge_batch(scorer, spec, contexts)))
+    assert list(made) == list(run_sync(LocalExecutor().score_batch(scorer, spec, contexts)))
 
 
 def test_only_weights_are_taken_from_a_path_that_a_suite_names(tmp_path: Path) -> None:

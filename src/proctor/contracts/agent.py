@@ -11,7 +11,7 @@ from proctor.core.suite import Case, Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """Hold the place where an agent works on one attempt."""
+    """The place where an agent works on one attempt."""
 
     case: Case
     index: int
@@ -22,7 +22,7 @@ class Workspace:
 
 
 class Session(ABC):
-    """Talk with an agent that remembers what was said."""
+    """A conversation with an agent that remembers what was said."""
 
     @abstractmethod
     async def send(self, message: str) -> Round:

@@ -15,7 +15,7 @@ Row = tuple[int, Attempt, Mapping[str, Score]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRun:
-    """Hold a run whose answers are judged already."""
+    """A run whose answers are scored already."""
 
     name: str
     candidate: Spec
@@ -28,7 +28,7 @@ class KeptRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSuite:
-    """Hold a suite with all its runs."""
+    """A suite with all its runs."""
 
     suite: Suite
     runs: tuple[KeptRun, ...] = ()
@@ -37,7 +37,7 @@ class KeptSuite:
 
 
 class Archive(ABC):
-    """Read the folders in which another tool keeps what it has done."""
+    """The folders in which another tool keeps what it has done."""
 
     @abstractmethod
     def recognises(self, path: Path) -> bool:

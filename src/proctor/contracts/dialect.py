@@ -30,7 +30,7 @@ class UnusableRole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Hold a suite as a dialect read it, with what the reader should be warned of."""
+    """A suite as a dialect read it, with what the reader should be warned of."""
 
     suite: Suite
     warnings: tuple[Problem, ...] = ()

@@ -21,7 +21,7 @@ from proctor.core.suite import Case, Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
-    """Say how often a dialogue may call each role for one attempt: at least, likely, at most."""
+    """How often a dialogue may call each role for one attempt: at least, likely, at most."""
 
     candidate: tuple[int, int, int] = (1, 1, 1)
     judge: tuple[int, int, int] = (0, 0, 0)
@@ -30,7 +30,7 @@ class Turns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueContext:
-    """Hold all that a dialogue may use; every call through it is stored before it is used."""
+    """All that a dialogue may use; every call through it is stored before it is used."""
 
     case: Case
     index: int
@@ -55,7 +55,7 @@ class DialogueContext:
 
 
 class Candidate(ABC):
-    """Be examined: answer the messages of a dialogue."""
+    """The examined: it answers the messages of a dialogue."""
 
     @abstractmethod
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
@@ -63,7 +63,7 @@ class Candidate(ABC):
 
 
 class Dialogue(ABC):
-    """Put a case to a candidate; a dataclass whose fields are its parameters.
+    """A way of putting a case to a candidate: a dataclass whose fields are its parameters.
 
     ``hold`` returns the attempt. It lets a ModelError of the candidate pass, and turns a failing
     judge or simulated user into an attempt with the status ``stopped``.
@@ -75,7 +75,7 @@ class Dialogue(ABC):
 
     @property
     def grades(self) -> bool:
-        """Tell whether it has turns judged while it goes on, so that marks decide what follows."""
+        """Whether it has turns scored while it goes on, so that marks decide what follows."""
         return False
 
     @abstractmethod

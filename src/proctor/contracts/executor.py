@@ -1,4 +1,4 @@
-"""What a place where grading runs must be able to do."""
+"""What a place where scoring runs must be able to do."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from proctor.contracts.model import Model
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scoring import run_scorer_batch
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
@@ -19,7 +20,7 @@ from proctor.core.suite import Case, Criterion, Spec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeTask:
-    """Hold some attempts at one case, to be judged by one criterion."""
+    """Some attempts at one case, to be scored by one criterion."""
 
     case: Case
     criterion: Criterion
@@ -32,24 +33,28 @@ class GradeTask:
 
 
 class Executor(ABC):
-    """Run grading where there are cores for it."""
+    """A place with cores where scorers run."""
 
     async def warm(self, cases: int) -> None:  # noqa: B027 - most executors have nothing to do here
         """Start what takes time to start for so many cases, while the caller does other things."""
 
     @abstractmethod
     def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
-        """Judge all tasks, yielding each score with its key as soon as it is there."""
+        """Score all tasks, yielding each score with its key as soon as it is there."""
+
+    async def score_batch(
+        self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
+    ) -> Sequence[Score]:
+        """Score many attempts at once; the scorer is also given as the spec it was built of.
+
+        It runs in a thread of this process, unless an executor has a better place for it.
+        """
+        return await self.judge_batch(scorer, spec, contexts)
 
     async def judge_batch(
         self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
     ) -> Sequence[Score]:
-        """Let a scorer judge many attempts at once; it is also given as the spec it was built of.
-
-        It runs in a thread of this process, unless an executor has a better place for it.
-        """
-        from proctor.contracts.scoring import run_scorer_batch
-
+        """Score many attempts at once: the earlier name of ``score_batch``."""
         return await asyncio.to_thread(run_scorer_batch, scorer, contexts)
 
     def sandbox(self, spec: Spec) -> Sandbox | None:

@@ -10,7 +10,7 @@ from proctor.core.run import CaseResult, Measured
 
 
 class Measure(ABC):
-    """Make one number of many case results; a dataclass whose fields are its parameters."""
+    """One number of many case results: a dataclass whose fields are its parameters."""
 
     version: ClassVar[str] = "1"
 

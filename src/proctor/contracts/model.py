@@ -121,7 +121,7 @@ class Model(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """Say which model plays a role, where it is, and how it is asked."""
+    """Which model plays a role, where it is, and how it is asked."""
 
     spec: str
     """``provider:model[@base_url[,base_url…]]``."""

@@ -8,7 +8,7 @@ from proctor.core.program import Program, Ran
 
 
 class Sandbox(ABC):
-    """Run programs that nobody trusts."""
+    """A place for programs that nobody trusts."""
 
     tier: ClassVar[str]
     """``bubblewrap``, ``docker``, ``process``."""

@@ -14,7 +14,7 @@ def run_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
     """Score one attempt; what the scorer raises is a failed score, never an error of the run."""
     if (score := unanswered(scorer, ctx)) is not None:
         return score
-    if is_async(scorer):
+    if scorer.is_async:
         return Score.failed(f"{type(scorer).__name__} waits for a sandbox or a model: not judged")
     try:
         return as_score(scorer, scorer.score(ctx))
@@ -74,11 +74,6 @@ def unanswered(scorer: Scorer, ctx: ScoreContext) -> Score | None:
     if full is None:
         return Score(status=ScoreStatus.NOT_APPLICABLE, reason=ctx.attempt.error)
     return Score(points=0.0, out_of=full, reason=ctx.attempt.error, detail={"unanswered": True})
-
-
-def is_async(scorer: Scorer) -> bool:
-    """Tell whether a scorer waits for something, and so belongs on the loop, not into a worker."""
-    return scorer.is_async
 
 
 def as_score(scorer: Scorer, made: Any) -> Score:

@@ -84,7 +84,7 @@ class RayExecutor(Executor):
         cls = find("sandbox", spec.name)
         return ClusterSandbox(executor=self, tier=cls.tier, safe=cls.safe, joins=cls.joins)
 
-    async def judge_batch(
+    async def score_batch(
         self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
     ) -> list[Score]:
         """Judge many attempts at once on the nodes, on their GPUs where there are some."""

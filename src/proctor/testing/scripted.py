@@ -9,7 +9,7 @@ from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
 from proctor.contracts.judge import Judge, Ruling
 from proctor.contracts.model import Model
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.contracts.scoring import finish_score, is_async, run_scorer, run_scorer_async
+from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Reply, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
@@ -154,7 +154,7 @@ def hold_dialogue(
 
 
 async def _scored(scorer: Scorer, ctx: ScoreContext) -> Score:
-    score = await run_scorer_async(scorer, ctx) if is_async(scorer) else run_scorer(scorer, ctx)
+    score = await run_scorer_async(scorer, ctx) if scorer.is_async else run_scorer(scorer, ctx)
     if scorer.finishes and score.status is not ScoreStatus.FAILED:
         return await finish_score(scorer, ctx, score)
     return score

@@ -13,7 +13,7 @@ import pytest
 
 from proctor import ScoreContext, Spec
 from proctor.contracts.executor import GradeTask
-from proctor.contracts.scoring import finish_score, is_async, run_scorer
+from proctor.contracts.scoring import finish_score, run_scorer
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.core.suite import Criterion
@@ -46,7 +46,7 @@ class Grader:
         """Grade first in a grading process, then on the loop."""
         scorer = build("scorer", spec)
         assert scorer.finishes
-        assert not is_async(scorer)
+        assert not scorer.is_async
         contexts = [ScoreContext.of(answer) for answer in answers]
         keys = tuple(str(number) for number in range(len(answers)))
         task = GradeTask(

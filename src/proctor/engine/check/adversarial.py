@@ -9,7 +9,6 @@ from itertools import groupby
 from proctor import registry
 from proctor.contracts.executor import Executor, GradeTask
 from proctor.contracts.scorer import Scorer
-from proctor.contracts.scoring import is_async
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
@@ -68,7 +67,7 @@ def _left_out(suite: Suite, scorers: Scorers) -> Iterator[Problem]:
 
 
 def _can_be_tried(scorer: Scorer) -> bool:
-    return not scorer.needs_sandbox and not is_async(scorer)
+    return not scorer.needs_sandbox and not scorer.is_async
 
 
 def local_executor(allow_import: bool) -> Executor:

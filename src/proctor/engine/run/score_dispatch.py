@@ -11,7 +11,7 @@ from proctor.contracts.executor import Executor, GradeTask
 from proctor.contracts.judge import Judge
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.contracts.scoring import finish_score, is_async, run_scorer, run_scorer_async
+from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.blame import passed_a_limit
 from proctor.core.marks import MARKS, Marks
@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 def kind_of(scorer: Scorer) -> Kind:
     """Return where a scorer runs."""
-    if is_async(scorer):
+    if scorer.is_async:
         return Kind.WAITING
     if scorer.batches and not scorer.finishes:
         return Kind.BATCH
@@ -177,7 +177,7 @@ class ScoreDispatcher:
             ScoreContext(case=task.case, attempt=task.attempt, language=language) for task in tasks
         ]
         scorer = self.scorers.of(tasks[0].criterion)
-        scores = await self.executor.judge_batch(scorer, spec, contexts)
+        scores = await self.executor.score_batch(scorer, spec, contexts)
         return list(zip(tasks, scores, strict=True))
 
     def _waiting(self, groups: Iterable[TaskGroup]) -> Iterator[TaskGroup]:

@@ -6,7 +6,6 @@ from functools import cached_property, lru_cache
 
 from proctor import registry
 from proctor.contracts.scorer import Scorer
-from proctor.contracts.scoring import is_async
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import case_key, digest, judged_key, score_key
 from proctor.core.rounds import scored_part
@@ -96,7 +95,7 @@ class Scorers:
     def need_processes(self, suite: Suite) -> bool:
         """Tell whether some criterion of a suite is judged in a process of its own."""
         found = (self.of(c) for c in self.examples(suite))
-        return any(not (scorer.instant or scorer.batches or is_async(scorer)) for scorer in found)
+        return any(not (scorer.instant or scorer.batches or scorer.is_async) for scorer in found)
 
     def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
         """Tell whether some criterion of a suite asks a judge, or some that counts."""
@@ -147,7 +146,7 @@ class Scorers:
             return
         kind = (
             *(scorer.needs_sandbox, scorer.needs_judge, scorer.instant, scorer.batches),
-            *(scorer.finishes, is_async(scorer), criterion.weight != 0),
+            *(scorer.finishes, scorer.is_async, criterion.weight != 0),
         )
         found.examples.setdefault(kind, criterion)
         for message in scorer.missing():

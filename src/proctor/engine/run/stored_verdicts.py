@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from proctor.contracts.scorer import ScoreContext
-from proctor.contracts.scoring import is_async, run_scorer_async
+from proctor.contracts.scoring import run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.rounds import scored_part
 from proctor.core.suite import Case, Criterion
@@ -67,4 +67,4 @@ class StoredVerdicts:
 
     def _asks(self, criterion: Criterion) -> bool:
         scorer = self.ready.scorers.of(criterion)
-        return scorer.needs_judge and is_async(scorer) and bool(self.ready.settings.panel.judges)
+        return scorer.needs_judge and scorer.is_async and bool(self.ready.settings.panel.judges)
