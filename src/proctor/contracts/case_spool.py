@@ -18,7 +18,7 @@ class SpooledCases(Sequence[Case]):
     """Cases in the order in which they come: a few in memory, many in a temporary database."""
 
     def __init__(self) -> None:
-        self._held: list[Case] | None = []
+        self._in_memory: list[Case] | None = []
         self._first: dict[str, int] = {}
         self._database: TemporaryDatabase | None = None
         self._indexed = False
@@ -28,9 +28,9 @@ class SpooledCases(Sequence[Case]):
 
     def append(self, case: Case) -> None:
         """Add a case at the end."""
-        if self._held is not None:
+        if self._in_memory is not None:
             self._first.setdefault(case.id, self._count)
-            self._held.append(case)
+            self._in_memory.append(case)
             self._count += 1
             if self._count > MOST_IN_MEMORY:
                 self._move()
@@ -39,11 +39,11 @@ class SpooledCases(Sequence[Case]):
 
     def done(self) -> Sequence[Case]:
         """Return all cases: a tuple of few, or this for many."""
-        return tuple(self._held) if self._held is not None else self
+        return tuple(self._in_memory) if self._in_memory is not None else self
 
     def find(self, case_id: str) -> int | None:
         """Return the place of a case, the first one of that id; none where there is none."""
-        if self._held is not None:
+        if self._in_memory is not None:
             return self._first.get(case_id)
         database = self._flushed()
         if not self._indexed:
@@ -55,8 +55,8 @@ class SpooledCases(Sequence[Case]):
 
     def contents(self) -> Iterator[dict[str, Json]]:
         """Yield what ``plain`` makes of each case."""
-        if self._held is not None:
-            yield from map(plain, self._held)
+        if self._in_memory is not None:
+            yield from map(plain, self._in_memory)
         else:
             yield from map(json_bytes.loads, self._documents())
 
@@ -75,8 +75,8 @@ class SpooledCases(Sequence[Case]):
         number = place + len(self) if place < 0 else place
         if not 0 <= number < len(self):
             raise IndexError(place)
-        if self._held is not None:
-            return self._held[number]
+        if self._in_memory is not None:
+            return self._in_memory[number]
         if (case := self._recent.get(number)) is None:
             if len(self._recent) >= RECENT:
                 self._recent.clear()
@@ -85,8 +85,8 @@ class SpooledCases(Sequence[Case]):
         return case
 
     def __iter__(self) -> Iterator[Case]:
-        if self._held is not None:
-            yield from self._held
+        if self._in_memory is not None:
+            yield from self._in_memory
         else:
             yield from map(_case, self._documents())
 
@@ -96,13 +96,13 @@ class SpooledCases(Sequence[Case]):
         return (data for (data,) in self._flushed().rows(query, (self._count,)))
 
     def _move(self) -> None:
-        held, self._held = self._held or [], None
+        cases, self._in_memory = self._in_memory or [], None
         self._database = TemporaryDatabase(
             "CREATE TABLE cases (place INTEGER PRIMARY KEY, id BLOB NOT NULL, data BLOB NOT NULL)"
         )
         self._count = 0
         self._first.clear()
-        for case in held:
+        for case in cases:
             self._write(case)
 
     def _write(self, case: Case) -> None:
@@ -159,7 +159,7 @@ class CaseFinder(Mapping[str, Case]):
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = cases
-        self._known = (
+        self._places_by_id = (
             None
             if isinstance(cases, SpooledCases | Part)
             else {case.id: place for place, case in enumerate(cases)}
@@ -169,8 +169,8 @@ class CaseFinder(Mapping[str, Case]):
         """Return the place of a case among these."""
         if isinstance(self._cases, SpooledCases | Part):
             return self._cases.find(case_id)
-        assert self._known is not None
-        return self._known.get(case_id)
+        assert self._places_by_id is not None
+        return self._places_by_id.get(case_id)
 
     def __getitem__(self, case_id: str) -> Case:
         place = self.place(case_id)

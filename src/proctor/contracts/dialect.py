@@ -78,8 +78,8 @@ class Dialect(ABC):
         none refuses them.
         """
         if options:
-            known = ", ".join(sorted(options))
-            raise UsageError(f"the dialect {self.name!r} has no option {known}")
+            names = ", ".join(sorted(options))
+            raise UsageError(f"the dialect {self.name!r} has no option {names}")
         return (self.read(path, compat=compat, root=root),)
 
     def read_each(

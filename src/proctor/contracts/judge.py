@@ -35,13 +35,13 @@ class Ruling(Generic[Verdict]):
 
     def record(self) -> dict[str, Json]:
         """Return what is kept with a score: how, how often, at what cost."""
-        made: dict[str, Json] = {"rung": self.rung, "tries": self.tries, "raw": list(self.raw)}
-        made["usage"] = plain(self.usage)
+        recorded: dict[str, Json] = {"rung": self.rung, "tries": self.tries, "raw": list(self.raw)}
+        recorded["usage"] = plain(self.usage)
         if self.logprobs:
-            made["logprobs"] = dict(self.logprobs)
+            recorded["logprobs"] = dict(self.logprobs)
         if self.panel:
-            made["panel"] = [ruling.record() for ruling in self.panel]
-        return made
+            recorded["panel"] = [ruling.record() for ruling in self.panel]
+        return recorded
 
 
 class ReadingError(ValueError):

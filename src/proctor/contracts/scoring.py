@@ -26,16 +26,16 @@ def run_scorer_batch(scorer: Scorer, contexts: Sequence[ScoreContext]) -> list[S
     """Score many attempts at once; one that breaks the batch costs only itself."""
     silent = [unanswered(scorer, ctx) for ctx in contexts]
     if any(silent):
-        asked = [ctx for ctx, score in zip(contexts, silent, strict=True) if score is None]
-        rest = iter(run_scorer_batch(scorer, asked))
+        answered = [ctx for ctx, score in zip(contexts, silent, strict=True) if score is None]
+        rest = iter(run_scorer_batch(scorer, answered))
         return [next(rest) if score is None else score for score in silent]
     if not contexts:
         return []
     try:
-        made = list(scorer.score_batch(contexts))
-        if len(made) != len(contexts):
-            raise ValueError(f"{len(made)} results for {len(contexts)} attempts")
-        return [as_score(scorer, one) for one in made]
+        results = list(scorer.score_batch(contexts))
+        if len(results) != len(contexts):
+            raise ValueError(f"{len(results)} results for {len(contexts)} attempts")
+        return [as_score(scorer, one) for one in results]
     except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code
         if len(contexts) == 1:
             return [failed_by(scorer, error)]
@@ -76,26 +76,26 @@ def unanswered(scorer: Scorer, ctx: ScoreContext) -> Score | None:
     return Score(points=0.0, out_of=full, reason=ctx.attempt.error, detail={"unanswered": True})
 
 
-def as_score(scorer: Scorer, made: Any) -> Score:
+def as_score(scorer: Scorer, result: Any) -> Score:
     """Make a Score of what a scorer returned."""
-    if isinstance(made, Score):
-        return _sound(type(scorer).__name__, made)
-    if isinstance(made, bool | int | float) and isfinite(made):
-        return Score(points=float(made), out_of=scorer.out_of)
+    if isinstance(result, Score):
+        return _sound(type(scorer).__name__, result)
+    if isinstance(result, bool | int | float) and isfinite(result):
+        return Score(points=float(result), out_of=scorer.out_of)
     name = type(scorer).__name__
-    shown = repr(made) if isinstance(made, float) else type(made).__name__
+    shown = repr(result) if isinstance(result, float) else type(result).__name__
     return Score.failed(f"{name} returned {shown}, not a bool, a finite number or a Score")
 
 
-def _sound(name: str, made: Score) -> Score:
+def _sound(name: str, score: Score) -> Score:
     """Return a score as it is, or a failed one where it cannot be added or stored."""
-    if made.points is None and made.status is ScoreStatus.SCORED:
-        return Score.failed(f"{name} returned a scored Score with no points", out_of=made.out_of)
-    numbers = [number for number in (made.points, made.out_of) if number is not None]
+    if score.points is None and score.status is ScoreStatus.SCORED:
+        return Score.failed(f"{name} returned a scored Score with no points", out_of=score.out_of)
+    numbers = [number for number in (score.points, score.out_of) if number is not None]
     if not all(isfinite(number) for number in numbers):
-        return Score.failed(f"{name} gave {made.points} of {made.out_of} points")
-    plain(made.detail)
-    return made
+        return Score.failed(f"{name} gave {score.points} of {score.out_of} points")
+    plain(score.detail)
+    return score
 
 
 def failed_by(scorer: Scorer, error: Exception) -> Score:

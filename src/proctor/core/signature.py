@@ -33,18 +33,18 @@ class Signature(str):
             else:
                 kept[name] = str(value)
         kept = {name: value for name, value in kept.items() if value}
-        made = cls("|".join(f"{name}:{_text(value)}" for name, value in kept.items()))
-        made._parts = kept
-        return made
+        signature = cls("|".join(f"{name}:{_text(value)}" for name, value in kept.items()))
+        signature._parts = kept
+        return signature
 
     @classmethod
     def read(cls, text: str) -> "Signature":
         """Return the signature that a line says: earlier versions, and files, have no more."""
         if isinstance(text, Signature):
             return text
-        made = cls(text)
-        made._parts = None
-        return made
+        signature = cls(text)
+        signature._parts = None
+        return signature
 
     @property
     def parts(self) -> Mapping[str, Json]:
@@ -74,6 +74,6 @@ def _read(text: str) -> dict[str, Json]:
     pieces = _PART.split(text)
     parts: dict[str, Json] = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     if SCORERS in parts:
-        found = map(_SCORER.fullmatch, filter(None, parts[SCORERS].split(",")))
-        parts[SCORERS] = {match["name"]: match["version"] for match in found if match}
+        matches = map(_SCORER.fullmatch, filter(None, parts[SCORERS].split(",")))
+        parts[SCORERS] = {match["name"]: match["version"] for match in matches if match}
     return parts

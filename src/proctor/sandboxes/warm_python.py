@@ -97,10 +97,10 @@ class _Zygote:
         """Read what follows a report: outputs, cut in the middle where they are long."""
         assert self.process.stdout is not None
         outputs = []
-        for kept, size in report["outputs"]:
-            data = await self.process.stdout.readexactly(kept)
-            middle = b"\n[... %d bytes left out ...]\n" % (size - kept) if size > kept else b""
-            outputs.append(data[: kept // 2] + middle + data[kept // 2 :])
+        for output, size in report["outputs"]:
+            data = await self.process.stdout.readexactly(output)
+            middle = b"\n[... %d bytes left out ...]\n" % (size - output) if size > output else b""
+            outputs.append(data[: output // 2] + middle + data[output // 2 :])
         return outputs
 
     async def kill(self) -> None:

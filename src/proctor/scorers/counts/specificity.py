@@ -74,8 +74,8 @@ class Specificity(Scorer):
 
 def vague_words(text: str) -> int:
     """Count the words that say little."""
-    known = set(VAGUE)
-    return sum(word in known for word in spaced_words(text.lower()))
+    vague = set(VAGUE)
+    return sum(word in vague for word in spaced_words(text.lower()))
 
 
 def rare(text: str) -> float:

@@ -222,8 +222,12 @@ def source_of(ctx: ScoreContext, *, between: str) -> str:
     hidden = ctx.case.hidden
     if "instruction" not in hidden:
         return ctx.prompt
-    instruction, given = str(hidden["instruction"]), str(hidden.get("input") or "")
-    return f"{instruction}{between}{given}" if instruction and given else instruction + given
+    instruction, input_text = str(hidden["instruction"]), str(hidden.get("input") or "")
+    return (
+        f"{instruction}{between}{input_text}"
+        if instruction and input_text
+        else instruction + input_text
+    )
 
 
 def _row(dimension: str) -> str:

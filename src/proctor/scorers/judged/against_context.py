@@ -53,19 +53,19 @@ class QaCorrectness(Scorer):
         texts = {"question": ctx.prompt, "context": context, "answer": ctx.output}
         return await self._ask(ctx, texts)
 
-    async def _ask(self, ctx: ScoreContext, told: Mapping[str, str]) -> Score:
-        asked = Question(prompt=self.prompt, verdict=Correct, untrusted=told, tries=self.tries)
-        made = await decide(
+    async def _ask(self, ctx: ScoreContext, texts: Mapping[str, str]) -> Score:
+        question = Question(prompt=self.prompt, verdict=Correct, untrusted=texts, tries=self.tries)
+        score = await decide(
             ctx,
-            asked,
+            question,
             lambda it: Decision(points=float(it.result == "correct"), reason=it.reason),
         )
-        detail: Mapping[str, Json] = made.detail or {}
+        detail: Mapping[str, Json] = score.detail or {}
         if detail.get("result") == "cannot tell":
-            reason = f"the judge cannot tell by the context: {made.reason}"
+            reason = f"the judge cannot tell by the context: {score.reason}"
             detail = {**detail, "category": "invalid"}
             return Score.failed(reason, out_of=1.0, detail=detail)
-        return made
+        return score
 
     def prompt_key(self, language: str) -> str:
         """Return the hash of the prompt."""

@@ -127,8 +127,8 @@ class RatingTexts:
         """Return the reference to compare with; none where there is none to be shown."""
         if not self.scorer.with_reference:
             return None
-        found = self.ctx.references[0] if self.ctx.references else ""
-        return found if found or self.bare else None
+        reference = self.ctx.references[0] if self.ctx.references else ""
+        return reference if reference or self.bare else None
 
     @property
     def verdict(self) -> tuple[Message, ...]:

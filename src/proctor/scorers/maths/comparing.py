@@ -59,22 +59,22 @@ def score_of(output: str, references: Sequence[str], *, extract: bool = True) ->
 
 def final_expression(text: str) -> str:
     """Return the expression that an answer ends with; a bare expression is returned whole."""
-    found = boxed(text) or phrased(text)
-    if found:
-        return _ASIDE.sub("", forms.bare(found))
+    marked = boxed(text) or phrased(text)
+    if marked:
+        return _ASIDE.sub("", forms.bare(marked))
     if _is_expression(text):
         return forms.bare(text)
     sentence = [part for part in _SENTENCE.split(text.strip()) if part.strip()][-1:]
-    said = _said(sentence[0]) if sentence else ""
-    if said:
-        return said
+    stated = _stated(sentence[0]) if sentence else ""
+    if stated:
+        return stated
     spans = [next(filter(None, match.groups())) for match in _MATH.finditer(text)]
     if spans:
         return forms.bare(spans[-1])
     return forms.bare(extracted(text) or text)
 
 
-def _said(sentence: str) -> str:
+def _stated(sentence: str) -> str:
     """Return the expression that a sentence says something is; the last of several."""
     verbs = list(_IS.finditer(sentence))
     words = [verb for verb in reversed(verbs) if verb[0] != "="]
@@ -117,7 +117,7 @@ def _too_large(text: str) -> bool:
     if _TOWER.search(text):
         return True
     return any(
-        len(found[2]) > 4 or int(found[2]) * len(found[1]) > 5 for found in _POWER.finditer(text)
+        len(power[2]) > 4 or int(power[2]) * len(power[1]) > 5 for power in _POWER.finditer(text)
     )
 
 
@@ -211,10 +211,10 @@ class _Library:
     """Hold the parts of math-verify, imported when first used."""
 
     def __init__(self) -> None:
-        found = importlib.import_module("math_verify")
+        library = importlib.import_module("math_verify")
         errors = importlib.import_module("math_verify.errors")
         logging.getLogger("math_verify").setLevel(logging.CRITICAL)
-        self.parse, self.verify = found.parse, found.verify
+        self.parse, self.verify = library.parse, library.verify
         self.TimeoutException: type[BaseException] = errors.TimeoutException
 
 
@@ -226,13 +226,13 @@ def _library() -> _Library:
 @cache
 def library_versions() -> str:
     """Return the versions of what compares formulas."""
-    made = []
+    versions = []
     for name in ("math-verify", "sympy", "latex2sympy2-extended"):
         try:
-            made.append(f"{name}-{version(name)}")
+            versions.append(f"{name}-{version(name)}")
         except PackageNotFoundError:
             continue
-    return " ".join(made)
+    return " ".join(versions)
 
 
 def _has_value(text: str) -> bool:

@@ -82,14 +82,14 @@ class TextPairs:
 
     def compute(self, metric: str) -> MetricValues:
         """Return the values of one metric, a row for each pair."""
-        known: Mapping[str, Callable[[], MetricValues]] = {
+        by_metric: Mapping[str, Callable[[], MetricValues]] = {
             "bleu": self.bleu,
             "rouge": self.rouge,
             "distinct": self.distinct,
             "chrf": self.chrf,
             "prf": self.prf,
         }
-        return known[metric]()
+        return by_metric[metric]()
 
     @cached_property
     def hits(self) -> list[list[int]]:
@@ -128,8 +128,8 @@ class TextPairs:
         texts = [(a.characters, r.characters) for a, r in self.pairs]
         hits = shared(texts, formulas.CHRF_ORDER)
         return [
-            {"chrf": formula(found, len(reference), len(answer))}
-            for found, (answer, reference) in zip(hits, texts, strict=True)
+            {"chrf": formula(counts, len(reference), len(answer))}
+            for counts, (answer, reference) in zip(hits, texts, strict=True)
         ]
 
 
@@ -155,14 +155,14 @@ def rouge_rows(
 
     longest = LCSseq.similarity
     f = formulas.f_measure
-    made = []
-    for (answer, reference), found in zip(pairs, hits, strict=True):
+    values = []
+    for (answer, reference), counts in zip(pairs, hits, strict=True):
         ours, theirs = len(answer), len(reference)
-        made.append(
+        values.append(
             {
-                "rouge1": f(found[0], theirs, ours),
-                "rouge2": f(found[1], theirs - 1, ours - 1),
+                "rouge1": f(counts[0], theirs, ours),
+                "rouge2": f(counts[1], theirs - 1, ours - 1),
                 "rougeL": f(longest(reference, answer), theirs, ours),
             }
         )
-    return made
+    return values
