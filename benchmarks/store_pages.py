@@ -129,7 +129,7 @@ def _fill_run(
             finished=time.time() + place, signature=f"suite:{key[:8]}|scorers:exact_match-1",
         )
     )  # fmt: skip
-    summer = RunTotals(compat="", interval="t")
+    summer = RunTotals(interval="t")
 
     def rows() -> Iterator[ResultRow]:
         attempts: list[tuple[str, str, str]] = []

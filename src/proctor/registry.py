@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from proctor import origin_tables
-from proctor.core.suite import Json, Spec
+from proctor.core.suite import VARIANT, Json, Spec
 from proctor.errors import PluginError
 from proctor.io.search_paths import installed_entry_points
 from proctor.suggestions import LOOSELY, suggest
@@ -120,8 +120,6 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     kind: {**rows, **origin_tables.plugins(kind)} for kind, rows in _OWN.items()
 }
 """All that comes with Proctor: the plugins above, and those of origins."""
-VARIANT = "compat"
-"""The parameter by which a spec asks for an origin's own variant of a plugin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,14 +158,14 @@ def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
 def variant(kind: str, name: str) -> type[Any] | None:
     """Return the class that an origin has in place of a plugin; none where no origin has one.
 
-    It is a subclass with one more parameter, ``compat``, which is what a spec asks for it with.
+    It is a subclass with one more parameter, by which a spec asks for it.
     """
     target = _variants(kind).get(name)
     return None if target is None else _load(kind, target)
 
 
 def variant_names(kind: str, name: str) -> tuple[str, ...]:
-    """Return what may be asked for by ``compat``."""
+    """Return the names that a spec may ask for a variant by."""
     found = variant(kind, name)
     return () if found is None else get_args(get_type_hints(found)[VARIANT])
 

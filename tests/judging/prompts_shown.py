@@ -149,9 +149,9 @@ def of_battles(case: Case, said: Sequence[Message], language: str, marks: Marks)
         {},
         {"references": True},
         {"file": FILE},
-        {"file": FILE, "compat": "original"},
+        {"file": FILE, "variant": "original"},
     ]
     for how in ways:
         asking = Asking(language=language, marks=marks, **how)
-        name = "battle original" if how.get("compat") else "battle"
+        name = "battle original" if how.get("variant") else "battle"
         yield name, asking.messages(case, one, two)

@@ -150,3 +150,16 @@ def test_nothing_names_its_modules(origin: str) -> None:
         if not name.startswith(own) and f"origins.{origin}" in text
     ]
     assert named == [name for name in named if name == "_moved.py"]
+
+
+MOST_FILES = 10
+"""Files outside of the origins that may know the word by which a spec asks for a variant."""
+
+
+def test_few_files_outside_know_of_variants() -> None:
+    knowing = [
+        name
+        for name, text in python_files().items()
+        if not name.startswith("origins/") and re.search(r"\bcompat\b", text)
+    ]
+    assert len(knowing) <= MOST_FILES, knowing

@@ -123,7 +123,7 @@ def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
     run = Run(id=name, name=name, suite="quiz", suite_key=key, candidate=candidate)
     run = replace(run, status=RunStatus.COMPLETE)
     store.runs.save(run)
-    summer = RunTotals(compat="", interval="t")
+    summer = RunTotals(interval="t")
     rows = []
     for place, one in enumerate(examined):
         _put(store, run.id, place, one)

@@ -12,6 +12,7 @@ from proctor.cli.options import (
     panel_options,
     panel_settings,
     store_option,
+    variant_option,
 )
 from proctor.cli.references import tell_which
 
@@ -25,7 +26,7 @@ from proctor.cli.references import tell_which
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A battle prompt file of ColossalAI's pipeline [default: Proctor's own words].",
 )
-@click.option("--compat", type=click.Choice(["original"]), help="Ask and read as that pipeline.")
+@variant_option("Ask and read as that pipeline.")
 @click.option("--attempts", type=click.IntRange(1), help="Compare at most N attempts a case.")
 @click.option("--by", multiple=True, metavar="TAG", help="Break the counts down by this tag.")
 @click.option(
@@ -72,7 +73,7 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
                         calls=calls,
                         both_orders=not options["one_order"],
                         prompt=_prompt(options["prompt"]),
-                        compat=options["compat"] or "",
+                        variant=options["variant"] or "",
                         references=options["references"],
                         attempts=options["attempts"],
                         progress=progress,

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from proctor.core.suite import VARIANT
+
 GROUPS: dict[str, Sequence[str]] = {
     "Candidate": (
         "--model", "--answers", "--agent", "--agent-option", "--proxy", "--attempts", "--system",
@@ -27,7 +29,7 @@ GROUPS: dict[str, Sequence[str]] = {
         "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
     ),
     "Files of other tools": (
-        "--compat", "--dialect-option",
+        f"--{VARIANT}", "--dialect-option",
     ),
 }  # fmt: skip
 """Options by the title under which help shows them, in the order in which it does."""

@@ -59,16 +59,19 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
+def variant_option(help_text: str) -> Callable[[Command], Command]:
+    """Add --compat, which asks for an origin's variant of everything."""
+    return click.option("--compat", "variant", type=click.Choice(["original"]), help=help_text)
+
+
 def suite_options(command: Command) -> Command:
     """Add the suite as an argument, and the options that say how it is read."""
     for decorate in reversed(
         [
             click.argument("spec", type=click.Path(path_type=Path)),
             click.option("--dialect", metavar="NAME", help="Read the suite in this format."),
-            click.option(
-                "--compat",
-                type=click.Choice(["original"]),
-                help="Keep the odd behaviour of the format's origin, so that old numbers come out.",
+            variant_option(
+                "Keep the odd behaviour of the format's origin, so that old numbers come out."
             ),
             click.option(
                 "--root",
@@ -294,7 +297,7 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
     return SuiteSettings(
         path=spec,
         dialect=options.pop("dialect", None) or "",
-        compat=options.pop("compat", None) or "",
+        compat=options.pop("variant", options.pop("compat", None)) or "",
         root=options.pop("root", None),
         where=options.pop("where", None) or "",
         limit=options.pop("limit", None),

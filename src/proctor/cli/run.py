@@ -50,7 +50,7 @@ def run(**options: Any) -> int:
       proctor run suite.yaml --model openai:gpt-4o-mini --judge openai:gpt-4o
       proctor run suite.yaml --model local:smollm2 --attempts 3 --temperature 0.7
       proctor run suite.yaml --answers answers.jsonl
-      proctor run suite.yaml --answers responses/gpt-4 --compat original --by lang --json
+      proctor run suite.yaml --answers responses/gpt-4 --by lang --json
       proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
     """
     from proctor.registry import find

@@ -49,6 +49,11 @@ class Comparison:
     imported: bool = False
     """Whether it is quoted from a file: no judge of this store said it."""
 
+    @property
+    def variant(self) -> str:
+        """Return whose way of asking and reading it was; empty for ours."""
+        return self.compat
+
     def seen_by(self, run: str) -> "Comparison":
         """Return the same with that run's answer as the first, whichever was shown first."""
         if run == self.first:
@@ -205,6 +210,11 @@ class BattleOutcome:
     warnings: tuple[str, ...] = ()
     imported: bool = False
     """Whether its comparisons are quoted from a file."""
+
+    @property
+    def variant(self) -> str:
+        """Return whose way of asking and reading it was; empty for ours."""
+        return self.compat
 
     @property
     def complete(self) -> bool:

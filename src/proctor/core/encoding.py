@@ -10,7 +10,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, CaseFile, Criterion, Json, Message, Spec, Suite
+from proctor.core.suite import VARIANT, Case, CaseFile, Criterion, Json, Message, Spec, Suite
 
 
 def _is_text(value: Json) -> bool:
@@ -61,7 +61,7 @@ _CASE: _Checks = {
 }  # fmt: skip
 _SUITE: _Checks = {
     "name": _is_text, "version": _is_text, "description": _is_text, "language": _is_text,
-    "reduce": _is_text, "measures": _is_list, "dialect": _is_text, "compat": _is_text,
+    "reduce": _is_text, "measures": _is_list, "dialect": _is_text, VARIANT: _is_text,
     "cases": _is_list,
 }  # fmt: skip
 _ATTEMPT: _Checks = {
@@ -79,7 +79,7 @@ _USAGE: _Checks = {
 }  # fmt: skip
 _COMPARISON: _Checks = {
     "case_id": _is_text, "first": _is_text, "second": _is_text, "first_index": _is_whole,
-    "second_index": _is_whole, "judge": _is_text, "asked": _is_text, "compat": _is_text,
+    "second_index": _is_whole, "judge": _is_text, "asked": _is_text, VARIANT: _is_text,
     "outcome": _is_text, "scores": lambda value: value is None or _is_list(value),
     "reason": _is_text, "raw": _is_list, "usage": _is_object,
     "imported": lambda value: type(value) is bool,

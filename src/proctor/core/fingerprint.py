@@ -66,7 +66,7 @@ def suite_key(suite: Suite, case_keys: Iterable[str]) -> str:
 
     It is the digest of all that in a list, whose last entry, the keys, may be too long to hold.
     """
-    about = (suite.name, suite.version, suite.reduce, suite.measures, suite.compat)
+    about = (suite.name, suite.version, suite.reduce, suite.measures, suite.variant)
     start = _ENCODER.encode([plain(thing) for thing in about]).removesuffix("]")
     hasher = hashlib.blake2b(start.encode("utf-8", "surrogatepass"), digest_size=16)
     before = ",["

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 
-from proctor.core.suite import Json
+from proctor.core.suite import VARIANT, Json
 
 SCORERS = "scorers"
 _PART = re.compile(
-    r"(?:^|\|)(suite|dialect|compat|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
+    rf"(?:^|\|)(suite|dialect|{VARIANT}|scorers|sampling|judge|panel|simulator|prompts|refused|reduce"
     r"|attempts|n|unanswered|unscored|ci|version|imported):"
 )
 _SCORER = re.compile(r"(?P<name>.+?)-(?P<version>[^-+]*(?:\+.*)?)")

@@ -98,6 +98,10 @@ class Case:
         return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
 
 
+VARIANT = "compat"
+"""What the name of an origin's variant is kept under: in specs, suites, settings, signatures."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """Cases, how attempts at them fold into one value, and measures."""
@@ -112,3 +116,18 @@ class Suite:
     dialect: str = "native"
     compat: str = ""
     """``original`` where the format's own odd behaviour is kept, so that old numbers come out."""
+
+    @property
+    def variant(self) -> str:
+        """Return the name of the variant that the suite's origin has of everything; often none."""
+        return self.compat
+
+    @property
+    def attempts_in_turn(self) -> bool:
+        """Tell whether no case has its second attempt before every case has had its first."""
+        return self.compat == "original"
+
+    @property
+    def shares_of_value(self) -> bool:
+        """Tell whether metrics are parts of what a case can give, not of what its criteria can."""
+        return bool(self.compat)

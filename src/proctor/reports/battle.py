@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.comparison import BattleOutcome, Comparison, Pair, Standing, Tally
-from proctor.core.suite import Json
+from proctor.core.suite import VARIANT, Json
 from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import clean
@@ -37,7 +37,7 @@ def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, J
             ],
             "judge": outcome.judge,
             "orders": outcome.orders,
-            "compat": outcome.compat,
+            VARIANT: outcome.variant,
             "status": "complete" if outcome.complete else "incomplete",
             "signature": outcome.signature,
             "imported": outcome.imported,

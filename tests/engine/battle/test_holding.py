@@ -338,8 +338,8 @@ def test_as_the_original_in_one_order_with_its_parser_and_files(
         return texts[number]
 
     with FakeServer(say) as server:
-        outcome = hold(server, "A", "B", prompt=FILE, compat="original")
-        again = hold(server, "A", "B", prompt=FILE, compat="original")
+        outcome = hold(server, "A", "B", prompt=FILE, variant="original")
+        again = hold(server, "A", "B", prompt=FILE, variant="original")
     assert len(server.calls) == 8 + 2, "what the original cannot read is asked for again"
     body = server.calls[0].body
     assert (body["temperature"], body["max_tokens"]) == (0.2, 2048)

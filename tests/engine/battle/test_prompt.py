@@ -140,7 +140,7 @@ def test_what_holds_no_two_marks_is_refused(reply: str) -> None:
 
 
 def test_a_prompt_file_as_the_original_fills_it() -> None:
-    system, asked = Asking(file=FILE, compat="original").messages(CASE, ONE, TWO)
+    system, asked = Asking(file=FILE, variant="original").messages(CASE, ONE, TWO)
     assert (system.role, system.content) == ("system", "Judge well.")
     assert asked.content == ("Q Add. 1 and 2\n1 3 {answer_2}\n2 4\n{kept} {other} Two marks.")
 
@@ -175,7 +175,7 @@ def test_a_whole_dialogue_is_shown_with_who_said_what() -> None:
     shown = addressed_words(Asking().answer(talk))
     assert re.findall(r"<<message (\d) by (\w+)", shown) == [
         ("1", "assistant"), ("2", "user"), ("3", "assistant")]  # fmt: skip
-    assert Asking(file=FILE, compat="original").answer(talk) == "3"
+    assert Asking(file=FILE, variant="original").answer(talk) == "3"
 
 
 @pytest.mark.parametrize(
@@ -190,4 +190,4 @@ def test_a_whole_dialogue_is_shown_with_who_said_what() -> None:
 )
 def test_a_prompt_file_that_cannot_work(file: Any, compat: str, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
-        Asking(file=file, compat=compat)
+        Asking(file=file, variant=compat)

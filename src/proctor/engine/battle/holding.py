@@ -13,7 +13,7 @@ from proctor.core.comparison import BattleOutcome, Comparison, Contender, Prefer
 from proctor.core.exchange import Sampling, Usage
 from proctor.core.fingerprint import digest, plain
 from proctor.core.run import Run
-from proctor.core.suite import Json
+from proctor.core.suite import VARIANT, Json
 from proctor.engine.battle.entries import BattleJob, Entries, chosen, entries_of, jobs_of, paired
 from proctor.engine.battle.prompt import Asking, BattleMarks
 from proctor.engine.battle.tally import Tags, faced, leaderboard, pair_of
@@ -45,7 +45,7 @@ async def battle(  # noqa: PLR0913 - what a person may choose
     calls: CallSettings | None = None,
     both_orders: bool = True,
     prompt: Mapping[str, Json] | None = None,
-    compat: str = "",
+    variant: str = "",
     references: bool = False,
     attempts: int | None = None,
     progress: Callable[[RunProgress], None] = lambda _: None,
@@ -55,23 +55,23 @@ async def battle(  # noqa: PLR0913 - what a person may choose
 
     A judge gives marks to both answers. By default each two are shown in both orders, and a win
     counts only where both agree. ``prompt`` is a battle prompt file of ColossalAI's pipeline;
-    ``compat="original"`` asks and reads as that pipeline did, in one order.
+    ``variant="original"`` asks and reads as that pipeline did, in one order.
     """
     found = chosen(store, runs)
     settings = calls or CallSettings()
-    both_orders = both_orders and compat != "original"
+    both_orders = both_orders and variant != "original"
     entries, warnings = entries_of(store, found, attempts)
     models = Models(store, settings, notice)
     asking = Asking(
         file=prompt,
-        compat=compat,
+        variant=variant,
         references=references,
         language=store.suites.header(found[0].suite_key).language,
         marks=models.marks,
     )
     with offline(settings.offline):
         try:
-            judges, judge = _judge(_settled(panel, compat), models)
+            judges, judge = _judge(_settled(panel, variant), models)
             arena = _Arena(
                 store=store,
                 models=models,
@@ -242,7 +242,7 @@ class _Arena:
             first_index=job.attempts[0].index,
             second_index=job.attempts[1].index,
             asked=self.asked,
-            compat=self.asking.compat,
+            compat=self.asking.variant,
             outcome=outcome,
             reason=reason,
         )
@@ -273,9 +273,9 @@ def _decided(
     return known is not None and known[0] == content and known[1].outcome is not Preference.INVALID
 
 
-def _settled(panel: JudgeSettings, compat: str) -> JudgeSettings:
+def _settled(panel: JudgeSettings, variant: str) -> JudgeSettings:
     """Let judges be asked without chance, or as the original asked, where nothing else was said."""
-    usual = ORIGINAL if compat == "original" else Sampling(temperature=0.0)
+    usual = ORIGINAL if variant == "original" else Sampling(temperature=0.0)
 
     def settled(choice: ModelChoice) -> ModelChoice:
         names = ("temperature", "max_tokens")
@@ -332,7 +332,7 @@ def _outcome(
     return replace(
         summed,
         judge=arena.label,
-        compat=arena.asking.compat,
+        compat=arena.asking.variant,
         signature=_signature(summed, arena),
         usage=plain(usage),
         bought=arena.models.bought,
@@ -367,7 +367,7 @@ def _summed(
         comparisons=tuple(comparisons),
         judge=next((one.judge for one in comparisons if one.judge), ""),
         orders=orders,
-        compat=comparisons[0].compat if comparisons else "",
+        compat=comparisons[0].variant if comparisons else "",
         imported=any(one.imported for one in comparisons),
     )
 
@@ -379,7 +379,7 @@ def _signature(outcome: BattleOutcome, arena: _Arena) -> str:
         "judge": arena.label,
         "prompt": arena.asking.key[:8],
         "orders": outcome.orders,
-        "compat": arena.asking.compat,
+        VARIANT: arena.asking.variant,
         "references": "shown" if arena.asking.references else "",
         "n": sum(pair.valid for pair in outcome.pairs),
         "invalid": sum(pair.invalid for pair in outcome.pairs) or "",

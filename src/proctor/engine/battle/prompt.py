@@ -48,7 +48,7 @@ class Asking:
 
     file: Mapping[str, Json] | None = None
     """A prompt file of ColossalAI's pipeline; none means Proctor's own words."""
-    compat: str = ""
+    variant: str = ""
     references: bool = False
     language: str = "en"
     marks: MarkSource = MARKS
@@ -56,7 +56,7 @@ class Asking:
 
     def __post_init__(self) -> None:
         if self.file is None:
-            if self.compat == "original":
+            if self.variant == "original":
                 raise UsageError(
                     "a battle as the original held it needs its words (fix: name the prompt file)"
                 )
@@ -72,7 +72,7 @@ class Asking:
     @property
     def original(self) -> bool:
         """Tell whether all is as the original did it."""
-        return self.compat == "original"
+        return self.variant == "original"
 
     @property
     def tries(self) -> int:
@@ -84,7 +84,7 @@ class Asking:
         """Return the hash of the words."""
         words = [prompts.load(name, self.language).key for name in ("battle", "battle_marks")]
         texts = words if self.file is None else [*words, *(self.file[name] for name in NAMES)]
-        return digest(texts, self.compat, self.references)
+        return digest(texts, self.variant, self.references)
 
     def reader(self, case: Case, *attempts: Attempt) -> Callable[[str], BattleMarks] | None:
         """Return what reads the marks out of a text; none where the verdict is JSON."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from proctor.core.fold import parse_fold
 from proctor.core.run import Run, Totals
 from proctor.core.signature import Signature
-from proctor.core.suite import Case, Json, Suite
+from proctor.core.suite import VARIANT, Case, Json, Suite
 from proctor.engine.run.settings import short_name
 from proctor.store.store import Store
 
@@ -44,7 +44,7 @@ def obstacles(store: Store, first: Side, second: Side) -> tuple[list[str], list[
 
 def _refused(first: Side, second: Side) -> Iterator[str]:
     one, two = first.run.signed.parts, second.run.signed.parts
-    for name, words in (("compat", "compat mode"), ("reduce", "way to fold attempts")):
+    for name, words in ((VARIANT, f"{VARIANT} mode"), ("reduce", "way to fold attempts")):
         mine, other = getattr(first.suite, name), getattr(second.suite, name)
         if mine != other:
             yield f"the {words} differs: {mine or 'none'} and {other or 'none'}"

@@ -222,7 +222,7 @@ def _first_failure(case: Case, item: AttemptResult) -> str:
 class RunTotals:
     """Gather the numbers of a run one case at a time."""
 
-    compat: str = ""
+    shares_of_value: bool = False
     interval: str = "t"
     _total: _CaseSums = field(init=False)
     _groups: dict[str, dict[str, _CaseSums]] = field(default_factory=dict)
@@ -263,7 +263,9 @@ class RunTotals:
             for name in names:
                 if len(rows) <= MAX_ROWS:
                     rows.setdefault(name, self._sums()).add(value, full, buckets)
-        for label, points, marks, per_bucket in metric_rows(result, self.compat):
+        for label, points, marks, per_bucket in metric_rows(
+            result, shares_of_value=self.shares_of_value
+        ):
             self._metrics.setdefault(label, self._sums()).add(points, marks, per_bucket)
 
     def summary(self) -> Summary:
@@ -309,7 +311,7 @@ class RunTotals:
 
 
 def metric_rows(
-    result: CaseResult, compat: str = ""
+    result: CaseResult, *, shares_of_value: bool = False
 ) -> Iterator[tuple[str, float, float, list[float | None]]]:
     """Yield label, points, full marks and points per bucket of each kind of criterion of a case.
 
@@ -321,7 +323,7 @@ def metric_rows(
     labels = list(dict.fromkeys(c.label for c in case.criteria if c.weight != 0))
     rows: dict[str, list[tuple[float, float] | None]] = {label: [] for label in labels}
     for places in result.folded.chosen:
-        made = [_shares_of(result.attempts[i], case, compat) for i in places]
+        made = [_shares_of(result.attempts[i], case, shares_of_value) for i in places]
         for label in labels:
             found = [share.get(label, (0.0, 0.0)) for share in made]
             pair = (fmean(p for p, _ in found), fmean(f for _, f in found)) if found else None
@@ -336,7 +338,9 @@ def metric_rows(
         yield label, fmean(pair[0] for pair in known) * scale, full * scale, buckets
 
 
-def _shares_of(result: AttemptResult, case: Case, compat: str) -> dict[str, tuple[float, float]]:
+def _shares_of(
+    result: AttemptResult, case: Case, shares_of_value: bool
+) -> dict[str, tuple[float, float]]:
     """Return per label the points and full marks of an attempt, in parts of the full score."""
     if result.attempt.status is AttemptStatus.UNANSWERED:
         positive = [c for c in case.criteria if c.weight > 0]
@@ -345,7 +349,7 @@ def _shares_of(result: AttemptResult, case: Case, compat: str) -> dict[str, tupl
                 for c in positive]  # fmt: skip
     else:
         found = shares(case, result.scores)
-        whole = result.value.out_of if compat else sum(full for _, _, full in found)
+        whole = result.value.out_of if shares_of_value else sum(full for _, _, full in found)
         scale = case.full_score / whole if whole > 0 else 0.0
         rows = [(c.label, points * scale, full * scale) for c, points, full in found]
     summed: dict[str, tuple[float, float]] = {}

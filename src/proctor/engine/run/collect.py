@@ -113,7 +113,7 @@ class AttemptPlan:
 
         It makes the first attempts at all cases before the second ones.
         """
-        if self.suite.compat != "original" or self.attempts == 1:
+        if not self.suite.attempts_in_turn or self.attempts == 1:
             return [self]
         return [replace(self, only=index) for index in range(self.attempts)]
 

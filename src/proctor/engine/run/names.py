@@ -10,7 +10,7 @@ from pathlib import Path
 
 from proctor.core.fingerprint import digest
 from proctor.core.run import REGRADED, Run
-from proctor.core.suite import Json, Spec, Suite
+from proctor.core.suite import VARIANT, Json, Spec, Suite
 from proctor.engine.run.settings import RunSettings, short_name
 from proctor.store.store import Store
 
@@ -19,7 +19,7 @@ _CHANGED: Mapping[str, str] = {
     "again": "another repetition",
     "attempts": "another number of attempts",
     "combine": "another way to fold verdicts",
-    "compat": "another compat mode",
+    VARIANT: f"another {VARIANT} mode",
     "interval": "another interval",
     "judges": "another judge",
     "limit": "other cases",

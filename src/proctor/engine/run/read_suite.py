@@ -33,17 +33,13 @@ def read(settings: SuiteSettings) -> Reading:
 def read_all(settings: SuiteSettings) -> Sequence[Reading]:
     """Read all suites that the settings name."""
     dialect = find_dialect(settings.path, settings.dialect)
-    return dialect.read_all(
-        settings.path, compat=settings.compat, root=settings.root, options=settings.options
-    )
+    return dialect.read_all(settings.path, **settings.reading)
 
 
 def read_each(settings: SuiteSettings) -> Sequence[Reading]:
     """Read all suites that the settings name, those that cannot be used with their problems."""
     dialect = find_dialect(settings.path, settings.dialect)
-    return dialect.read_each(
-        settings.path, compat=settings.compat, root=settings.root, options=settings.options
-    )
+    return dialect.read_each(settings.path, **settings.reading)
 
 
 def read_usable(settings: SuiteSettings) -> Sequence[Reading]:

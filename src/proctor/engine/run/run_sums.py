@@ -36,7 +36,7 @@ class RunSums:
     _measures: "list[_MeasureFeed]" = field(init=False)
 
     def __post_init__(self) -> None:
-        self._totals = RunTotals(compat=self.suite.compat, interval=self.interval)
+        self._totals = RunTotals(shares_of_value=self.suite.shares_of_value, interval=self.interval)
         self._rows = _ResultSpool()
         self._measures = [_MeasureFeed.of(spec, self.suite) for spec in self.suite.measures]
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from proctor.contracts.judge import Tie
 from proctor.contracts.model import ModelChoice
 from proctor.core.agent_name import agent_label
 from proctor.core.fingerprint import digest, plain
-from proctor.core.suite import Json, Spec
+from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
 
 MAX_UNSCORED = 0.1
@@ -39,6 +39,16 @@ class SuiteSettings:
             raise UsageError(f"unknown compat mode {self.compat!r} (known is: original)")
         if self.limit is not None and self.limit < 1:
             raise UsageError("--limit must be at least 1")
+
+    @classmethod
+    def of(cls, suite: Suite) -> "SuiteSettings":
+        """Return the settings of a suite that came from somewhere else than its own files."""
+        return cls(path=Path(suite.name), compat=suite.variant)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Return what a dialect is told beside the path."""
+        return {"compat": self.compat, "root": self.root, "options": self.options}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

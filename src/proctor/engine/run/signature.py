@@ -8,7 +8,7 @@ from proctor.contracts.dialogue import Dialogue
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
 from proctor.core.signature import SCORERS, Signature
-from proctor.core.suite import Json, Spec, Suite
+from proctor.core.suite import VARIANT, Json, Spec, Suite
 from proctor.engine.models.refused_settings import refused_in, refused_words
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import short_name
@@ -26,7 +26,7 @@ def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Sig
     parts: dict[str, Json] = {
         "suite": f"{suite.name}@{run.suite_key[:8]}",
         "dialect": suite.dialect,
-        "compat": suite.compat,
+        VARIANT: suite.variant,
         SCORERS: {name: _version(scorers, specs[name]) for name in sorted(specs)},
         **_asked(run, suite, scorers),
         "reduce": suite.reduce,
@@ -90,6 +90,6 @@ def _version(scorers: Scorers, spec: Spec) -> str:
         tools = scorers.built(spec).toolchain()
     except PluginError:
         return "?"
-    compat = f"+{spec.params['compat']}" if spec.params.get("compat") else ""
+    variant = f"+{spec.params[VARIANT]}" if spec.params.get(VARIANT) else ""
     short = tools if len(tools) <= MOST_SHOWN else digest(tools)[:8]
-    return f"{version}{compat}{f'+{short}' if short else ''}".replace("|", "/").replace(",", ";")
+    return f"{version}{variant}{f'+{short}' if short else ''}".replace("|", "/").replace(",", ";")

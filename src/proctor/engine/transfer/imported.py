@@ -53,7 +53,7 @@ async def examine(
 ) -> Outcome:
     """Judge answers that are at hand, by the suite's own criteria."""
     settings = RunSettings(
-        suite=SuiteSettings(path=Path(given.suite.name), compat=given.suite.compat),
+        suite=SuiteSettings.of(given.suite),
         answers=Path(given.name),
         name=given.name,
         panel=JudgeSettings(judges=given.judges),

@@ -9,7 +9,7 @@ from proctor.core.comparison import Comparison
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
 from proctor.core.signature import Signature
-from proctor.core.suite import Case, Json, Suite
+from proctor.core.suite import VARIANT, Case, Json, Suite
 from proctor.reports.reasons import one_line
 from proctor.store.store import Store
 
@@ -84,7 +84,7 @@ def quoted_signature(run: Run, suite: Suite, summary: Summary) -> Signature:
     parts: dict[str, Json] = {
         "suite": f"{suite.name}@{run.suite_key[:8]}",
         "dialect": suite.dialect,
-        "compat": suite.compat,
+        VARIANT: suite.variant,
         **{name: claimed.get(name, "") for name in _CLAIMED[:-2]},
         "reduce": suite.reduce,
         "attempts": totals.attempts,

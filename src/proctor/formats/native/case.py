@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from proctor.core.suite import Case, Json, Message, Spec
+from proctor.core.suite import VARIANT, Case, Json, Message, Spec
 from proctor.formats.native.criteria import WrittenCriterion, read_criteria, read_plugin
 from proctor.formats.native.files import FileKeys, read_files, read_setup
 from proctor.formats.native.spot import Spot
@@ -234,7 +234,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
 
 _TEXT_KEYS = frozenset(
     {"id", "ask", "ask_file", "system", "source", "name", "version", "description", "language",
-     "origin", "compat", "reduce"}
+     "origin", VARIANT, "reduce"}
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from proctor import registry
-from proctor.core.suite import Json
+from proctor.core.suite import VARIANT, Json
 from proctor.formats.native.case import CaseKeys
 from proctor.formats.native.criteria import SPELT_TEXTS, WrittenLabel
 from proctor.formats.native.reader import HeaderKeys
@@ -113,7 +113,7 @@ def _scorer(name: str) -> tuple[dict[str, Json], dict[str, Json]]:
     description = whole.pop("description", "").partition("\n")[0]
     if variants := registry.variant_names("scorer", name):
         own = {"default": "", "enum": ["", *variants], "type": "string"}
-        whole["properties"] = {**whole.get("properties", {}), registry.VARIANT: own}
+        whole["properties"] = {**whole.get("properties", {}), VARIANT: own}
     whole = {"additionalProperties": False, **whole}
     alone = {"not": {"type": "object"}} if len(whole.get("required", ())) < 2 else False
     return {"description": description, "anyOf": [whole, alone]}, definitions

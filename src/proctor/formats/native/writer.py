@@ -10,7 +10,7 @@ from typing import Any
 from proctor import registry
 from proctor.contracts.dialect import SuiteWriter
 from proctor.core.fingerprint import plain
-from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
+from proctor.core.suite import VARIANT, Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
 from proctor.formats.native.case import VIRTUAL_USER
 from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
@@ -97,8 +97,8 @@ def _header(suite: Suite) -> dict[str, Json]:
         header["measures"] = [_plugin(measure) for measure in suite.measures]
     if suite.dialect != "native":
         header["origin"] = suite.dialect
-    if suite.compat:
-        header["compat"] = suite.compat
+    if suite.variant:
+        header[VARIANT] = suite.variant
     return header
 
 

@@ -238,7 +238,7 @@ def _battle(asked: _Request) -> int:
                         calls=several[0].calls,
                         both_orders=not options["one_order"],
                         prompt=prompt,
-                        compat=options["compat"] or "",
+                        variant=options["compat"] or "",
                         progress=progress,
                         notice=say,
                     )
