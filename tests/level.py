@@ -1,7 +1,8 @@
 """How much of the tests is run: ``--level quick`` (`make test`), ``ci`` (`.ci/run`) or ``full``.
 
 ``quick`` leaves out tests marked ``slow``, and takes every n-th set of parameters of a test marked
-``sampled(n)``. ``ci`` takes both, but for ``slow("full")`` and what ``sampled(n, ci=m)`` leaves out.
+``sampled(n)``. ``ci`` takes both, but for ``slow("full")``, and of many parameters (n of 5 or more)
+every third set, or every m-th of ``sampled(n, ci=m)``.
 ``full`` takes everything. A test that does more at a higher level asks ``LEVEL`` for its size, and
 is marked ``scaled``. The level is chosen before any test module is imported.
 """
@@ -46,8 +47,14 @@ class Level:
             return True
         name = item.nodeid.partition("[")[0]
         seen[name] += 1
-        step = self.of(quick=sampled.args[0], ci=sampled.kwargs.get("ci", 1), full=1)
+        step = self.of(quick=sampled.args[0], ci=_ci_step(sampled), full=1)
         return (seen[name] - 1) % int(step) == 0
+
+
+def _ci_step(sampled: pytest.Mark) -> int:
+    """Return of how many sets of parameters `.ci/run` takes one."""
+    chosen: int = sampled.kwargs.get("ci", 3 if sampled.args[0] >= 5 else 1)
+    return chosen
 
 
 LEVEL = Level()

@@ -15,7 +15,7 @@ from fuzzing import compute, read_answers, read_reply, read_rounds, read_suite, 
 from level import LEVEL
 
 pytestmark = pytest.mark.scaled
-TOTAL = LEVEL.of(quick=200, ci=3_000, full=10_000)
+TOTAL = LEVEL.of(quick=200, ci=1_500, full=10_000)
 MEMORY = 700 * 2**20
 """By how much the process may grow at most, in bytes."""
 

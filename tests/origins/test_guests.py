@@ -126,8 +126,13 @@ def test_the_rest_works_without_it(origin: str, copies: Any) -> None:
     assert json.loads(made)["totals"]["rate"] == 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("origin", ORIGINS)
+@pytest.mark.parametrize(
+    "origin",
+    [
+        pytest.param(one, marks=pytest.mark.slow("full") if place else pytest.mark.slow)
+        for place, one in enumerate(ORIGINS)
+    ],
+)
 def test_the_fast_tests_of_the_rest_pass_without_it(origin: str, copies: Any) -> None:
     root = copies(origin)
     tests = HERE / "tests"
