@@ -1,5 +1,6 @@
 """Collecting: get the attempts of a candidate into the store, linked to the run."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,20 +27,25 @@ class AnswerImporter:
     """The cases that were asked for."""
     scorers: Scorers
 
-    def collect(self, answers: Path, attempts: int | None, progress: Callable[[int], None]) -> int:
+    async def collect(
+        self, answers: Path, attempts: int | None, progress: Callable[[int], None]
+    ) -> int:
         """Store and link every answer, and return how many there are.
 
         A case without an answer gets an attempt that says so. Links that are there already are
         kept, so that another process at the same run is not disturbed, unless the answers changed.
+        An interrupt ends it between two batches, each of which is stored whole.
         """
-        done = self._link(answers, attempts, progress)
+        done = await self._link(answers, attempts, progress)
         writer = self.writer
         if writer.store.attempts.count(writer.run_id) != done:
             writer.unlink()
-            done = self._link(answers, attempts, progress)
+            done = await self._link(answers, attempts, progress)
         return done
 
-    def _link(self, answers: Path, attempts: int | None, progress: Callable[[int], None]) -> int:
+    async def _link(
+        self, answers: Path, attempts: int | None, progress: Callable[[int], None]
+    ) -> int:
         cases, finder = self.suite.cases, CaseFinder(self.suite.cases)
         answered = bytearray(len(cases))
         done = 0
@@ -51,6 +57,7 @@ class AnswerImporter:
             self.writer.write([self._row(*row) for row in rows])
             done += len(rows)
             progress(done)
+            await asyncio.sleep(0)
         silent = (
             (place, case := cases[place], Attempt.of(case.id, None))
             for place, known in enumerate(answered)
@@ -59,6 +66,7 @@ class AnswerImporter:
         for rest in batched(silent, BATCH):
             self.writer.write([self._row(*row) for row in rest])
             done += len(rest)
+            await asyncio.sleep(0)
         return done
 
     def _row(self, position: int, case: Case, attempt: Attempt) -> AttemptRow:

@@ -166,7 +166,7 @@ async def _examine(
     async def collect(tools: Tools) -> RunRows:
         writer = AttemptWriter(store, run.id)
         if settings.on_file:
-            _collect_answers(ready, writer, progress)
+            await _collect_answers(ready, writer, progress)
         else:
             await _interview(ready, writer, tools, progress)
         return writer.rows
@@ -256,7 +256,7 @@ async def _carry_out(
     )
 
 
-def _collect_answers(
+async def _collect_answers(
     ready: PreparedRun, writer: AttemptWriter, progress: Callable[[RunProgress], None]
 ) -> None:
     assert ready.settings.answers is not None
@@ -266,7 +266,7 @@ def _collect_answers(
         suite=ready.suite,
         scorers=ready.scorers,
     )
-    collector.collect(
+    await collector.collect(
         ready.settings.answers,
         ready.settings.attempts,
         lambda done: progress(RunProgress(phase="collect", done=done, total=None)),
