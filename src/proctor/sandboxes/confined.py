@@ -26,9 +26,8 @@ import zygote
 JOB = struct.Struct("<dddI")
 """Seconds, seconds of processor time and bytes of output that a program has, and the length of what
 its child reads."""
-
-
 PIECE = 65536
+"""Bytes that are read at a time."""
 
 
 class Output:
@@ -157,13 +156,7 @@ def become(runner, length, writes):
         os.dup2(fd, number)
     supervise.apply_limits({**job["limits"], "AS": runner.space + job["memory"]})
     runner.single.apply()
-    sys.argv = ["main.py"]
-    for name in ("confined", "limits_watch", "supervise", "warm_supervisor", "zygote", "__main__"):
-        sys.modules.pop(name, None)
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()
-    for name, value in job["env"].items():
-        os.environ[name] = value
+    zygote.become_main(job["env"])
     arguments = [job["text"], (), proof, job["secret"]]
     job.clear()
     os.write(proof, supervise.STARTED)

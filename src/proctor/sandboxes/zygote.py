@@ -176,14 +176,8 @@ def run_program(line, pipes, own):
     drop_capabilities()
     supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 1, 0, 0, 0)
     own.filter.apply()
-    sys.argv = ["main.py"]
     sys.path[0] = "/sandbox"
-    for name, value in job["env"].items():
-        os.environ[name] = value
-    for name in ("limits_watch", "supervise", "zygote", "__main__"):
-        del sys.modules[name]
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()
+    become_main(job["env"])
     run, arguments = (sys.modules.pop("pristine", Plain) if job["late"] else Plain).run, [
         job["text"], job["names"], proof, job["secret"],
     ]  # fmt: skip
@@ -196,6 +190,17 @@ def run_program(line, pipes, own):
         os.close(channel[0])
     del proof, pipes, own, line
     run(arguments)
+
+
+def become_main(env):
+    """Let this process look like one that was started for the program, without modules of ours."""
+    sys.argv = ["main.py"]
+    for name, value in env.items():
+        os.environ[name] = value
+    for name in ("confined", "limits_watch", "supervise", "warm_supervisor", "zygote", "__main__"):
+        sys.modules.pop(name, None)
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
 
 
 def close_all_but(*fds):

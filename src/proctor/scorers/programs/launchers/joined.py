@@ -4,6 +4,9 @@ What crosses are requests and replies, one after the other. An object without an
 its process; the other one gets a proxy, on which calls, attributes and operators become requests.
 What a call did to lists and other containers that came with it goes back with its reply. The file
 runs by itself, inside a sandbox, and uses the standard library alone.
+
+It has more than 600 lines because asking and serving are two sides of one protocol: whoever changes
+one must see the other.
 """
 
 import io
