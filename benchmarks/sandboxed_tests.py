@@ -20,7 +20,7 @@ from proctor.io import concurrency
 from proctor.sandboxes.bubblewrap import Bubblewrap
 from proctor.scorers.programs.extraction import Composed
 from proctor.scorers.programs.isolation import isolation
-from proctor.scorers.programs.python_tests import in_two_processes
+from proctor.scorers.programs.python_test_programs import in_two_processes
 
 ANSWER = "def shifted(values, by):\n    return [value + by for value in values]\n"
 

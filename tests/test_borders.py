@@ -68,7 +68,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "cli/agent_options.py": ({"json.loads"}, "an option of the person at the keyboard"),
     "executors/local.py": ({"json_bytes.loads"}, TALK),
     "executors/worker.py": ({"json_bytes.loads"}, TALK),
-    "sandboxes/processes.py": ({"json_bytes.loads"}, TALK),
+    "sandboxes/supervisor_job.py": ({"json_bytes.loads"}, TALK),
     "sandboxes/warm_python.py": ({"json_bytes.loads"}, TALK),
     "scorers/embedding/bert_score.py": ({"csv.reader", "json.loads"}, "files that the person named for an encoder"),
     "scorers/programs/eval_code.py": ({"json_bytes.loads"}, SANDBOX),
@@ -104,7 +104,7 @@ READ_WHOLE: dict[str, str] = {
     "origins/arthur/methods.py": "a prompt that the person named in a notebook",
     "origins/askbench/command.py": "written",
     "origins/askbench/layout.py": "written, and read back at once",
-    "origins/askbench/final.py": "written",
+    "origins/askbench/task_summary.py": "written",
     "origins/infibench/layout.py": "written",
 }
 

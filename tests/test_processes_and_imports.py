@@ -162,11 +162,11 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "sandboxes/privileges.py": (
         {"proctor.io.child_processes.probe"}, "a shell that does nothing, tried once",
     ),
-    "sandboxes/processes.py": (
+    "sandboxes/supervisor_job.py": (
         {"proctor.io.child_processes.spawn"},
         "the sandbox around a program; what is inside it gets by the supervisor",
     ),
-    "sandboxes/process.py": (
+    "sandboxes/plain_process.py": (
         {"proctor.io.child_processes.tool_environment"},
         "no boundary, as it says; but its programs do not search the working directory",
     ),

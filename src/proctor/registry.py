@@ -109,7 +109,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     "sandbox": {
         "bubblewrap": "proctor.sandboxes.bubblewrap:Bubblewrap",
         "docker": "proctor.sandboxes.container:Container",
-        "process": "proctor.sandboxes.process:PlainProcess",
+        "process": "proctor.sandboxes.plain_process:PlainProcess",
     },
     "writer": {
         "native": "proctor.formats.native.writer:NativeWriter",

@@ -29,7 +29,7 @@ from proctor.core.program import MIB, Limits, Program, Ran, Step
 from proctor.io.concurrency import map_unordered
 from proctor.sandboxes import bubblewrap
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.sandboxes.groups import make_group
+from proctor.sandboxes.control_groups import make_group
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.scaled]
 PATHS = WHO[who()]

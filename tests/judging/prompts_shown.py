@@ -12,7 +12,7 @@ from proctor.contracts.model import Model
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Reply, Request, Sampling
-from proctor.core.marks import MARKS, Marks
+from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message, Spec
 from proctor.dialogues.clarify import Clarify

@@ -14,7 +14,7 @@ from proctor.contracts.scorer import Scorer
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Request
 from proctor.core.fingerprint import digest
-from proctor.core.marks import Marks, fenced_texts
+from proctor.core.prompt_fences import Marks, fenced_texts
 from proctor.core.suite import Case, Message
 from proctor.judging.prompts import Pen, Transcript
 from proctor.judging.prompts.harmless import harmless

@@ -15,7 +15,7 @@ from proctor.core.run import Measured
 from proctor.core.score import Score
 from proctor.errors import MissingResource, ModelError
 from proctor.reports.charts import drawing
-from proctor.reports.charts.book import charts_of
+from proctor.reports.charts.chosen_charts import charts_of
 from proctor.reports.charts.of_battles import ladder, wins
 from proctor.reports.charts.of_runs import grouped_bars, histogram, radar
 from proctor.reports.charts.parts import Bar, Chart, label, top_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proctor.core.program import MIB, SECRET, Limits, Program, Ran, Step
-from proctor.sandboxes.process import PlainProcess
+from proctor.sandboxes.plain_process import PlainProcess
 
 
 def run(code: str, **given: Any) -> Ran:

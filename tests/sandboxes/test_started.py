@@ -11,7 +11,7 @@ import pytest
 
 from proctor.core.program import Limits, Program, Ran, Step
 from proctor.errors import SandboxError
-from proctor.sandboxes import processes
+from proctor.sandboxes import supervisor_job as processes
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 pytestmark = pytest.mark.sandbox

@@ -8,7 +8,7 @@ import pytest
 
 from hostile.own_groups import own_groups
 from proctor.core.program import MIB, Limits, Program, Ran
-from proctor.sandboxes import groups
+from proctor.sandboxes import control_groups as groups
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 pytestmark = pytest.mark.sandbox

@@ -56,7 +56,7 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
       proctor battle @last @last~1 @last~2 --judge openai:gpt-4o --by category
     """
     from proctor.cli.output import progress_bar, say, say_stopped
-    from proctor.engine.battle.holding import battle as hold
+    from proctor.engine.battle.run_battle import battle as hold
     from proctor.io.concurrency import run_sync
     from proctor.store.store import Store
 

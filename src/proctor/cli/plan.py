@@ -15,7 +15,7 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from proctor.engine.run.plan import Plan
+    from proctor.engine.plan.dry_run import Plan
     from proctor.engine.run.settings import RunSettings
 
 
@@ -34,7 +34,7 @@ def plan(**options: Any) -> int:
       proctor plan suite.yaml --model openai:gpt-4o-mini --judge openai:gpt-4o
     """
     from proctor.cli.output import print_json
-    from proctor.engine.run.plan import plan_all
+    from proctor.engine.plan.dry_run import plan_all
     from proctor.errors import StoreError
     from proctor.store.store import Store
 

@@ -14,7 +14,7 @@ from proctor.contracts.judge import Judge
 from proctor.contracts.model import Model
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Reply, Sampling
-from proctor.core.marks import MARKS, Marks
+from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Value
 from proctor.core.suite import Case, Message
 

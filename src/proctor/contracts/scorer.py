@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from proctor.contracts.judge import Judge
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.attempt import Attempt
-from proctor.core.marks import MARKS, Marks
+from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message
 

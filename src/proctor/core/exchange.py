@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from proctor.core.access import Destination
-from proctor.core.marks import addressed
+from proctor.core.prompt_fences import addressed
 from proctor.core.suite import Json, Message
 
 

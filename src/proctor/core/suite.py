@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.core.marks import Mark
+from proctor.core.prompt_fences import Mark
 
 # A JSON value. Any, because mypy cannot narrow a recursive alias where plugins read parameters.
 Json = Any

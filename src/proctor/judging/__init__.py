@@ -2,6 +2,6 @@
 
 from proctor.judging.asking import ask
 from proctor.judging.judges import ModelJudge, Panel
-from proctor.judging.reading import UnreadableReply, read, shape_of
+from proctor.judging.parsing import UnreadableReply, read, shape_of
 
 __all__ = ["ModelJudge", "Panel", "UnreadableReply", "ask", "read", "shape_of"]

@@ -7,11 +7,11 @@ from typing import Any, Generic, TypeVar
 from proctor.contracts.judge import ReadingError, Ruling
 from proctor.contracts.model import Model
 from proctor.core.exchange import Reply, Request, Sampling, Usage
-from proctor.core.marks import fenced_texts
+from proctor.core.prompt_fences import fenced_texts
 from proctor.core.suite import Message
 from proctor.errors import JudgeError
+from proctor.judging.parsing import UnreadableReply, read, shape_of
 from proctor.judging.quoting import Material, tame
-from proctor.judging.reading import UnreadableReply, read, shape_of
 
 Verdict = TypeVar("Verdict")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from proctor.core.suite import Json
-from proctor.judging.objects import ParsedJson, objects, plainly
+from proctor.judging.json_objects import ParsedJson, objects, plainly
 from proctor.judging.phrases import EXPLAINS, FAREWELL, INTRODUCES, LABEL, REFUSES
 
 _ESCAPED = re.compile(r'\\(["\\/nt])')

@@ -12,7 +12,7 @@ from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Json, Message
 from proctor.reports.charts import drawing
-from proctor.reports.charts.book import charts_of
+from proctor.reports.charts.chosen_charts import charts_of
 from proctor.reports.charts.parts import Chart
 from proctor.reports.reasons import one_line, reasons
 from proctor.reports.shortfall import shortfall

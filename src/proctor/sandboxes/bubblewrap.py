@@ -15,11 +15,12 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.program import AID, Limits, Program, Ran
 from proctor.io.child_processes import find_program, probe
 from proctor.io.search_paths import find_installed
-from proctor.sandboxes.groups import ControlGroup, lacking, make_group
+from proctor.sandboxes.control_groups import ControlGroup, lacking, make_group
 from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.prebuilt import Aids
 from proctor.sandboxes.privileges import Covers, become_nobody, hiding
-from proctor.sandboxes.processes import (
+from proctor.sandboxes.seccomp import filter_code, single_process_code
+from proctor.sandboxes.supervisor_job import (
     ENVIRONMENT,
     LIMITS_WATCH,
     SUPERVISOR,
@@ -31,7 +32,6 @@ from proctor.sandboxes.processes import (
     rlimits,
     supervised,
 )
-from proctor.sandboxes.seccomp import filter_code, single_process_code
 from proctor.sandboxes.warm_python import CONFINED, WARM_SUPERVISOR, ZYGOTE, Interpreter, WarmPython
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")

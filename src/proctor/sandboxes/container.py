@@ -11,7 +11,7 @@ from typing import ClassVar
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.program import Limits, Program, Ran
 from proctor.io.child_processes import find_program, probe, tool_environment
-from proctor.sandboxes.processes import (
+from proctor.sandboxes.supervisor_job import (
     LIMITS_WATCH,
     OWN_MEMORY,
     SUPERVISOR,

@@ -19,9 +19,10 @@ from proctor.errors import SandboxError
 from proctor.io import json_bytes
 from proctor.io.child_processes import spawn
 from proctor.io.concurrency import available_cores
-from proctor.sandboxes.groups import ControlGroup
+from proctor.sandboxes.control_groups import ControlGroup
 from proctor.sandboxes.pairs import run_joined
-from proctor.sandboxes.processes import (
+from proctor.sandboxes.seccomp import filter_code
+from proctor.sandboxes.supervisor_job import (
     GRACE,
     STARTED,
     cpu_limit,
@@ -30,7 +31,6 @@ from proctor.sandboxes.processes import (
     police_of,
     rlimits,
 )
-from proctor.sandboxes.seccomp import filter_code
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
 WARM_SUPERVISOR = Path(__file__).with_name("warm_supervisor.py")

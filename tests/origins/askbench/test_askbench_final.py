@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.origins.askbench.final import gather, metrics_in
+from proctor.origins.askbench.task_summary import gather, metrics_in
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from proctor.core.program import Program, Ran
 from proctor.core.score import Score, ScoreStatus
 from proctor.origins.infibench.scorers import InfiBenchUnitTests
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.sandboxes.process import PlainProcess
+from proctor.sandboxes.plain_process import PlainProcess
 from proctor.scorers.programs.languages import named
-from proctor.scorers.programs.python_tests import isolation_of
+from proctor.scorers.programs.python_test_programs import isolation_of
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests
 from room import ROOM, Cold
 

@@ -19,7 +19,7 @@ from proctor.core.score import Score
 from proctor.origins.infibench.dialect import InfiBench
 from proctor.registry import build
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.sandboxes.process import PlainProcess
+from proctor.sandboxes.plain_process import PlainProcess
 from proctor.scorers.programs import python_check
 from room import ROOM, Cold
 

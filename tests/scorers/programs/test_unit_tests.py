@@ -14,7 +14,7 @@ from proctor.core.program import SECRET, Program, Ran, Stopped
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Spec
 from proctor.sandboxes.bubblewrap import Bubblewrap
-from proctor.sandboxes.process import PlainProcess
+from proctor.sandboxes.plain_process import PlainProcess
 from proctor.scorers.programs.languages import named
 from proctor.scorers.programs.toolchains import toolchain
 from proctor.scorers.programs.unit_tests import UnitTest, UnitTests

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from proctor.contracts.judge import ReadingError
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import digest
-from proctor.core.marks import MARKS
-from proctor.core.marks import Marks as MarkSource
+from proctor.core.prompt_fences import MARKS
+from proctor.core.prompt_fences import Marks as MarkSource
 from proctor.core.suite import Case, Json, Message
 from proctor.errors import UsageError
 from proctor.judging import prompts

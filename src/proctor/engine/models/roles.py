@@ -15,8 +15,8 @@ from proctor.contracts.judge import Judge
 from proctor.contracts.model import Model, ModelChoice, ModelListener, Recorder
 from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.fingerprint import digest, plain
-from proctor.core.marks import MARKS, Marks
 from proctor.core.model_name import parse_model
+from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.suite import Case, Json, Message, Spec, Suite
 from proctor.engine.agents.workspaces import AgentWorkspaces
 from proctor.engine.models.access import credentials_for, from_file

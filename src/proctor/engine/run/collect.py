@@ -18,11 +18,11 @@ from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_rep
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.aggregate import usage_from
 from proctor.engine.run.attempt_writer import AttemptWriter
+from proctor.engine.run.delayed_flush import StoredSoon
 from proctor.engine.run.failure_notices import FailureNotices
 from proctor.engine.run.run_rows import BATCH, MOST_HELD, AttemptRow
 from proctor.engine.run.score_dispatch import instant_scores
 from proctor.engine.run.scorer_pool import Scorers, spec_key
-from proctor.engine.run.stored_soon import StoredSoon
 from proctor.engine.run.turn_scoring import TurnGrader
 from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreError
 from proctor.io import concurrency as concurrency_module

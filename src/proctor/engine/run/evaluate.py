@@ -29,7 +29,7 @@ from proctor.engine.models.refused_settings import (
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.answers import AnswerImporter
+from proctor.engine.run.answers_on_file import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.collect import Interviewed
 from proctor.engine.run.gates import check_gates

@@ -14,7 +14,7 @@ from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.blame import passed_a_limit
-from proctor.core.marks import MARKS, Marks
+from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.rounds import scored_part
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion

@@ -10,8 +10,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 from proctor.core.suite import VARIANT, Case, Json, Message, Spec
 from proctor.formats.native.criteria import WrittenCriterion, read_criteria, read_plugin
 from proctor.formats.native.files import FileKeys, read_files, read_setup
-from proctor.formats.native.spot import Spot
-from proctor.formats.native.written import (
+from proctor.formats.native.shorthand import (
     SCALAR,
     Criteria,
     Number,
@@ -22,6 +21,7 @@ from proctor.formats.native.written import (
     Text,
     Texts,
 )
+from proctor.formats.native.spot import Spot
 from proctor.io.validation import Strict
 from proctor.suggestions import suggest
 

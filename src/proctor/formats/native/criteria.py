@@ -12,8 +12,8 @@ from proctor.contracts.scorer import Scorer
 from proctor.core.suite import Criterion, Json, Spec
 from proctor.errors import PluginError
 from proctor.formats.native.modules import with_modules
+from proctor.formats.native.shorthand import Number, Text
 from proctor.formats.native.spot import Spot
-from proctor.formats.native.written import Number, Text
 from proctor.io.validation import MOST_CUTS, Strict, describe, without_errors
 from proctor.suggestions import suggest
 

@@ -26,8 +26,8 @@ from proctor.formats.native.case import (
 from proctor.formats.native.criteria import read_plugin
 from proctor.formats.native.detection import looks_native
 from proctor.formats.native.rows import case_rows
+from proctor.formats.native.shorthand import Cases, Plugins, Text
 from proctor.formats.native.spot import Spot, neighbours
-from proctor.formats.native.written import Cases, Plugins, Text
 from proctor.formats.suite_modules import SuiteModules
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from proctor.core.marks import MARKS, Mark, Marks, addressed, fence
+from proctor.core.prompt_fences import MARKS, Mark, Marks, addressed, fence
 from proctor.core.suite import Message
 from proctor.judging.prompts.harmless import harmless
 

@@ -16,7 +16,7 @@ from proctor.scorers.counts.specificity import VAGUE, Specificity, names
 from proctor.scorers.counts.word_count import WordCountMatch
 from proctor.scorers.embedding.hedging import HedgingLanguage
 from proctor.scorers.judged.against_context import QaCorrectness
-from proctor.scorers.judged.question import Question
+from proctor.scorers.judged.asking_judge import Question
 from proctor.scorers.judged.summary_quality import SummaryQuality, about
 from proctor.scorers.text.comparisons import ExactMatch
 

@@ -330,7 +330,7 @@ class TestSuite:
 
     def _found_on_disk(self, name: str) -> Suite | None:
         """Take a suite with its runs into the store that Arthur Bench kept under this name."""
-        from proctor.engine.transfer.files import read_folder
+        from proctor.engine.transfer.export_import import read_folder
 
         if self._files is None or not self._files.has(name):
             return None
@@ -397,7 +397,7 @@ class TestSuite:
         return suite_of(header, cases, self._scoring.name, specs, full)
 
     def _put(self) -> None:
-        from proctor.engine.transfer.imported import keys_of, put_suite
+        from proctor.engine.transfer.answers_at_hand import keys_of, put_suite
 
         self._case_keys = keys_of(self._suite)
         with self._open() as store:

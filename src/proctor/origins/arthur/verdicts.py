@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import Score, ScoreStatus
-from proctor.scorers.judged.question import Decision, Question, decide
+from proctor.scorers.judged.asking_judge import Decision, Question, decide
 
 INVALID = "invalid"
 WRONG = -1.0

@@ -12,7 +12,7 @@ from typing import IO
 from proctor.contracts.report import Layout, RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Case, Json
-from proctor.origins.askbench import final
+from proctor.origins.askbench import task_summary as final
 from proctor.origins.askbench.dialect import AskBench
 from proctor.origins.askbench.records import (
     dialogue_record,

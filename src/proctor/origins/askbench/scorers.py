@@ -6,8 +6,8 @@ from typing import Literal
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.score import Score, ScoreStatus
 from proctor.origins.askbench.verdicts import read_met, read_result
+from proctor.scorers.judged.asking_judge import Question
 from proctor.scorers.judged.criteria import JudgedCorrect, salt_of
-from proctor.scorers.judged.question import Question
 from proctor.scorers.judged.rubric import RubricItem
 
 

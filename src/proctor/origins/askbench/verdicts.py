@@ -3,7 +3,7 @@
 from proctor.contracts.judge import ReadingError
 from proctor.core.suite import Json
 from proctor.origins.askbench.first_fence import read_first_json
-from proctor.scorers.judged.question import Correctness
+from proctor.scorers.judged.asking_judge import Correctness
 from proctor.scorers.judged.rubric import Met
 
 _RESULTS = {

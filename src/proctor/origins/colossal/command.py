@@ -206,7 +206,7 @@ def _evaluate(asked: _Request) -> int:
 def _battle(asked: _Request) -> int:
     from proctor.cli.battle import exit_code, print_battle
     from proctor.cli.output import print_json, progress_bar, say, say_problems, say_stopped
-    from proctor.engine.battle.holding import battle
+    from proctor.engine.battle.run_battle import battle
     from proctor.errors import MissingResource, Problem
     from proctor.io.concurrency import run_sync
     from proctor.reports.battle import battle_object

@@ -10,7 +10,7 @@ from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.judging import prompts
-from proctor.scorers.judged.question import Decision, Question, decide, unaskable
+from proctor.scorers.judged.asking_judge import Decision, Question, decide, unaskable
 
 NOTE = "context"
 """Where an attempt notes the passages that its candidate was given, one text or a list."""

@@ -11,7 +11,7 @@ from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.judging import prompts
-from proctor.scorers.judged.question import Correctness, Decision, Question, decide, unaskable
+from proctor.scorers.judged.asking_judge import Correctness, Decision, Question, decide, unaskable
 from proctor.scorers.maths.comparing import library_versions, missing_library, score_of
 from proctor.scorers.text.final_answer import extracted
 

@@ -11,12 +11,12 @@ from pydantic import BaseModel, Field, field_validator
 
 from proctor.contracts.judge import Talk, Voice
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.core.marks import Mark
+from proctor.core.prompt_fences import Mark
 from proctor.core.score import Score
 from proctor.core.suite import Json, Message
 from proctor.errors import JudgeError
 from proctor.judging import prompts
-from proctor.scorers.judged.question import Decision, Question, failed, record, unaskable
+from proctor.scorers.judged.asking_judge import Decision, Question, failed, record, unaskable
 
 LOW, HIGH = 1, 5
 ALTERNATIVES = 20

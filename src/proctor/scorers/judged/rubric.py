@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.judging import prompts
+from proctor.scorers.judged.asking_judge import Decision, Question, decide, unaskable
 from proctor.scorers.judged.criteria import before_answer
-from proctor.scorers.judged.question import Decision, Question, decide, unaskable
 
 
 class Met(BaseModel):

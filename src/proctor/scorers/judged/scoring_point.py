@@ -14,7 +14,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Message
 from proctor.judging import prompts
 from proctor.scorers.judged.agent_rounds import PostIndex, chosen, rounds_in, spoken
-from proctor.scorers.judged.question import Decision, Question, decide, unaskable
+from proctor.scorers.judged.asking_judge import Decision, Question, decide, unaskable
 
 ROUND, TALK = "point_round", "point_talk"
 _ANSWER = re.compile(r"\W*(yes|no)\s*(?:\Z|[^\w\s])", re.IGNORECASE)

@@ -11,7 +11,7 @@ from proctor.core.exchange import Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json
 from proctor.judging import prompts
-from proctor.scorers.judged.question import Decision, Question, decide, unaskable
+from proctor.scorers.judged.asking_judge import Decision, Question, decide, unaskable
 
 CATEGORIES = {0.0: "reference", 0.5: "equal", 1.0: "candidate"}
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from proctor.contracts.scorer import Probe, ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.core.suite import Case
-from proctor.scorers.judged.question import unaskable
+from proctor.scorers.judged.asking_judge import unaskable
 from proctor.scorers.maths.comparing import library_versions, missing_library, score_of
 
 

@@ -27,7 +27,7 @@ from proctor.scorers.programs.languages_builds import (
     RUST_MACROS,
     WRAP,
 )
-from proctor.scorers.programs.languages_joints import (
+from proctor.scorers.programs.restore_lines import (
     BASH_JOINT,
     LUA_JOINT,
     LUA_NAMES,

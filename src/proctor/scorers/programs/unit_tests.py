@@ -16,7 +16,7 @@ from proctor.core.summation import in_turn
 from proctor.scorers.programs.extraction import Composed, compose, compose_script, extract
 from proctor.scorers.programs.language import Language, Script
 from proctor.scorers.programs.languages import named, suggestion
-from proctor.scorers.programs.python_tests import (
+from proctor.scorers.programs.python_test_programs import (
     in_one_process,
     in_two_processes,
     isolation_of,

@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from proctor.engine.battle.holding import battles_of
+from proctor.engine.battle.run_battle import battles_of
 from proctor.errors import UsageError
 from proctor.reports.battle import battle_object
 from proctor.store.store import Store

@@ -13,7 +13,7 @@ from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.response import Named, ResponseModel, ValueState
 from proctor.web.highlight import Piece, compared, pieces
-from proctor.web.pages.laid_case import Pieces, TextPiece
+from proctor.web.pages.case_models import Pieces, TextPiece
 
 MOST_ATTEMPTS = 16
 """How many attempts of one run are shown; the page of the case itself has all."""

@@ -27,9 +27,9 @@ from proctor.web.highlight import MOST
 from proctor.web.lookup import the_run
 from proctor.web.missing import or_missing
 from proctor.web.page_cache import stamp
+from proctor.web.pages.case_models import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.pages.case_view import case_view
 from proctor.web.pages.label_agreement import Agreement, agreement, judged, latest
-from proctor.web.pages.laid_case import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.store_pool import opened, shelf_of
 
 LONGEST_FORM = 64 * 1024

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from proctor.stats.agreement import cohen_kappa
-from proctor.stats.corrected import corrected
+from proctor.stats.prediction_powered import corrected
 from proctor.store.criterion_points import CriterionMark
 from proctor.store.rows import Label
 from proctor.store.store import Store

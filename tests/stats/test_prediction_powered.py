@@ -5,8 +5,8 @@ from math import sqrt
 
 import pytest
 
-from proctor.stats.corrected import corrected
 from proctor.stats.intervals import t_quantile
+from proctor.stats.prediction_powered import corrected
 
 
 def test_a_value_worked_out_by_hand() -> None:

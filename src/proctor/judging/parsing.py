@@ -11,7 +11,7 @@ from proctor.contracts.judge import SpokenVerdict
 from proctor.core.exchange import ReplyShape
 from proctor.core.suite import Json
 from proctor.judging.folding import parts_of
-from proctor.judging.objects import ParsedJson, objects
+from proctor.judging.json_objects import ParsedJson, objects
 from proctor.judging.quoting import Material, QuotedStanding, refusal_in
 
 Verdict = TypeVar("Verdict")

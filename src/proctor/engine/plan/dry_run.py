@@ -9,13 +9,13 @@ from proctor.contracts.dialect import Reading
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.suite import Case, Criterion, Json, Suite
 from proctor.engine.models.roles import Models
+from proctor.engine.plan.estimate import Estimate, mean_price
+from proctor.engine.plan.stored_verdicts import StoredVerdicts
 from proctor.engine.run import read_suite
-from proctor.engine.run.answers import wanted
-from proctor.engine.run.estimate import Estimate, mean_price
+from proctor.engine.run.answers_on_file import wanted
 from proctor.engine.run.prepare import PreparedRun, prepare
 from proctor.engine.run.run_rows import BATCH
 from proctor.engine.run.settings import RunSettings
-from proctor.engine.run.stored_verdicts import StoredVerdicts
 from proctor.errors import Problem, ProctorError, SuiteError
 from proctor.io.batches import batched
 from proctor.store.store import Store

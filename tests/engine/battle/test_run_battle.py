@@ -15,7 +15,7 @@ from proctor.core.exchange import Sampling
 from proctor.core.fingerprint import answer_key, case_key, suite_key
 from proctor.core.run import Run
 from proctor.core.suite import Case, Message, Spec, Suite
-from proctor.engine.battle.holding import battle, battles_of
+from proctor.engine.battle.run_battle import battle, battles_of
 from proctor.engine.run.settings import CallSettings, JudgeSettings
 from proctor.errors import MissingResource, ModelError, UsageError
 from proctor.reports.battle_files import write_battle

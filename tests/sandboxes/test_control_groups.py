@@ -10,8 +10,8 @@ import pytest
 
 from hostile.own_groups import own_groups
 from proctor.core.program import MIB, Ran, Stopped
-from proctor.sandboxes import groups
-from proctor.sandboxes.groups import ControlGroup, make_group
+from proctor.sandboxes import control_groups as groups
+from proctor.sandboxes.control_groups import ControlGroup, make_group
 
 needs_groups = pytest.mark.skipif(
     os.geteuid() != 0 or not groups._bases(), reason="no control groups can be made here"

@@ -11,7 +11,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.program import Program, Ran
 from proctor.io.child_processes import tool_environment
 from proctor.sandboxes.pairs import run_joined
-from proctor.sandboxes.processes import SUPERVISOR, job_of, rlimits, supervised
+from proctor.sandboxes.supervisor_job import SUPERVISOR, job_of, rlimits, supervised
 
 
 @dataclass

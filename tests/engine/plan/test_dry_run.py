@@ -11,9 +11,9 @@ from proctor.contracts.dialogue import Turns
 from proctor.contracts.model import ModelChoice
 from proctor.core.exchange import Sampling
 from proctor.core.suite import Case, Message
-from proctor.engine.run.estimate import PROMPT, REPLY, VERDICT, Estimate, mean_price, reply_range
+from proctor.engine.plan.dry_run import Plan, plan, plan_all
+from proctor.engine.plan.estimate import PROMPT, REPLY, VERDICT, Estimate, mean_price, reply_range
 from proctor.engine.run.evaluate import evaluate
-from proctor.engine.run.plan import Plan, plan, plan_all
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings, SuiteSettings
 from proctor.store.store import Store
 from proctor.testing import FakeServer

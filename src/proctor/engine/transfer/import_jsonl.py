@@ -25,7 +25,7 @@ from proctor.core.suite import Case, Json, Suite
 from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.evaluate import finish
 from proctor.engine.run.run_rows import BATCH, AttemptRow
-from proctor.engine.transfer import quotations
+from proctor.engine.transfer import imported_keys as quotations
 from proctor.engine.transfer.rows import (
     KNOWN,
     CaseRow,

@@ -13,10 +13,10 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json, Spec
 from proctor.engine.run.evaluate import view_of
-from proctor.engine.transfer.imported import keep_new
+from proctor.engine.transfer.answers_at_hand import keep_new
+from proctor.engine.transfer.import_jsonl import Quoting, Restoring
 from proctor.engine.transfer.parquet import write_parquet
 from proctor.engine.transfer.proof import PURPOSE, Proof
-from proctor.engine.transfer.reading import Quoting, Restoring
 from proctor.errors import Problem, SuiteError, UsageError
 from proctor.io import json_bytes, text_files
 from proctor.store.rows import LinkedKeys
