@@ -1,7 +1,10 @@
 """The house rules that no linter knows."""
 
 import ast
+import importlib
 import re
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +25,11 @@ FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "h
 MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
@@ -32,6 +40,79 @@ def opening(path: Path) -> str:
     if not text.startswith('"""'):
         return ""
     return text.removeprefix('"""').split("\n")[0].removesuffix('"""')
+
+
+@dataclass(frozen=True)
+class ClassDefinition:
+    """A class as it is written, with what its module imports."""
+
+    path: Path
+    node: ast.ClassDef
+    imports: dict[str, str]
+
+    def public_methods(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Return the methods that others may call; those of a private class are nobody's."""
+        return [
+            statement
+            for statement in self.node.body
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)
+            and not statement.name.startswith("_")
+            and not self.node.name.startswith("_")
+            and not any(
+                isinstance(decorator, ast.Attribute) and decorator.attr in {"setter", "deleter"}
+                for decorator in statement.decorator_list
+            )
+        ]
+
+    def base_names(self) -> list[str]:
+        """Return the bases as they are written, without their type arguments."""
+        return [
+            ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
+            for base in self.node.bases
+        ]
+
+
+def class_definitions(paths: list[Path]) -> dict[str, list[ClassDefinition]]:
+    """Return the classes of modules by name; programs that run elsewhere are no modules."""
+    definitions: dict[str, list[ClassDefinition]] = {}
+    for path in paths:
+        if {"launchers", "launcher"} & {*path.parts}:
+            continue
+        imports: dict[str, str] = {}
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Import):
+                imports |= {alias.asname or alias.name: alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imports |= {a.asname or a.name: f"{node.module}:{a.name}" for a in node.names}
+            elif isinstance(node, ast.ClassDef):
+                definition = ClassDefinition(path, node, imports)
+                definitions.setdefault(node.name, []).append(definition)
+    return definitions
+
+
+def overrides(
+    method: str, definition: ClassDefinition, package: dict[str, list[ClassDefinition]]
+) -> bool:
+    """Tell whether a class inherits a method of this name."""
+    for name in definition.base_names():
+        last = name.rsplit(".", 1)[-1]
+        for base in package.get(last, ()):
+            if base.node is not definition.node and (
+                any(getattr(statement, "name", "") == method for statement in base.node.body)
+                or overrides(method, base, package)
+            ):
+                return True
+        if last not in package and hasattr(foreign_class(name, definition.imports), method):
+            return True
+    return False
+
+
+def foreign_class(name: str, imports: dict[str, str]) -> object:
+    """Return a base class of another package; ``object`` where it is none that can be named."""
+    module, _, rest = name.rpartition(".")
+    target = imports.get(module, "") + ":" + rest if module else imports.get(name, ":")
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute, object) if module else object
 
 
 def test_every_file_opens_with_one_line_that_says_what_it_is_for() -> None:
@@ -87,7 +168,43 @@ def test_no_two_modules_have_a_class_of_the_same_name() -> None:
         # What runs inside the sandbox, or in an agent's process, is no module of the package.
         if {"launchers", "launcher"} & {*path.parts} or path.parent.name == "sandboxes":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, set()).add(str(path.relative_to(ROOT)))
     assert {name for name, paths in homes.items() if len(paths) > 1} <= {"Scorer"}
+
+
+def test_every_public_method_that_overrides_nothing_says_what_it_does() -> None:
+    package = class_definitions(SOURCES)
+    undocumented = [
+        f"{definition.path.relative_to(ROOT)}:{method.lineno} {name}.{method.name}"
+        for name, definitions in package.items()
+        for definition in definitions
+        for method in definition.public_methods()
+        if not ast.get_docstring(method) and not overrides(method.name, definition, package)
+    ]
+    assert undocumented == []
+
+
+def test_a_method_without_a_docstring_is_an_override_or_reported(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        "import logging\n"
+        "class Contract:\n"
+        "    def run(self):\n"
+        "        'Run.'\n"
+        "class Between(Contract): pass\n"
+        "class Plugin(Between, logging.Handler):\n"
+        "    def run(self): pass\n"
+        "    def emit(self, record): pass\n"
+        "    def extra(self): pass\n"
+        "    def _own(self): pass\n"
+    )
+    package = class_definitions([module])
+    [plugin] = package["Plugin"]
+    assert [method.name for method in plugin.public_methods()] == ["run", "emit", "extra"]
+    assert [
+        method.name
+        for method in plugin.public_methods()
+        if not overrides(method.name, plugin, package)
+    ] == ["extra"]

@@ -66,7 +66,6 @@ class Command(Agent):
 
     @property
     def identity(self) -> Json:
-        """Return the command and the hash of the files that it names."""
         words = [program_of(self.argv[0]), *self.argv[1:]] if self.argv else []
         # Programs of the system are known by their names: an update is no other agent.
         files = [Path(word) for word in words if Path(word).is_file() and not _of_system(word)]
@@ -76,11 +75,9 @@ class Command(Agent):
 
     @property
     def label(self) -> str:
-        """Return the name of the agent."""
         return f"exec:{self.command}"
 
     def problems(self) -> list[str]:
-        """Report a command that is not there, and a sandbox that does not work."""
         problems = unset(self.env)
         if not self.argv:
             return [*problems, f"{self.command!r} is no command: its quotes do not match"]
@@ -100,12 +97,10 @@ class Command(Agent):
         return problems
 
     async def check(self) -> None:
-        """See whether the program is there."""
         if problems := self.problems():
             raise ModelError(f"{self.label}: {problems[0]}")
 
     async def open(self, workspace: Workspace) -> Session:
-        """Begin a session; processes start with messages."""
         if self.sandboxed:
             argv = [program_of(self.argv[0]) or self.argv[0], *self.argv[1:]]
             return SandboxedSession(
@@ -136,7 +131,6 @@ class TurnSession(TimedSession):
     _processes: list[AgentProcess] = field(default_factory=list)
 
     async def answered(self, message: str) -> Round:
-        """Run one turn."""
         assert self.command is not None
         process = await self.command.started(self.workspace)
         self._processes.append(process)
@@ -148,7 +142,6 @@ class TurnSession(TimedSession):
         return read_reply(self, message, bytes(process.out))
 
     async def drop(self) -> None:
-        """End everything that was started."""
         while self._processes:
             await self._processes.pop().close()
 

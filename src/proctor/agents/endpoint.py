@@ -67,7 +67,6 @@ class HttpAgent(Agent):
 
     @property
     def identity(self) -> Json:
-        """Return the address and how it is asked, with names for what is secret."""
         return {
             "kind": "http",
             "url": self.url,
@@ -82,7 +81,6 @@ class HttpAgent(Agent):
 
     @property
     def label(self) -> str:
-        """Return the address without what follows the path."""
         return self.url.partition("?")[0]
 
     @property
@@ -91,7 +89,6 @@ class HttpAgent(Agent):
         return DEFAULT if self.template is None else self.template
 
     def problems(self) -> list[str]:
-        """Report addresses, paths and places that mean nothing, and secrets written out."""
         problems = [*self._wrong_address(), *unset(self.headers), *unset(self._query())]
         for name in ("reply", "session", "steps", "error", "usage"):
             try:
@@ -144,7 +141,6 @@ class HttpAgent(Agent):
         return Destination(base=self.address, headers={**usual, **_headers(self.headers)})
 
     async def check(self) -> None:
-        """See whether somebody listens at the address."""
         parts = urlsplit(self.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:
@@ -159,7 +155,6 @@ class HttpAgent(Agent):
         writer.close()
 
     async def open(self, workspace: Workspace) -> Session:
-        """Begin a session with connections of its own."""
         return EndpointSession(workspace=workspace, timeout=self.timeout, agent=self)
 
 
@@ -173,7 +168,6 @@ class EndpointSession(TimedSession):
     _client: "aiohttp.ClientSession | None" = None
 
     async def answered(self, message: str) -> Round:
-        """Ask, again where nobody was there, and read the answer."""
         import aiohttp
 
         assert self.agent is not None
@@ -191,7 +185,6 @@ class EndpointSession(TimedSession):
         return round_of(message, reply)
 
     async def drop(self) -> None:
-        """Close the connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()

@@ -41,7 +41,6 @@ class PythonFunction(Driven):
 
     @property
     def identity(self) -> Json:
-        """Return the target and the hash of its text."""
         return {
             "kind": "python",
             "target": self.target,
@@ -53,7 +52,6 @@ class PythonFunction(Driven):
 
     @property
     def label(self) -> str:
-        """Return the name of the agent."""
         return f"python:{self.target}"
 
     @property
@@ -61,7 +59,6 @@ class PythonFunction(Driven):
         return self.target.rpartition(":")[0]
 
     def problems(self) -> list[str]:
-        """Report a target that names nothing."""
         problems = super().problems()
         module, _, attribute = self.target.rpartition(":")
         if not module or not attribute:
@@ -73,7 +70,6 @@ class PythonFunction(Driven):
         return problems
 
     def begin(self, workspace: Workspace) -> dict[str, Json]:
-        """Return what the driver loads."""
         return {"kind": "python", "target": self._absolute}
 
     @property
@@ -82,7 +78,6 @@ class PythonFunction(Driven):
         return f"{os.path.abspath(module) if module.endswith('.py') else module}:{attribute}"
 
     async def open(self, workspace: Workspace) -> Session:
-        """Begin a session."""
         if not self.in_process:
             return await super().open(workspace)
         session = InProcess(workspace=workspace, timeout=self.timeout, env=resolved(self.env))
@@ -91,7 +86,6 @@ class PythonFunction(Driven):
         return session
 
     async def check(self) -> None:
-        """See whether the code is there."""
         if not self.in_process:
             return await super().check()
         self._loaded()
@@ -144,7 +138,6 @@ class InProcess(TimedSession):
             self.caller = Caller(self.caller.target, self.caller.settings)
 
     async def close(self) -> None:
-        """Tell the session that it is over."""
         if self._worker is not None and self.caller is not None:
             with suppress(Exception):
                 async with asyncio.timeout(self.timeout):

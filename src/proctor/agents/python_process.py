@@ -37,7 +37,6 @@ class Driven(Agent):
     """What you call this agent's version: another one is examined anew."""
 
     def problems(self) -> list[str]:
-        """Report an interpreter that is not there, and variables that are not set."""
         problems = unset(self.env)
         if self.interpreter and not program_of(self.interpreter):
             problems.append(f"there is no Python {self.interpreter!r}")
@@ -57,7 +56,6 @@ class Driven(Agent):
         return environment(workspace, self.env)
 
     async def open(self, workspace: Workspace) -> Session:
-        """Begin a session; its process starts with the first message."""
         session = LineSession(workspace=workspace, timeout=self.timeout, driven=True)
         begin = self.begin(workspace)
         begin["given"] = {
@@ -71,7 +69,6 @@ class Driven(Agent):
         return session
 
     async def check(self) -> None:
-        """Start the driver once, and let it look for the agent."""
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory(prefix="proctor-agent-") as folder:

@@ -27,7 +27,6 @@ class RecordedAgent(Agent):
 
     @property
     def identity(self) -> Json:
-        """Return the hash of what is on file."""
         place = Path(self.path)
         files = sorted(place.glob("*.json*")) if place.is_dir() else [place]
         names = [path.name for path in files]
@@ -35,11 +34,9 @@ class RecordedAgent(Agent):
 
     @property
     def label(self) -> str:
-        """Return the name of the agent."""
         return f"recorded:{self.path}"
 
     def problems(self) -> list[str]:
-        """Report a file that is not there, or not what it should be."""
         try:
             _ = self._rounds
         except ModelError as error:
@@ -58,7 +55,6 @@ class RecordedAgent(Agent):
         return rounds_by_case
 
     async def open(self, workspace: Workspace) -> Session:
-        """Begin to play the rounds of a case."""
         name = workspace.case.id
         by_case = self._rounds
         rounds = next((by_case[key] for key in (name, Path(name).stem, "") if key in by_case), None)
@@ -77,7 +73,6 @@ class Played(Session):
     turn: int = 0
 
     async def send(self, message: str) -> Round:
-        """Return the next round, if it is one about this message."""
         if self.turn >= len(self.rounds):
             return Round.failed(message, f"there are only {len(self.rounds)} rounds on file")
         data = self.rounds[self.turn]

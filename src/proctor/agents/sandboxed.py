@@ -57,7 +57,6 @@ class SandboxedSession(TimedSession):
     memory: int = 1024 * MIB
 
     async def answered(self, message: str) -> Round:
-        """Run one turn."""
         restore(self.workspace.folder)
         try:
             files = await asyncio.to_thread(contents, self.workspace.folder)

@@ -40,7 +40,6 @@ class TimedSession(Session):
     turn: int = 0
 
     async def send(self, message: str) -> Round:
-        """Ask the agent, and remember what was said."""
         started = time.monotonic()
         try:
             async with asyncio.timeout(self.timeout):
@@ -70,7 +69,6 @@ class TimedSession(Session):
         """Let go of an agent that broke, so that the next turn has a new one."""
 
     async def close(self) -> None:
-        """Leave nothing behind."""
         await self.drop()
 
     def request_fields(self, message: str) -> dict[str, Json]:
@@ -116,7 +114,6 @@ class LineSession(TimedSession):
         return round_of(message, data, more=steps)
 
     async def close(self) -> None:
-        """Tell the process that there are no more messages, and end it if it does not."""
         if (process := self._process) is not None:
             process.write(b"", last=True)
             with suppress(TimeoutError):
@@ -125,7 +122,6 @@ class LineSession(TimedSession):
         await self.drop()
 
     async def drop(self) -> None:
-        """End the process with all that it started."""
         process, self._process = self._process, None
         if process is not None:
             await process.close()

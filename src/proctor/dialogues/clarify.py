@@ -66,7 +66,6 @@ class Clarify(Dialogue):
         sampling_of(self.simulator_sampling)
 
     async def hold(self, ctx: DialogueContext) -> Attempt:
-        """Talk until the candidate has answered or the turns are used up."""
         talk = self._conversation(ctx)
         ledger = Ledger.of(ctx.case)
         try:
@@ -99,7 +98,6 @@ class Clarify(Dialogue):
         )
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of all prompts that this dialogue may use."""
         names = [_ARBITERS[self.scenario], simulated.PROMPTS[self.scenario], *simulated.AGAIN]
         names += ["ask_contract", "ask_last_turn"]
         names += ["ask_strict"] if self._is_strict else []
@@ -108,7 +106,6 @@ class Clarify(Dialogue):
         return keys_of(set(names), language)
 
     def problems(self, case: Case) -> Iterable[str]:
-        """Return what a case lacks."""
         return problems_of(case, answer=self.scenario != "in3")
 
     @property

@@ -48,7 +48,6 @@ class Fata(Dialogue):
         sampling_of(self.judge_sampling)
 
     async def hold(self, ctx: DialogueContext) -> Attempt:
-        """Talk until the candidate has answered or the turns are used up."""
         talk, record = Conversation(ctx), _Record()
         try:
             while True:
@@ -80,14 +79,12 @@ class Fata(Dialogue):
         return Turns(candidate=(1, likely, self.max_turns), judge=(1, likely, most))
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of all prompts that this dialogue may use."""
         names = {"fata_request", "fata_guidance", "fata_arbiter", "fata_last", "fata_again"}
         if self.guidance in ("weak", "strong"):
             names.add(GUIDANCE[self.guidance])
         return keys_of(names, language)
 
     def problems(self, case: Case) -> Iterable[str]:
-        """Return what a case lacks."""
         return problems_of(case, answer=True)
 
     def _request(self, talk: Conversation) -> tuple[Message, ...]:

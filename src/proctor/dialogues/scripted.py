@@ -24,11 +24,9 @@ class Scripted(Dialogue):
 
     @property
     def grades(self) -> bool:
-        """Turns are judged at once where a low mark ends the dialogue."""
         return self.stop_below is not None and self.stop_below > 0
 
     async def hold(self, ctx: DialogueContext) -> Attempt:
-        """Ask every question, or until there is a reason to stop."""
         talk = Conversation(ctx)
         for turn in range(len(self.then) + 1):
             if turn:
@@ -69,12 +67,10 @@ class Scripted(Dialogue):
         return talk.attempt(AttemptStatus.UNANSWERED, notes, error and f"the agent failed: {error}")
 
     def turns(self, case: Case) -> Turns:
-        """Return one call for each question, fewer where a threshold may end it."""
         most = len(self.then) + 1
         return Turns(candidate=(1 if self.grades else most, most, most))
 
     def problems(self, case: Case) -> Iterable[str]:
-        """Report questions that are empty, and a threshold that nothing can reach."""
         if any(not text.strip() for text in self.then):
             yield "a question of the scripted dialogue is empty"
         if self.stop_below is not None and not 0 <= self.stop_below <= 1:

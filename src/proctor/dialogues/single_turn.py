@@ -18,7 +18,6 @@ class SingleTurn(Dialogue):
     """The answer text that a reply without content stands for; none means no answer."""
 
     async def hold(self, ctx: DialogueContext) -> Attempt:
-        """Ask once."""
         talk = Conversation(ctx, failed_as=self.failed_as, null_as=self.null_as)
         text = await talk.ask(ctx.case.messages)
         notes: dict[str, Json] = {"finish": talk.finish} if talk.finish else {}

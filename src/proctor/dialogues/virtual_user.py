@@ -38,7 +38,6 @@ class VirtualUser(Dialogue):
             raise ValueError("the stop word is empty")
 
     async def hold(self, ctx: DialogueContext) -> Attempt:
-        """Talk until the user is done, the agent fails or the rounds are used up."""
         talk = Conversation(ctx)
         try:
             if not ctx.case.messages or ctx.case.messages[-1].role != "user":
@@ -146,11 +145,9 @@ class VirtualUser(Dialogue):
         )
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompts."""
         return keys_of(PROMPTS, language)
 
     def problems(self, case: Case) -> Iterable[str]:
-        """Report a case without a task."""
         if not task_of(case).strip():
             yield "the virtual user has no task (write it as 'task' under 'hidden')"
 

@@ -52,7 +52,6 @@ class LocalExecutor(Executor):
         """On which harmless answer a criterion cost a worker its life; nothing where on none."""
 
     async def warm(self, cases: int) -> None:
-        """Start as many workers as have a job in any case, without waiting for them."""
         sure = -(-cases // JOB_SIZE)
         while len(self._all) < min(sure, self._size):
             worker = await _Worker.spawn()
@@ -60,7 +59,6 @@ class LocalExecutor(Executor):
             self._booting.append(worker)
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
-        """Judge all tasks in jobs of a few dozen attempts."""
         limit = self._size + READY
         async with aclosing(concurrency.map_unordered(jobs(tasks), self._run, limit=limit)) as done:
             async for scores in done:
@@ -68,7 +66,6 @@ class LocalExecutor(Executor):
                     yield key, score
 
     async def close(self) -> None:
-        """Kill every worker and wait for its end."""
         while self._all:
             await self._discard(self._all.pop())
         self._idle.clear()

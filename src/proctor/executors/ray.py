@@ -59,15 +59,12 @@ class RayExecutor(Executor):
         self._brought: set[tuple[str, str]] = set()
 
     async def warm(self, cases: int) -> None:
-        """Connect to the cluster, and start all workers without waiting for them."""
         (await self._grading()).start()
 
     async def width(self) -> int:
-        """Return how many programs may run at once: one for each worker."""
         return (await self._grading()).size
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
-        """Judge all tasks in jobs of a few dozen attempts, few of them under way at a time."""
         pool = await self._grading()
         async with aclosing(
             concurrency.map_unordered(jobs(tasks), self._run, limit=pool.limit)
@@ -77,7 +74,6 @@ class RayExecutor(Executor):
                     yield pair
 
     def sandbox(self, spec: Spec) -> Sandbox:
-        """Return a sandbox whose programs run on the nodes."""
         self._sandbox = spec
         from proctor.registry import find
 
@@ -87,7 +83,6 @@ class RayExecutor(Executor):
     async def score_batch(
         self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
     ) -> list[Score]:
-        """Judge many attempts at once on the nodes, on their GPUs where there are some."""
         pool = await self._batching()
         parcels = await self._packed(spec)
         parts = [contexts[i : i + BATCH] for i in range(0, len(contexts), BATCH)]
@@ -154,7 +149,6 @@ class RayExecutor(Executor):
             raise SandboxError(_LOST) from None
 
     async def close(self) -> None:
-        """End the workers, and a cluster that was started for this."""
         for pool in (self._pool, self._batchers, *self._hosts.values()):
             if pool is not None:
                 await pool.close()
@@ -302,22 +296,18 @@ class ClusterModel(Model):
 
     @property
     def identity(self) -> Json:
-        """Return the identity of the model."""
         return self.inner.identity
 
     @property
     def label(self) -> str:
-        """Return the name of the model."""
         return self.inner.label
 
     async def reply(self, request: Request) -> Reply:
-        """Ask the model of some node."""
         reply = await self.executor.ask(self._spec, request)
         assert reply is not None
         return reply
 
     async def check(self) -> None:
-        """Find out whether the model works on some node."""
         await self.executor.ask(self._spec, None)
 
     @property
@@ -338,13 +328,11 @@ class ClusterSandbox(Sandbox):
     joins: bool  # type: ignore[misc]
 
     async def run(self, program: Program) -> Ran:
-        """Run a program on some node."""
         ran = await self.executor.run_program(program, warm=False)
         assert ran is not None
         return ran
 
     async def run_python(self, program: Program) -> Ran | None:
-        """Run a Python program in a warm interpreter of some node, where that has one."""
         return await self.executor.run_program(program, warm=True)
 
 

@@ -55,8 +55,6 @@ class ModelJudge(Judge):
         sampling: Sampling | None = None,
         reader: Any = None,
     ) -> Ruling[Verdict]:
-        """Return the model's verdict, or what its repeats come to."""
-
         async def once(number: int) -> Ruling[Verdict]:
             salted = salt if self.repeats == 1 else f"{salt}r{number}"
             talk_reply: TalkReply[Verdict] = TalkReply(ruling=None, usage=Usage())
@@ -148,7 +146,6 @@ class Panel(Judge):
         sampling: Sampling | None = None,
         reader: Any = None,
     ) -> Ruling[Verdict]:
-        """Return what the verdicts of all judges come to."""
         salts = _salts(self.judges, salt)
 
         async def one(number: int) -> Ruling[Verdict]:

@@ -47,7 +47,6 @@ class _Spoken(Voice):
     async def say(
         self, messages: Sequence[Message], *, max_tokens: int | None = None, top_logprobs: int = 0
     ) -> Reply:
-        """Return the plain reply."""
         request = Request(
             messages=tuple(messages),
             sampling=replace(self.sampling, max_tokens=max_tokens or self.sampling.max_tokens),

@@ -25,7 +25,6 @@ class HitRate(Measure):
     """
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Add up the points with their weights, the attempts at one case being one draw."""
         sums, counted = RatioSums(), Counter[str]()
         for result in results:
             got = full = 0.0
@@ -47,7 +46,6 @@ class AgentFailureRate(Measure):
     """Share of attempts in which the agent broke, gave up or said nothing; less is better."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count them among the attempts that were held to their end."""
         share = Share()
         for result in results:
             share.add(

@@ -23,7 +23,6 @@ class JudgeAgreement(Measure):
     level: Literal["nominal", "ordinal", "interval"] = "nominal"
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count what each panel said."""
         clusters = []
         whole = Coincidences()
         for result in results:

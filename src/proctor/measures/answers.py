@@ -17,7 +17,6 @@ class TruncationRate(Measure):
     """Share of attempts with a reply that was cut off by the limit of tokens."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the attempts with a cut reply among all in which the candidate was reached."""
         share = Share()
         for result in results:
             reached = [
@@ -39,7 +38,6 @@ class PassAt1(Measure):
     """Whether attempts are pooled, so that a case with fewer valid ones counts less."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Average the attempts that count."""
         sums = RatioSums()
         for result in results:
             marks = [hit for _, hit in full_marks(result)]
@@ -59,7 +57,6 @@ class HealthBench(Measure):
     """The score where nothing counts."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Average the cases, each between 0 and 1."""
         sums = RatioSums()
         for result in results:
             values = self._values(result)

@@ -34,7 +34,6 @@ class Accuracy(Measure):
     over: Literal["cases", "attempts", "rounds"] = "cases"
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the cases, or attempts, with full marks among those that count."""
         if self.over == "cases":
             measured = _share(results, lambda value, full: value >= full - NEAR)
             return replace(measured, value=self.empty) if measured.value is None else measured
@@ -66,7 +65,6 @@ class PassRate(Measure):
             raise ValueError("the threshold lies between 0 and 1")
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the cases at or above the threshold among those that count."""
         return _share(results, lambda value, full: value >= self.threshold * full - NEAR)
 
 
@@ -81,7 +79,6 @@ class MeanPoints(Measure):
     criterion: str
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Average the points, and cluster by case."""
         sums = RatioSums()
         for result in results:
             points = [

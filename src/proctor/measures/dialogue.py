@@ -25,7 +25,6 @@ class AskRate(Measure):
     empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the attempts with a question."""
         return _share(results, self.empty, lambda notes: bool(notes.get("asked")))
 
 
@@ -34,7 +33,6 @@ class CovRate(Measure):
     """Share of final answers that came after every point was covered; 0 without final answers."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the covered final answers."""
         share = Share()
         for notes in _valid(results):
             share.add(bool(one["resolved"]) for one in notes if _is_covered_or_not(one))
@@ -48,7 +46,6 @@ class UnqRate(Measure):
     empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the attempts with a needless question."""
         return _share(results, self.empty, lambda notes: _redundant(notes) > 0)
 
 
@@ -57,7 +54,6 @@ class UnqEvents(Measure):
     """Number of questions that were asked although every point was covered."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Add up the needless questions."""
         return _total(results, _redundant)
 
 
@@ -73,7 +69,6 @@ class AskScore(Measure):
     """The coverage where there is no final answer."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Put the three shares together, with an interval by linearisation over cases."""
         moments = _Moments()
         for notes in _valid(results):
             moments.add(notes)
@@ -101,7 +96,6 @@ class VagueAskRate(Measure):
     empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the attempts with a question among those at vague tasks."""
         return _share(
             results,
             self.empty,
@@ -117,7 +111,6 @@ class ClearDirectRate(Measure):
     empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the attempts without a question among those at clear tasks."""
         return _share(
             results,
             self.empty,
@@ -131,7 +124,6 @@ class Clarified(Measure):
     """Number of attempts in which the candidate asked before it answered."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count them."""
         return _total(results, lambda notes: int(bool(notes.get("asked"))))
 
 
@@ -140,7 +132,6 @@ class KeptAsking(Measure):
     """Number of attempts that still asked on the last turn."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count them."""
         return _total(results, lambda notes: int(_kept_asking(notes)))
 
 
@@ -149,7 +140,6 @@ class Unreadable(Measure):
     """Number of attempts that were given up because no ruling of the judge could be read."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count them among all attempts that have notes."""
         reasons = [_reason(notes) for _, notes in _noted(results)]
         hits = sum(reason in ("JudgeJSONParseFailed", "JudgeResultInvalid") for reason in reasons)
         return Measured(value=float(hits), interval=None, n=len(reasons))
@@ -160,7 +150,6 @@ class Reasons(Measure):
     """Why dialogues ended, and how often: a distribution, not a number."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Count the reasons of all attempts, those that were given up included."""
         counted = Counter(reason for _, notes in _noted(results) if (reason := _reason(notes)))
         order = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
         return Measured(value=None, interval=None, n=counted.total(), detail=dict(order))

@@ -29,11 +29,9 @@ class NamedMetric(Measure):
 
     @property
     def label(self) -> str:
-        """Return the metric's name."""
         return self.metric
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        """Average the value over all cases, and over those of each tag's value."""
         gathered = _NamedValues(by=self.by)
         empty: list[tuple[Case, list[float], int]] = []
         for result in results:

@@ -107,17 +107,14 @@ class Served(Model):
 
     @property
     def identity(self) -> Json:
-        """Return the provider, the model and where it is."""
         return {"provider": self.provider, "model": self.model, "urls": list(self._bases)}
 
     @property
     def label(self) -> str:
-        """Return the name that people see."""
         return f"{self.provider}:{self.model}"
 
     @cached_property
     def price(self) -> tuple[float, float] | None:
-        """Return US dollars per million tokens in and out; none where nobody knows."""
         known_price = self._known_price
         if known_price is None and all(is_loopback(base) for base in self._bases):
             return (0.0, 0.0)
@@ -125,7 +122,6 @@ class Served(Model):
 
     @property
     def price_known(self) -> bool:
-        """Tell whether the price was said by somebody, and not taken to be nothing."""
         return self._known_price is not None
 
     @cached_property
@@ -135,16 +131,13 @@ class Served(Model):
         return price_of(self.provider, self.model, listed=self._bases == (self.home,))
 
     def listen(self, listener: ModelListener) -> None:
-        """Take whom to tell of settings that a server refuses."""
         self._listener = listener
 
     def use_key(self, secret: str) -> None:
-        """Take a key, which goes wherever the person sent the model."""
         self._secret = secret.strip()
         self._endpoints = None
 
     async def reply(self, request: Request) -> Reply:
-        """Answer, trying again while that can help."""
         endpoints = self._servers()
         reckoned = _reckoned(request) if self.tokens_per_minute else 0
         last: ModelEndpoint | None = None
@@ -165,7 +158,6 @@ class Served(Model):
         return await self._retrying.run(once, who=self.label, tokens=reckoned)
 
     async def check(self) -> None:
-        """Find out which servers are there; raise where none is, or where the key is wrong."""
         waiting = dict.fromkeys(self._servers().all, f"no answer in {CHECK_ALL_LIMIT:.0f} s")
         alive = False
         looks = concurrency_module.map_unordered(list(waiting), self._look, limit=len(waiting))
@@ -185,7 +177,6 @@ class Served(Model):
             raise ModelError(f"{self.label}: {'; '.join(waiting.values())}", passing=True)
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._endpoints is not None:
             await self._endpoints.close()
 
@@ -268,7 +259,6 @@ class Served(Model):
         return changed
 
     def leave_out(self, names: Iterable[str]) -> None:
-        """Send no more what an earlier part of the same run could not send."""
         for base in self._bases:
             drop(lessons_about(self.provider, self.model, base).learned, names)
 

@@ -52,7 +52,6 @@ class Local(Model):
 
     @cached_property
     def identity(self) -> Json:
-        """Return the name of the model and the hash of its file."""
         if (named := weights.NAMED.get(self.model)) is not None:
             return {"provider": "local", "model": self.model, "sha256": named.sha256}
         path = weights.find(self.model)
@@ -60,16 +59,13 @@ class Local(Model):
 
     @property
     def label(self) -> str:
-        """Return the name that people see."""
         return f"local:{self.model}"
 
     @property
     def price(self) -> tuple[float, float]:
-        """Return that it costs nothing."""
         return (0.0, 0.0)
 
     def listen(self, listener: ModelListener) -> None:
-        """Take whom to tell where a fetched model lies."""
         self._notice = listener.notice
 
     async def reply(self, request: Request) -> Reply:
@@ -83,15 +79,12 @@ class Local(Model):
         return await (await self._ready()).client.reply(request)
 
     async def check(self) -> None:
-        """Fetch the model where it is not here, and start it."""
         await (await self._ready()).client.check()
 
     async def upstream(self) -> Upstream:
-        """Return where the process beside this one listens."""
         return await (await self._ready()).client.upstream()
 
     async def close(self) -> None:
-        """End the process."""
         serving, self._serving = self._serving, None
         if serving is not None and serving.loop is asyncio.get_running_loop():
             await serving.close()

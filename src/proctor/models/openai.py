@@ -35,7 +35,6 @@ class OpenAI(Served):
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     async def upstream(self) -> Upstream:
-        """Return the first of its servers."""
         destination = self._destination(self._bases[0])
         return Upstream(destination=destination, model=self.model, price=self.price)
 

@@ -62,27 +62,22 @@ class Replay(Model):
 
     @property
     def identity(self) -> Json:
-        """Return the hash of the cassette."""
         name = self._path.name
         return {"provider": "replay", "model": name, "of": self._of, "sha256": self._hash}
 
     @property
     def label(self) -> str:
-        """Return the name that people see."""
         return f"replay:{self.model}"
 
     @property
     def price(self) -> tuple[float, float]:
-        """Return that it costs nothing to look a reply up."""
         return (0.0, 0.0)
 
     @classmethod
     def record_to(cls, path: Path) -> "CassetteRecorder":
-        """Return what writes a cassette."""
         return CassetteRecorder(path)
 
     async def reply(self, request: Request) -> Reply:
-        """Look the reply up, or raise a ModelError that says what was asked in vain."""
         recorded_calls = self._calls.get(request_key(request), {})
         if self._of:
             recorded_calls = {
@@ -103,7 +98,6 @@ class Replay(Model):
         return reply_from(first.reply)
 
     async def check(self) -> None:
-        """Read the cassette."""
         _ = self._calls
 
     @cached_property
@@ -145,13 +139,11 @@ class CassetteRecorder(Recorder):
             raise ModelError(f"the cassette {path} cannot be written: {error.strerror}") from None
 
     def add(self, identity: Json, request: Request, reply: Reply) -> None:
-        """Add one call."""
         data = memoryview(line(identity, request, reply))
         while data:
             data = data[os.write(self._file, data) :]
 
     def close(self) -> None:
-        """See everything onto the disk."""
         if self._file >= 0:
             os.fsync(self._file)
             os.close(self._file)

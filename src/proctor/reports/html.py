@@ -65,7 +65,6 @@ class HtmlReport(Report):
     charts: bool = True
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        """Return the page."""
         parts = [
             *_opening(view),
             *_cards(view),

@@ -31,13 +31,11 @@ class JsonReport(Report):
     streams: ClassVar[bool] = True
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        """Return the whole object as text."""
         return "".join(_pieces(view, by, cases))
 
     def write(
         self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
     ) -> None:
-        """Write the same text case by case, never holding more than one."""
         file.writelines(_pieces(view, by, cases))
 
 

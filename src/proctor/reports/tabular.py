@@ -126,7 +126,6 @@ class TableReport(Report):
     color: bool = False
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        """Return the headline, the table, the notes and the signature."""
         parts: list[RenderableType] = [
             *first_lines(view),
             _headline(view),
@@ -147,7 +146,6 @@ class MarkdownReport(Report):
     """Write a run as a Markdown table."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        """Return the headline, the table, the notes and the signature."""
         lines = [f"**{_md(line)}**" for line in first_lines(view) if line]
         lines += (
             ["", f"**{_md(_headline(view))}**", ""]
@@ -171,7 +169,6 @@ class CsvReport(Report):
     """Write the rows of a run, or its cases, as CSV with numbers in full."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        """Return a row per group, or one per case where cases are asked for."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         if cases:

@@ -83,7 +83,6 @@ class Bubblewrap(Sandbox):
         return os.geteuid() == 0 and not droppable((sys.prefix,))
 
     async def close(self) -> None:
-        """End the warm interpreters, and remove the aids."""
         await self._warm.close()
         self._aids.close()
 
@@ -141,7 +140,6 @@ class Bubblewrap(Sandbox):
         )
 
     async def run(self, program: Program) -> Ran:
-        """Run a program in namespaces of its own."""
         if program.partner is None:
             return await self._run(program, None)
         ran = await run_joined(program, self._run)
@@ -205,7 +203,6 @@ class Bubblewrap(Sandbox):
         return argv
 
     def problems(self) -> Iterable[str]:
-        """Try the sandbox, and say what keeps it from working."""
         if sys.platform != "linux":
             yield "bubblewrap needs Linux (use --sandbox docker)"
             return
@@ -217,7 +214,6 @@ class Bubblewrap(Sandbox):
             yield failed
 
     def lacks(self) -> Iterable[str]:
-        """Say what an ordinary user, or this machine, does without."""
         if why := lacking():
             yield (
                 f"{why}: memory and processes are counted 50 times a second, and what the kernel"

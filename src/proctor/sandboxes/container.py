@@ -44,7 +44,6 @@ class Container(Sandbox):
     image: str = "python:3.12-slim"
 
     async def run(self, program: Program) -> Ran:
-        """Run a program in a container of its own."""
         job = job_of(program, WORK, rlimits(program, address_space=False, processes=False))
         job["police"] = police_of(program)
         job["env"] = {
@@ -67,14 +66,12 @@ class Container(Sandbox):
         return ran
 
     def problems(self) -> Iterable[str]:
-        """Try to run nothing in the image, and say what keeps that from working."""
         if find_engine() is None:
             yield "neither docker nor podman is installed"
         elif failed := trial(self.image):
             yield failed
 
     def brings(self) -> str:
-        """Return the image, with the hash of its content where it is here."""
         return f"image {self.image} {content_of(self.image)}".rstrip()
 
 

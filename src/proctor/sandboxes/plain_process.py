@@ -23,7 +23,6 @@ class PlainProcess(Sandbox):
     joins: ClassVar[bool] = True
 
     async def run(self, program: Program) -> Ran:
-        """Run a program in a temporary folder, with limits on time, files and output only."""
         if program.partner is None:
             return await self._run(program, None)
         ran = await run_joined(program, self._run)

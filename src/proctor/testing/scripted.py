@@ -34,16 +34,13 @@ class ScriptedModel(Model):
 
     @property
     def identity(self) -> Json:
-        """Return the name."""
         return {"provider": "scripted", "model": self.name}
 
     @property
     def label(self) -> str:
-        """Return the name that people see."""
         return f"scripted:{self.name}"
 
     async def reply(self, request: Request) -> Reply:
-        """Answer with the next line, or raise it where it is an error."""
         self.requests.append(request)
         line = self._line(request)
         if isinstance(line, Exception):
@@ -90,7 +87,6 @@ class ScriptedCandidate(Candidate):
         return [request.messages for request in self.model.requests]
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
-        """Answer with the next line."""
         return await self.model.reply(Request(messages=tuple(messages), salt=ctx.salt))
 
 
@@ -116,7 +112,6 @@ class ScriptedJudge(Judge):
         sampling: Sampling | None = None,
         reader: Any = None,
     ) -> Ruling[Verdict]:
-        """Return the next verdict, or raise it where it is an error."""
         self.heard.append(tuple(messages))
         line = next(self._lines, None)
         if isinstance(line, Exception):

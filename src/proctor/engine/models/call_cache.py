@@ -108,29 +108,23 @@ class Wrapped(Model):
 
     @property
     def identity(self) -> Json:
-        """Return the identity of the model inside."""
         return self.inner.identity
 
     @property
     def label(self) -> str:
-        """Return the name of the model inside."""
         return self.inner.label
 
     @property
     def price(self) -> Price | None:
-        """Return the price of the model inside."""
         return self.inner.price
 
     async def discard(self, requests: Sequence[Request]) -> bool:
-        """Discard what the model inside replied."""
         return await self.inner.discard(requests)
 
     async def check(self) -> None:
-        """Check the model inside."""
         await self.inner.check()
 
     async def close(self) -> None:
-        """Close the model inside."""
         await self.inner.close()
 
 
@@ -169,7 +163,6 @@ class StoredModel(Wrapped):
         return f"{self._identity} {self.role}"
 
     async def reply(self, request: Request) -> Reply:
-        """Return the stored reply to this very request, or ask and store what comes."""
         scope = CallScope.current()
         asked = plain(request)
         key = self._key(request, asked)

@@ -272,7 +272,6 @@ class ModelCandidate(Candidate):
     choice: ModelChoice
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
-        """Ask the model, with what its settings put around every conversation."""
         request = Request(
             messages=dressed(self.choice, messages), sampling=self.choice.sampling, salt=ctx.salt
         )
@@ -293,15 +292,12 @@ class PromptedModel(Wrapped):
 
     @property
     def identity(self) -> Json:
-        """Return who it is, with what is put around."""
         return [self.inner.identity, self.choice.system, self.choice.suffix]
 
     async def reply(self, request: Request) -> Reply:
-        """Ask the model inside."""
         return await self.inner.reply(self._worn(request))
 
     async def discard(self, requests: Sequence[Request]) -> bool:
-        """Discard what the model inside replied to these."""
         return await self.inner.discard([self._worn(request) for request in requests])
 
     def _worn(self, request: Request) -> Request:

@@ -43,19 +43,15 @@ class SharedSandbox(Sandbox):
         self.joins = self.inner.joins
 
     async def run(self, program: Program) -> Ran:
-        """Return what the program did, now or at some earlier time."""
         return await self._once(program, warm=False)
 
     async def run_python(self, program: Program) -> Ran:
-        """Run a Python program in a warm interpreter where there is one."""
         return await self._once(program, warm=True)
 
     def problems(self) -> Iterable[str]:
-        """Return what keeps the sandbox inside from working."""
         return self.inner.problems()
 
     async def close(self) -> None:
-        """Close the sandbox inside."""
         await self.inner.close()
 
     async def _once(self, program: Program, *, warm: bool) -> Ran:

@@ -83,11 +83,9 @@ class Native(Dialect):
     name = "native"
 
     def recognises(self, path: Path) -> bool:
-        """Look for the keys that only native suites have."""
         return looks_native(path)
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        """Read a suite from one file or a folder, or raise every problem at once."""
         if path.is_dir():
             suite_file = next(
                 (path / name for name in SUITE_FILES if (path / name).is_file()), None
@@ -117,7 +115,6 @@ class Native(Dialect):
         )
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
-        """Read answers from JSONL, CSV, TSV or Parquet rows, in the order of the file."""
         return read_answers(path, suite)
 
 

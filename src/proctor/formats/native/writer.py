@@ -37,7 +37,6 @@ class NativeWriter(SuiteWriter):
     """Write suites of any origin in Proctor's own format."""
 
     def write(self, suite: Suite, folder: Path) -> Path:
-        """Write a suite into a folder, and return the file to read it from."""
         return write_native(suite, folder)
 
 

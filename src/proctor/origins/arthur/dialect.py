@@ -36,7 +36,6 @@ class Bench(Dialect):
     name: ClassVar[str] = "bench"
 
     def recognises(self, path: Path) -> bool:
-        """Look for the columns, or for a suite's JSON."""
         if path.is_dir() or path.name == SUITE:
             return is_suite(path)
         if path.suffix.lower() != ".csv" or not path.is_file():
@@ -47,7 +46,6 @@ class Bench(Dialect):
         return {INPUT, REFERENCE} <= header
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        """Read a suite that is judged by exact match, or as its JSON says."""
         return self.read_all(path, compat=compat, root=root)[0]
 
     def read_all(

@@ -116,11 +116,9 @@ class BenchFolder(Archive):
     """Read a folder of Arthur Bench: all its suites, or one of them, with their runs."""
 
     def recognises(self, path: Path) -> bool:
-        """Look for its index, or for a suite."""
         return (path / INDEX).is_file() or is_suite(path) or any(_suites(path))
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
-        """Read all suites with their runs, by name."""
         folders = [path] if (path / SUITE).is_file() else list(_suites(path))
         if not folders:
             raise wrong(path, f"there is no suite of Arthur Bench: no folder has a {SUITE}")

@@ -57,7 +57,6 @@ class ArthurSpecificity(Specificity):
     compat: Literal["original"] = "original"
 
     def doubts(self, case: Case) -> Iterable[str]:
-        """Report that the tagger is not here."""
         if _tagger() is None:
             yield (
                 "specificity: Arthur Bench counts names by a tagger of NLTK that is not here, so"
@@ -65,7 +64,6 @@ class ArthurSpecificity(Specificity):
             )
 
     def toolchain(self) -> str:
-        """Return the version of the table of frequencies, and the tagger where there is one."""
         known = super().toolchain()
         return f"{known} nltk {version('nltk')}" if known and _tagger() is not None else known
 

@@ -54,11 +54,9 @@ class AskBench(Dialect):
     name: ClassVar[str] = "askbench"
 
     def recognises(self, path: Path) -> bool:
-        """Look for AskBench's sections in an INI, or its fields in a row."""
         return files.is_askbench(path)
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        """Read the one task of a path."""
         found = self.read_all(path, compat=compat, root=root)
         if len(found) > 1:
             names = ", ".join(reading.suite.name for reading in found)
@@ -89,7 +87,6 @@ class AskBench(Dialect):
         root: Path | None = None,
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
-        """Read every enabled task, those that cannot be run with what is wrong with them."""
         if compat not in ("", "original"):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
         wanted = Options.of(options or {})
@@ -112,7 +109,6 @@ class AskBench(Dialect):
         return made
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
-        """Say that AskBench has no answers on file."""
         message = "AskBench has no format for answers on file"
         raise DialectError([Problem(message=message, file=str(path))])
 

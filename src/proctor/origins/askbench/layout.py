@@ -38,11 +38,9 @@ class AskBenchLayout(Layout):
     """The INI that names the tasks, where there is one."""
 
     def beside(self, suite: Path) -> Layout:
-        """Take the names of the tasks' folders from the INI that names the tasks."""
         return replace(self, home=suite)
 
     def write(self, view: RunView, folder: Path) -> list[Path]:
-        """Write the files of one task, and add its line to the summary of all tasks."""
         with tempfile.TemporaryFile() as scratch:
             gathered = _AskBenchResults(
                 scratch=scratch, compat=view.suite.compat, language=view.suite.language

@@ -19,7 +19,6 @@ class AskBenchJudgedCorrect(JudgedCorrect):
 
     @property
     def per_attempt(self) -> bool:
-        """Judge each attempt by itself."""
         return True
 
     def _question(self, ctx: ScoreContext) -> Question:
@@ -37,11 +36,9 @@ class AskBenchRubricItem(RubricItem):
 
     @property
     def per_attempt(self) -> bool:
-        """Judge each attempt by itself."""
         return True
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the item holds."""
         score = await super().score(ctx)
         if score.detail is None:
             return score

@@ -38,7 +38,6 @@ class Colossal(Dialect):
     name: ClassVar[str] = "colossal"
 
     def recognises(self, path: Path) -> bool:
-        """Look for the keys of a config."""
         if path.suffix.lower() != ".json" or not path.is_file():
             return False
         try:
@@ -49,7 +48,6 @@ class Colossal(Dialect):
             return False
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        """Read a config with the files that it names."""
         return self.read_all(path, compat=compat, root=root)[0]
 
     def read_all(
@@ -60,7 +58,6 @@ class Colossal(Dialect):
         root: Path | None = None,
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
-        """Read a config, with the targets and prompts that the options or the config name."""
         if compat not in ("", ORIGINAL):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
         wanted = dict(options or {})
@@ -78,7 +75,6 @@ class Colossal(Dialect):
         return (reader.battle() if "battle" in wanted else reader.suite(),)
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
-        """Read a JSON list of answers."""
         yield from read_answers(path, suite)
 
     def battle_prompt(self, path: Path | None, language: str) -> dict[str, str]:

@@ -42,7 +42,6 @@ class ColossalLayout(Layout):
     charts: bool = True
 
     def write(self, view: RunView, folder: Path) -> list[Path]:
-        """Write the files of one model, and anew those that are about all models."""
         gathered = _ColossalResults(view.suite.compat)
         for result in view.results():
             gathered.add(result)

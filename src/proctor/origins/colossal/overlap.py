@@ -21,12 +21,10 @@ class ColossalText(PreparedText):
 
     @cached_property
     def tokens(self) -> list[str]:
-        """Return the words."""
         return overlap_texts.tokens(self.prepared, self.language)
 
     @cached_property
     def characters(self) -> str:
-        """Return the characters that chrF compares."""
         return "".join(self.tokens)
 
     @cached_property
@@ -52,12 +50,10 @@ class ColossalPairs(TextPairs):
     pairs: Sequence[tuple[ColossalText, ColossalText]]
 
     def bleu(self) -> MetricValues:
-        """Compute BLEU."""
         both = zip(self.hits, self.sizes, strict=True)
         return [overlap_formulas.bleu(hits, *sizes) for hits, sizes in both]
 
     def rouge(self) -> MetricValues:
-        """Compute ROUGE."""
         english = [(a.rouge, r.rouge) for a, r in self.pairs if a.language != "zh"]
         found = iter(rouge_rows(english, shared(english, 2)))
         made: list[dict[str, float] | str] = []
@@ -72,14 +68,11 @@ class ColossalPairs(TextPairs):
         return made
 
     def distinct(self) -> MetricValues:
-        """Compute the share of distinct n-grams."""
         return [{"distinct": a.distinct} for a, _ in self.pairs]
 
     def chrf(self) -> MetricValues:
-        """Compute chrF."""
         return self.chrf_by(overlap_formulas.chrf)
 
     def prf(self) -> MetricValues:
-        """Compute precision, recall and F1."""
         pairs = self.pairs
         return [overlap_formulas.precision_recall_f1(a.tokens, r.tokens) for a, r in pairs]

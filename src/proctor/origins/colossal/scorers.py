@@ -79,7 +79,6 @@ class OneToken(Talk[Rated]):
     top: int
 
     async def hold(self, voice: Voice) -> Rated | None:
-        """Ask, with the reference in a second turn where it is wanted."""
         messages, again = self.texts.first_turn, self.texts.second_turn
         top = self.top if again is None else 0
         reply = await voice.say(messages, max_tokens=1, top_logprobs=top)

@@ -15,7 +15,6 @@ class JsonDocument(Document):
     """Hold a JSON file; where its values stand is found out when it is asked for."""
 
     def place(self, loc: Loc) -> Place | None:
-        """Return where a value stands, or else the nearest thing around it."""
         if not self.places and self.text:
             self.places = places_of(self.text)
         return super().place(loc)

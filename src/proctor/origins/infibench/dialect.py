@@ -38,13 +38,11 @@ class InfiBench(Dialect):
     name: ClassVar[str] = "infibench"
 
     def recognises(self, path: Path) -> bool:
-        """Look for the keys that only InfiBench files have."""
         if path.is_dir():
             return bool(_suites_in(path))
         return _is_suite(path) or bool(OF_A_CASE & set(_KEY.findall(_start(path))))
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        """Read a suite file, the one suite file of a folder, or a single case."""
         if compat not in ("", "original"):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
         file = _suite_file(path)
@@ -60,7 +58,6 @@ class InfiBench(Dialect):
         return Reading(suite=suite, warnings=tuple(reader.warnings))
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
-        """Read a responses folder, or a CSV or Parquet file of responses."""
         yield from read_answers(path, suite)
 
 

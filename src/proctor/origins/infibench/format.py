@@ -92,7 +92,6 @@ class WrittenRule(WrittenNode):
 
     @property
     def says_nothing(self) -> bool:
-        """Tell whether there is neither something to look for nor a function."""
         return self.post_handler is None and super().says_nothing
 
 

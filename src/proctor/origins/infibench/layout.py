@@ -68,7 +68,6 @@ class InfiBenchLayout(Layout):
     """The folder that the paths of cases start from; what a case's file says of it is copied."""
 
     def beside(self, suite: Path) -> "InfiBenchLayout":
-        """Return the layout that copies what the files of the cases say."""
         return replace(self, home=str(suite if suite.is_dir() else suite.parent))
 
     def write(self, view: RunView, folder: Path) -> list[Path]:

@@ -35,7 +35,6 @@ class TaskWeaverAgent(Driven):
 
     @property
     def identity(self) -> Json:
-        """Return the project, its settings' hash and what is set besides."""
         place = Path(self.app_dir) / "taskweaver_config.json"
         return {
             "kind": "taskweaver",
@@ -47,11 +46,9 @@ class TaskWeaverAgent(Driven):
 
     @property
     def label(self) -> str:
-        """Return the name of the agent."""
         return f"taskweaver:{self.app_dir}"
 
     def problems(self) -> list[str]:
-        """Report a missing package, and a project that is not there."""
         found = super().problems()
         if not self.interpreter and find_spec("taskweaver") is None:
             found.append(f"the package taskweaver is not installed ({GET_IT})")
@@ -83,7 +80,6 @@ class TaskWeaverAgent(Driven):
         ])  # fmt: skip
 
     def begin(self, workspace: Workspace) -> dict[str, Json]:
-        """Return which project the driver opens, and how."""
         setup = workspace.case.setup
         app_dir = self.app_dir or setup.get("app_dir", "")
         if workspace.case.id and not app_dir:

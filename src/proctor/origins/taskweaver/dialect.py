@@ -38,7 +38,6 @@ class TaskWeaverDialect(Dialect):
     name: ClassVar[str] = "taskweaver"
 
     def recognises(self, path: Path) -> bool:
-        """Look for the key that every case of a generation has."""
         if path.is_file():
             return path.suffix.lower() in ENDINGS and _tells(path)
         if not path.is_dir():
@@ -47,7 +46,6 @@ class TaskWeaverDialect(Dialect):
         return any(_tells(one) for one in found[:50])
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        """Read a case, or a folder of cases."""
         return self.read_all(path, compat=compat, root=root)[0]
 
     def read_all(

@@ -32,7 +32,6 @@ class Readability(Scorer):
     counts: bool = False
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Count, and apply the formula."""
         if lacking := next(iter(self.missing()), None):
             return Score.failed(lacking, out_of=self.full_marks)
         text = ctx.output
@@ -58,15 +57,12 @@ class Readability(Scorer):
 
     @property
     def full_marks(self) -> float | None:
-        """Return 100 where the number counts."""
         return FULL if self.counts else None
 
     def missing(self) -> Iterable[str]:
-        """Report the package that syllables are counted with."""
         return tokenise.missing_hyphenation()
 
     def toolchain(self) -> str:
-        """Return what syllables are counted with, and what Chinese is cut by."""
         hyphens = f"pyphen {installed_version('pyphen')}"
         return hyphens if self.by_spaces else f"{hyphens} {cutter()}"
 

@@ -35,7 +35,6 @@ class Specificity(Scorer):
     instant: ClassVar[bool] = True
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Add up the three parts."""
         if lacking := next(iter(self.missing()), None):
             return Score.failed(lacking, out_of=1.0)
         text = ctx.output
@@ -60,12 +59,10 @@ class Specificity(Scorer):
         return vague_words(text), names(text), ""
 
     def missing(self) -> Iterable[str]:
-        """Report the package that knows how frequent words are."""
         if find_spec("wordfreq") is None:
             yield f"specificity looks words up in wordfreq, which is not installed ({HOW_TO})"
 
     def toolchain(self) -> str:
-        """Return the version of the table of frequencies."""
         try:
             return f"wordfreq {version('wordfreq')}"
         except PackageNotFoundError:

@@ -23,7 +23,6 @@ class WordCountMatch(Scorer):
     """Whether a word is what stands between spaces, and two texts without any have no score."""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Count both."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
         answer_words = self._count(ctx.output)
@@ -31,7 +30,6 @@ class WordCountMatch(Scorer):
         return max(scores, key=lambda score: -1.0 if score.points is None else score.points)
 
     def toolchain(self) -> str:
-        """Return what Chinese is cut by, with its version."""
         return "" if self.by_spaces else cutter()
 
     def _one(self, answer_words: int, reference_words: int) -> Score:

@@ -51,11 +51,9 @@ class BertScore(Scorer):
     """``auto`` is half precision (``bfloat16``) on a GPU, full elsewhere."""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Match one answer."""
         return self.score_batch([ctx])[0]
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
-        """Match many answers with their references."""
         pairs = [(ctx.output, right) for ctx in contexts for right in ctx.references]
         try:
             values = iter(self.prf(pairs) if pairs else [])
@@ -67,7 +65,6 @@ class BertScore(Scorer):
         ]
 
     def open(self) -> None:
-        """Load the encoder."""
         self._encoder()
 
     def prf(self, pairs: Sequence[tuple[str, str]]) -> list[Prf]:
@@ -83,22 +80,18 @@ class BertScore(Scorer):
         return [_rescaled(row, low) for row in rows]
 
     def missing(self) -> Iterable[str]:
-        """Report what has to be installed, and files that are not there."""
         yield from checkpoints.missing("BERTScore", [self.model])
         for path in (self.idf, self.baseline):
             if path and not Path(path).is_file():
                 yield f"BERTScore: there is no file {path}"
 
     def doubts(self, case: Case) -> Iterable[str]:
-        """Report references in a language that the encoder does not know."""
         return checkpoints.unsuited("BERTScore", self.model, case.references)
 
     def toolchain(self) -> str:
-        """Return the checkpoint, the libraries and the precision."""
         return self._toolchain
 
     def problems(self) -> Iterable[str]:
-        """Report a layer that cannot be."""
         if self.layer < 0:
             yield f"layer {self.layer}: layers are counted from 1"
 

@@ -30,11 +30,9 @@ class BertSimilarity(Scorer):
     """The layer whose vectors are compared; 0 means the one known to be good, else the last."""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Match one answer."""
         return self.score_batch([ctx])[0]
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
-        """Match many answers with their references."""
         pairs = [(ctx.output, right) for ctx in contexts for right in ctx.references]
         try:
             values = iter(self._inner.prf(pairs) if pairs else [])
@@ -43,23 +41,18 @@ class BertSimilarity(Scorer):
         return [self._score([next(values) for _ in ctx.references]) for ctx in contexts]
 
     def missing(self) -> Iterable[str]:
-        """Report what has to be installed, and folders that are not there."""
         return self._inner.missing()
 
     def open(self) -> None:
-        """Load the encoder."""
         self._inner.open()
 
     def doubts(self, case: Case) -> Iterable[str]:
-        """Report references in a language that the encoder does not know."""
         return self._inner.doubts(case)
 
     def toolchain(self) -> str:
-        """Return the checkpoint, the libraries and the precision."""
         return self._inner.toolchain()
 
     def problems(self) -> Iterable[str]:
-        """Report a weight or a layer that cannot be."""
         if not 0 <= self.precision_weight <= 1:
             yield f"precision_weight {self.precision_weight:g}: a weight from 0 to 1 is wanted"
         yield from self._inner.problems()

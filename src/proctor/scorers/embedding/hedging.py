@@ -37,11 +37,9 @@ class HedgingLanguage(Scorer):
     """The layer whose vectors are compared; 0 means the one known to be good, else the last."""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Judge one answer."""
         return self.score_batch([ctx])[0]
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
-        """Compare many answers with the sentence."""
         texts = [self._texts(ctx.output) for ctx in contexts]
         pairs = [(text, self.sentence) for parts in texts for text in parts]
         try:
@@ -51,23 +49,18 @@ class HedgingLanguage(Scorer):
         return [self._score([(next(values)[2], text) for text in parts]) for parts in texts]
 
     def missing(self) -> Iterable[str]:
-        """Report what has to be installed, and folders that are not there."""
         return self._inner.missing()
 
     def open(self) -> None:
-        """Load the encoder."""
         self._inner.open()
 
     def doubts(self, case: Case) -> Iterable[str]:
-        """Report questions in a language that the encoder does not know."""
         return checkpoints.unsuited("hedging_language", self.model, [case.prompt])
 
     def toolchain(self) -> str:
-        """Return the checkpoint, the libraries and the precision."""
         return self._inner.toolchain()
 
     def problems(self) -> Iterable[str]:
-        """Report a sentence that says nothing."""
         if not self.sentence.strip():
             yield "the sentence is empty"
         yield from self._inner.problems()

@@ -80,11 +80,9 @@ class UniEval(Scorer):
     """``auto`` is ``tf32`` on a GPU, full elsewhere; ``bfloat16`` is quicker and less exact."""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Ask about one answer."""
         return self.score_batch([ctx])[0]
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
-        """Ask all questions about all answers, each model its own."""
         try:
             return self._scores(contexts)
         # What torch raises is of no one case's making, and would come again with each.
@@ -92,16 +90,13 @@ class UniEval(Scorer):
             return [Score.failed(str(error)) for _ in contexts]
 
     def missing(self) -> Iterable[str]:
-        """Report what has to be installed, and folders that are not there."""
         models = (self._model(dimension) for dimension in self._valid_dimensions)
         return checkpoints.missing("UniEval", models)
 
     def toolchain(self) -> str:
-        """Return the checkpoints, the libraries, the precision, and how sentences are cut."""
         return self._toolchain
 
     def problems(self) -> Iterable[str]:
-        """Report dimensions nobody knows, and questions that cannot be filled in."""
         if not self.dimensions:
             yield "dimensions: at least one is wanted"
         for dimension in self.dimensions:

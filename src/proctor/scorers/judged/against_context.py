@@ -46,7 +46,6 @@ class QaCorrectness(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the answer is correct."""
         context = context_of(ctx)
         if not context:
             return _without_context()
@@ -68,11 +67,9 @@ class QaCorrectness(Scorer):
         return score
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of([self.prompt], language)
 
     def problems(self) -> Iterable[str]:
-        """Report a judge that would never be asked."""
         return unaskable(self.tries)
 
 
@@ -88,7 +85,6 @@ class Hallucination(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the context supports all of the answer."""
         context = context_of(ctx)
         if not context:
             return _without_context()
@@ -105,11 +101,9 @@ class Hallucination(Scorer):
         )
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of(["bench_hallucination"], language)
 
     def problems(self) -> Iterable[str]:
-        """Report a judge that would never be asked."""
         return unaskable(self.tries)
 
 

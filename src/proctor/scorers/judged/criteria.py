@@ -36,7 +36,6 @@ class Judged(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the criterion is fulfilled."""
         question = Question(
             prompt="judge_yes_no",
             verdict=YesNo,
@@ -48,11 +47,9 @@ class Judged(Scorer):
         )
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of(["judge_yes_no"], language)
 
     def problems(self) -> Iterable[str]:
-        """Report a criterion that says nothing."""
         return unaskable(self.tries, question=self.question)
 
 
@@ -75,7 +72,6 @@ class JudgedCorrect(Scorer):
     tries: int = 3
 
     def score(self, ctx: ScoreContext) -> Any:
-        """Ask whether the answer is correct, or let mathematics say what it can."""
         if not self.maths_first:
             return self._ruled(ctx)
         if any(missing_library()):
@@ -85,21 +81,17 @@ class JudgedCorrect(Scorer):
 
     @property
     def is_async(self) -> bool:
-        """Wait for the judge at once, unless mathematics comes first."""
         return not self.maths_first
 
     @property
     def finishes(self) -> bool:
-        """Finish what mathematics left open."""
         return self.maths_first
 
     async def finish(self, ctx: ScoreContext, score: Score) -> Score:
-        """Ask the judge about what could not be read as mathematics."""
         return score if score.detail["readable"] else await self._ruled(ctx)
 
     @property
     def needs_sandbox(self) -> bool:
-        """Run nothing that a model wrote."""
         return False
 
     async def _ruled(self, ctx: ScoreContext) -> Score:
@@ -127,19 +119,15 @@ class JudgedCorrect(Scorer):
         )
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt with its rules."""
         return prompts.keys_of(["judge_correct", self._rules], language)
 
     def toolchain(self) -> str:
-        """Return the versions of what compares formulas, where that decides first."""
         return library_versions() if self.maths_first else ""
 
     def missing(self) -> Iterable[str]:
-        """Report math-verify where it is wanted and not there."""
         return missing_library() if self.maths_first else ()
 
     def problems(self) -> Iterable[str]:
-        """Report a judge that would never be asked."""
         return unaskable(self.tries)
 
     def _extracted(self, answer: str) -> str:
@@ -173,7 +161,6 @@ class Rating(Scorer):
     scale: Literal["share", "range"] = "share"
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask for the rating."""
         question = Question(
             prompt="judge_rating",
             verdict=_rated(self.low, self.high),
@@ -196,7 +183,6 @@ class Rating(Scorer):
 
     @property
     def full_marks(self) -> float | None:
-        """Return what the top of the scale is worth, where the rating counts."""
         return float(self.high) - self._nothing if self.counts else None
 
     @property
@@ -205,11 +191,9 @@ class Rating(Scorer):
         return float(self.low) if self.scale == "range" else 0.0
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of(["judge_rating"], language)
 
     def problems(self) -> Iterable[str]:
-        """Report a scale that goes nowhere."""
         if self.low >= self.high:
             yield f"the scale goes from {self.low} to {self.high}: high must be above low"
         elif self.counts and not (self.full_marks or 0.0) > 0:

@@ -70,7 +70,6 @@ class RatingMetric(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask for the rating."""
         question = Question(prompt="metric_verdict", verdict=Rated, untrusted={}, out_of=None)
         if ctx.judge is None:
             return Score.failed("there is no judge to ask (fix: name one with --judge)")
@@ -95,11 +94,9 @@ class RatingMetric(Scorer):
         return _FirstToken(texts=texts) if self.logprobs else None
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of our own words around those of the prompt file."""
         return prompts.keys_of(_PROMPTS, language)
 
     def problems(self) -> Iterable[str]:
-        """Report a prompt that shows no answer, and a metric that is not defined."""
         yield from unaskable(self.tries)
         for name in ("metric", "definition"):
             if not getattr(self, name).strip():
@@ -203,7 +200,6 @@ class _FirstToken(Talk[Rated]):
     texts: RatingTexts
 
     async def hold(self, voice: Voice) -> Rated | None:
-        """Ask, with the reference in a second turn where there is one."""
         messages, again = self.texts.first_turn, self.texts.second_turn
         reply = await voice.say(messages, max_tokens=1, top_logprobs=ALTERNATIVES)
         if again is not None and reply.logprobs:

@@ -36,7 +36,6 @@ class RubricItem(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the item holds."""
         return await decide(ctx, self._question(ctx), _meaning)
 
     def _question(self, ctx: ScoreContext) -> Question:
@@ -53,11 +52,9 @@ class RubricItem(Scorer):
         )
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of(["judge_rubric"], language)
 
     def problems(self) -> Iterable[str]:
-        """Report an item that says nothing."""
         return unaskable(self.tries, criterion=self.criterion)
 
 

@@ -63,7 +63,6 @@ class ScoringPoint(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask whether the statement holds."""
         rounds = rounds_in(ctx)
         judged, missing = chosen(rounds, self.post_index)
         if missing:
@@ -100,11 +99,9 @@ class ScoringPoint(Scorer):
         return TALK if self.history else ROUND
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of([self._prompt], language)
 
     def problems(self) -> Iterable[str]:
-        """Report a statement that says nothing."""
         yield from unaskable(self.tries, statement=self.statement)
         if self.history and self.post_index is not None:
             yield "with history the whole conversation is judged, so there is no post to choose"

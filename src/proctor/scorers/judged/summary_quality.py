@@ -38,7 +38,6 @@ class SummaryQuality(Scorer):
     tries: int = 3
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Ask which summary is better."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
         return await self._compare(ctx, ctx.references[0])
@@ -53,11 +52,9 @@ class SummaryQuality(Scorer):
         return _folded(first, second)
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the prompt."""
         return prompts.keys_of([self.prompt], language)
 
     def problems(self) -> Iterable[str]:
-        """Report a judge that would never be asked."""
         return unaskable(self.tries)
 
     async def _ask(

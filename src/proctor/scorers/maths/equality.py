@@ -25,12 +25,10 @@ class Maths(Scorer):
     tries: int = 3
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Compare with each reference."""
         return score_of(ctx.output, ctx.references, extract=self.extract)
 
     @property
     def finishes(self) -> bool:
-        """Finish what mathematics left open, where a judge is to do that."""
         return self.judge_fallback
 
     async def finish(self, ctx: ScoreContext, score: Score) -> Score:
@@ -42,7 +40,6 @@ class Maths(Scorer):
 
     @property
     def needs_sandbox(self) -> bool:
-        """Run nothing that a model wrote."""
         return False
 
     @property
@@ -51,23 +48,18 @@ class Maths(Scorer):
         return self.judge_fallback
 
     def prompt_key(self, language: str) -> str:
-        """Return the hash of the judge's prompt, where one may be asked."""
         return self._judged.prompt_key(language) if self.judge_fallback else ""
 
     def missing(self) -> Iterable[str]:
-        """Report math-verify where it is not installed."""
         return missing_library()
 
     def toolchain(self) -> str:
-        """Return the versions of what compares."""
         return library_versions()
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Offer each reference."""
         return [Probe(kind="reference", answer=reference) for reference in case.references]
 
     def problems(self) -> Iterable[str]:
-        """Report a judge that would never be asked."""
         return unaskable(self.tries)
 
     @property

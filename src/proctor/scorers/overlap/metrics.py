@@ -50,11 +50,9 @@ class TextMetrics(Scorer):
     language: Literal["", "zh", "en"] = ""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Compare one answer."""
         return self.score_batch([ctx])[0]
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
-        """Compare all answers, each with every reference of its case."""
         pairs: list[Pair] = []
         counts = []
         for ctx in contexts:
@@ -65,7 +63,6 @@ class TextMetrics(Scorer):
         return [self._score([next(rows) for _ in range(count)]) for count in counts]
 
     def problems(self) -> Iterable[str]:
-        """Report a list of metrics that is empty or says one twice."""
         if not self.metrics:
             yield f"no metrics are asked for (known are: {', '.join(ROWS)})"
         for metric in dict.fromkeys(self.metrics):
@@ -73,12 +70,10 @@ class TextMetrics(Scorer):
                 yield f"the metric {metric!r} is asked for twice"
 
     def missing(self) -> Iterable[str]:
-        """Report jieba where Chinese must be cut by it."""
         if self.language == "zh" and self._cuts:
             yield from self._missing_cutter()
 
     def toolchain(self) -> str:
-        """Name what Chinese is cut by, with its version."""
         if self.language == "en" or not self._cuts:
             return ""
         return f"Chinese by {self._cutter()}"

@@ -45,7 +45,6 @@ class Rouge(Scorer):
     high: float = 1.0
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Compare with every reference."""
         references = self.references or ctx.references
         if not references:
             return Score.failed("there is no reference to compare with", out_of=1.0)
@@ -62,12 +61,10 @@ class Rouge(Scorer):
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)
 
     def problems(self) -> Iterable[str]:
-        """Report a scale that maps nothing."""
         if self.high <= self.low:
             yield f"high ({self.high:g}) must be greater than low ({self.low:g})"
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Offer each reference."""
         references = self.references or case.references
         return [Probe(kind="reference", answer=reference) for reference in references]
 

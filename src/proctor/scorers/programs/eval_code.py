@@ -57,7 +57,6 @@ class EvalCode(Scorer):
     timeout: float = LIMITS.wall
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Run the snippet."""
         if ctx.sandbox is None:
             return Score.failed(NO_SANDBOX.format(what="the code"), out_of=1.0)
         rounds = rounds_in(ctx)
@@ -80,7 +79,6 @@ class EvalCode(Scorer):
         return score
 
     def toolchain(self) -> str:
-        """Return what the code runs on."""
         return self._runs_on
 
     @cached_property
@@ -137,11 +135,9 @@ class EvalCode(Scorer):
 
     @property
     def needs_sandbox(self) -> bool:
-        """A program of the suite is run."""
         return True
 
     def problems(self) -> Iterator[str]:
-        """Report code that can never run, and times that make no sense."""
         if flaw := flaw_in(self.code):
             yield str(flaw)
         if not 0 < self.timeout <= LONGEST:

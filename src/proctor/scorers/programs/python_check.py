@@ -181,15 +181,12 @@ class Handled(Scorer):
 
     @property
     def finishes(self) -> bool:
-        """Tell whether a function of the suite corrects the points."""
         return self.post_handler is not None
 
     def toolchain(self) -> str:
-        """Return what a function of the suite runs on, where there is one."""
         return self.post_handler.runs_on if self.post_handler is not None else ""
 
     async def finish(self, ctx: ScoreContext, score: Score) -> Score:
-        """Let the suite's function correct the points."""
         if self.post_handler is None:
             return score
         return await self.post_handler.correct(ctx, score, self.statuses(score))
@@ -211,7 +208,6 @@ class PythonCheck(Scorer):
     files: Mapping[str, str] = field(default_factory=dict)
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Call the function with the answer."""
         function = self._function
         returned = await function.call(ctx.sandbox, [ctx.output], f"the function {function.name}")
         if returned.problem:
@@ -236,15 +232,12 @@ class PythonCheck(Scorer):
 
     @property
     def needs_sandbox(self) -> bool:
-        """A program of the suite is run."""
         return True
 
     def toolchain(self) -> str:
-        """Return what the function runs on."""
         return self._function.runs_on
 
     def problems(self) -> Iterable[str]:
-        """Report names that cannot be used inside a sandbox."""
         return self._function.problems()
 
     @cached_property

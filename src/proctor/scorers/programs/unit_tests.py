@@ -90,7 +90,6 @@ class UnitTests(Scorer):
     """Whether the imports and headers that programs usually want are put before them."""
 
     async def score(self, ctx: ScoreContext) -> Score:
-        """Run every test on the answer."""
         language = self._language
         if language is None:
             return self._failed(suggestion(self.lang))
@@ -112,11 +111,9 @@ class UnitTests(Scorer):
 
     @property
     def full_marks(self) -> float:
-        """Return the sum of the tests' weights."""
         return in_turn(test.weight for test in self.tests)
 
     def problems(self) -> Iterable[str]:
-        """Report a criterion without tests, and a language that is not known."""
         if not self.tests:
             yield "no tests are given"
         if self._named is None:
@@ -145,12 +142,10 @@ class UnitTests(Scorer):
 
     @property
     def needs_sandbox(self) -> bool:
-        """Programs are run."""
         return True
 
     @staticmethod
     def languages() -> list[LanguageSupport]:
-        """Describe all languages that tests may be in, and what this machine has for each."""
         return listed()
 
     def toolchain(self) -> str:
@@ -166,7 +161,6 @@ class UnitTests(Scorer):
         return " ".join([f"{language.name} {version(language)}", *packages])
 
     def missing(self) -> list[str]:
-        """Return what this machine lacks for these tests, and how to get it."""
         language = self._named
         if language is None:
             return []

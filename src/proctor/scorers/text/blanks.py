@@ -91,7 +91,6 @@ class Blanks(Handled):
     post_handler: Handler | None = None
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Find what the answer put into each blank."""
         if problem := next(iter(self.problems()), None):
             return Score.failed(problem, out_of=self.full_marks)
         text = (self.prefix + ctx.output) or " "
@@ -109,12 +108,10 @@ class Blanks(Handled):
         return self._result(rate, filled)
 
     def statuses(self, score: Score) -> list[str]:
-        """Return what became of each of them, as a function of the suite is told."""
         return [row["line"] for row in score.detail["blanks"]]
 
     @property
     def full_marks(self) -> float:
-        """Return the sum of the targets' weights."""
         return in_turn(target.weight for target in self._targets)
 
     @cached_property
@@ -126,7 +123,6 @@ class Blanks(Handled):
         return tuple(i for i in places if self.template.startswith(self.blank, i))
 
     def problems(self) -> Iterator[str]:
-        """Report what keeps the blanks from being compared with their targets."""
         if not self.template:
             yield "the template is empty"
         if not self.blank:
@@ -144,7 +140,6 @@ class Blanks(Handled):
             yield from _target_problems(number, target)
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Fill the template with the first right answers, as a reference would."""
         text, end = "", 0
         for place, target in zip(self.markers, self._targets, strict=False):
             text += self.template[end:place] + _example(target)

@@ -43,7 +43,6 @@ class ExactMatch(Scorer):
     """Whether every character counts, but for what ``ignore_case`` and ``strip`` excuse."""
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Compare the whole answer."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
         expected = [self._normal(reference) for reference in ctx.references]
@@ -55,7 +54,6 @@ class ExactMatch(Scorer):
         return self._scored(0.0, missed, ABSENT)
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Offer each reference."""
         return [Probe(kind="reference", answer=reference) for reference in case.references]
 
     @staticmethod
@@ -89,7 +87,6 @@ class Contains(Scorer):
     ignore_case: bool = False
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Look for each text."""
         if self._by_references:
             return self._among_references(ctx)
         spans = [find_text(ctx.output, text, ignore_case=self.ignore_case) for text in self._texts]
@@ -104,7 +101,6 @@ class Contains(Scorer):
         return Score(points=float(hit), out_of=1.0, reason=reason, detail={"texts": rows})
 
     def problems(self) -> Iterable[str]:
-        """Report texts that say nothing."""
         if self._by_references:
             if self._texts:
                 yield "either texts or references are looked for, not both"
@@ -115,7 +111,6 @@ class Contains(Scorer):
             yield "an empty text is contained in every answer"
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Paste the texts together."""
         texts = case.references if self._by_references else self._texts
         return [Probe(kind="stuffing", answer="\n".join(texts))]
 
@@ -148,7 +143,6 @@ class TokenF1(Scorer):
     fixed_marks: ClassVar[bool] = True
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Count the shared words."""
         if not ctx.references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
         answer = tokens_of(ctx.output)
@@ -157,7 +151,6 @@ class TokenF1(Scorer):
         return Score(points=best, out_of=1.0, reason=f"F1 {best:.2f} with {_or([reference])}")
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Offer each reference."""
         return [Probe(kind="reference", answer=reference) for reference in case.references]
 
 
@@ -180,7 +173,6 @@ class Matches(Scorer):
     full: bool = False
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Search the answer."""
         pattern = rf"\A(?:{self.pattern})\Z" if self.full else self.pattern
         span = find_pattern(ctx.output, pattern, ignore_case=self.ignore_case)
         reason = f"/{self.pattern}/ {'matches' if span else 'does not match'}"
@@ -188,12 +180,10 @@ class Matches(Scorer):
         return Score(points=float(span is not None), out_of=1.0, reason=reason, detail=detail)
 
     def problems(self) -> Iterable[str]:
-        """Report a pattern that does not compile."""
         if (problem := pattern_problem(self.pattern)) is not None:
             yield problem
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Make a text that matches."""
         try:
             return [Probe(kind="stuffing", answer=example_of(self.pattern))]
         except ValueError:
@@ -215,7 +205,6 @@ class Number(Scorer):
     tolerance: float = 1e-9
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Compare the last number, relative to its size."""
         last = last_number(ctx.output)
         if last is None:
             return Score(points=0.0, out_of=1.0, reason="the answer contains no number")
@@ -226,7 +215,6 @@ class Number(Scorer):
         return Score(points=float(hit), out_of=1.0, reason=reason, detail={"span": list(span)})
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Offer the number itself."""
         return [Probe(kind="reference", answer=repr(self.value))]
 
 

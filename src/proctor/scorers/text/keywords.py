@@ -96,7 +96,6 @@ class Keywords(Handled):
     post_handler: Handler | None = None
 
     def score(self, ctx: ScoreContext) -> Score:
-        """Look for every rule in the output."""
         statuses: list[str] = []
         rows = []
         total = 0.0
@@ -124,16 +123,13 @@ class Keywords(Handled):
         )
 
     def statuses(self, score: Score) -> list[str]:
-        """Return what became of each of them, as a function of the suite is told."""
         return [row["status"] for row in score.detail["rules"]]
 
     @property
     def full_marks(self) -> float:
-        """Return the sum of the weights that can be won."""
         return in_turn(rule.weight for rule in self._rules if not rule.neg)
 
     def problems(self) -> Iterable[str]:
-        """Report empty nodes, patterns that do not compile, conditions that cannot run."""
         if not self.rules:
             yield "no keywords are given"
         if self.post_handler is not None:
@@ -143,7 +139,6 @@ class Keywords(Handled):
                 yield f"keyword {number}: {problem}"
 
     def probes(self, case: Case) -> Iterable[Probe]:
-        """Paste together an example of everything this criterion looks for."""
         parts = []
         for rule in self._rules:
             if not rule.neg:
