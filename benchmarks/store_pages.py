@@ -34,8 +34,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
 from proctor.engine.run.summary_json import summary_json
-from proctor.store.document import encode
-from proctor.store.rows import ResultRow
+from proctor.store.rows import ResultRow, encode
 from proctor.store.store import Store
 
 NAMES = ("first", "second")

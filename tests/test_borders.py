@@ -49,7 +49,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "engine/run/run_sums.py": ({"json_bytes.loads"}, "a temporary database, written by this process"),
     "io/temporary_database.py": ({"sqlite3.connect"}, "a database of this process alone"),
     "io/redaction.py": ({"json_bytes.loads"}, REPLY),
-    "store/document.py": ({"json.loads", "orjson.loads"}, "rows of the store; who asks checks them"),
+    "store/rows.py": ({"json.loads", "orjson.loads"}, "rows of the store; who asks checks them"),
     "engine/transfer/proof.py": ({"json_bytes.loads"}, "one line that is read again, with all limits, after it"),
     "origins/arthur/rows.py": ({"csv.reader"}, "text that the border has read"),
     "formats/native/detection.py": ({"csv.reader"}, "the first 64 kB of a file"),

@@ -9,7 +9,7 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import StoreError
-from proctor.store.document import decode, encode, escape, unescape
+from proctor.store.rows import decode, encode, escape, unescape
 from proctor.store.store import Store
 
 AWKWARD = "NUL \x00, lone \ud83d and \udc00, escape \x10 \x100000, 漢字 😀 \u2028 '\"\\%"

@@ -11,7 +11,7 @@ from proctor.core.score import ValueStatus
 from proctor.core.suite import Case, Message, Spec, Suite
 from proctor.store import searching
 from proctor.store.listing import Cursor, Wanted
-from proctor.store.paired_listing import PairCursor, WantedPairs
+from proctor.store.pairs import PairCursor, WantedPairs
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
 

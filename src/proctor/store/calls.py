@@ -6,8 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from proctor.store.database import Database, among
-from proctor.store.document import decode, encode
-from proctor.store.rows import CallRow
+from proctor.store.rows import CallRow, decode, encode
 from proctor.store.schema import calls as call_table
 
 _DOCUMENTS = ("request", "response", "usage")

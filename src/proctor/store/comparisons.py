@@ -9,7 +9,7 @@ from sqlalchemy import func, or_, select
 from proctor.core.comparison import Comparison
 from proctor.core.encoding import comparison_from
 from proctor.store.database import CHUNK, Database
-from proctor.store.document import BROKEN, decode, encode
+from proctor.store.rows import BROKEN, decode, encode
 from proctor.store.schema import comparisons as table
 
 

@@ -1,6 +1,9 @@
-"""From the name of a store to a database at today's schema."""
+"""From the name of a store to a database at today's schema, with a secret of its own."""
 
+import hashlib
+import hmac
 import os
+import secrets
 import sqlite3
 from functools import partial
 from pathlib import Path
@@ -17,6 +20,7 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    insert,
     inspect,
     make_url,
     select,
@@ -25,10 +29,43 @@ from sqlalchemy.exc import ArgumentError
 
 from proctor.errors import StoreError
 from proctor.io.redaction import SECRETS
-from proctor.store.database import translated
+from proctor.store.database import OPTION, Database, StoreFile, translated
 from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
-from proctor.store.secret import draw_secret
-from proctor.store.store_file import OPTION, StoreFile
+from proctor.store.schema import store_settings as table
+
+_NAME = "secret"
+
+
+class Secret:
+    """The secret of a store, from which only it and its copies can derive keys."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def derive_key(self, purpose: str) -> bytes:
+        """Return the 32 bytes that this store has for a purpose; no purpose tells another's."""
+        return hmac.new(self._secret(), purpose.encode(), hashlib.sha256).digest()
+
+    def _secret(self) -> bytes:
+        query = select(table.c.value).where(table.c.name == _NAME)
+        row = self._database.fetch_first(query)
+        if row is None:
+            # Somebody emptied the table: whoever draws first has drawn for all.
+            self._database.execute_many(self._database.upsert(table), [new_secret()])
+            row = self._database.fetch_first(query)
+            assert row is not None
+        return bytes.fromhex(row.value)
+
+
+def draw_secret(connection: Connection) -> None:
+    """Give a new store its secret."""
+    connection.execute(insert(table), [new_secret()])
+
+
+def new_secret() -> dict[str, str]:
+    """Return the row of a secret that nobody else has."""
+    return {"name": _NAME, "value": secrets.token_hex(32)}
+
 
 VARIABLE = "PROCTOR_STORE"
 DEFAULT = Path(".proctor", "proctor.db")

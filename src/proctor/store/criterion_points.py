@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, cast, func, select
 from proctor.core.encoding import score_from
 from proctor.core.score import ScoreStatus
 from proctor.store.database import Database, chunks
-from proctor.store.document import BROKEN, decode
+from proctor.store.rows import BROKEN, decode
 from proctor.store.schema import run_results, run_scores, scores
 
 _MIXER, _MIXED = 2_654_435_761, 1 << 32

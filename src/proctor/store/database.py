@@ -1,30 +1,256 @@
-"""One database: transactions, inserts that keep what is there, errors that say how to go on.
+"""One database: its file, its transactions, inserts that keep what is there, errors with a fix.
 
 All repositories of a store share one: what they write inside ``batch()`` is one transaction.
 """
 
+import os
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    CursorResult,
     Engine,
     Executable,
     Select,
     Table,
     bindparam,
     delete,
+    event,
+    func,
+    select,
 )
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, SQLAlchemyError
 
-from proctor.errors import StoreError
+from proctor.errors import StoreError, StoreGone
 from proctor.io.batches import batched
-from proctor.store.store_file import file_of
-from proctor.store.transactions import Transaction, again, is_lost
+
+OPTION = "store_file"
+"""Under this name an engine holds its file."""
+JOURNAL = "-wal"
+
+Identity = tuple[int, int]
+"""The device and the number of a file, which no other file has while it is open."""
+
+
+@dataclass
+class StoreFile:
+    """A file that holds a store, known by its number."""
+
+    path: str
+    _opened: Identity | None = None
+
+    @classmethod
+    def named(cls, name: str) -> "StoreFile | None":
+        """Return the file of a name as SQLite takes it; none where the store is in memory."""
+        if not name.startswith("file:"):
+            return cls(os.path.abspath(name))
+        parts = urlsplit(name)
+        inside = not parts.path or "mode=memory" in parts.query or parts.path == ":memory:"
+        return None if inside else cls(os.path.abspath(unquote(parts.path)))
+
+    def watch(self, engine: Engine) -> None:
+        """Look after the file with every connection and every transaction of an engine."""
+        event.listen(engine, "do_connect", self._on_connecting)
+        event.listen(engine, "connect", self._on_connected)
+        event.listen(engine, "begin", self._on_begin)
+        event.listen(engine, "commit", self.check)
+
+    def is_there(self) -> bool:
+        """Tell whether the file is still the one that was opened."""
+        return self._opened is None or _identity(self.path) == self._opened
+
+    def check(self, connection: Connection) -> None:
+        """Raise a StoreGone where what a connection writes to lies no longer at its path."""
+        self._compare(self.path, self._opened)
+        self._compare(self.path + JOURNAL, connection.info.get(JOURNAL))
+
+    def _on_connecting(self, *_args: Any) -> None:
+        """Open no other file in its place, and make none."""
+        self._compare(self.path, self._opened)
+
+    def _on_connected(self, connection: Any, record: Any) -> None:
+        """Remember which file it is; the first read opens the journal."""
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        if self._opened is None:
+            self._opened = _identity(self.path)
+        self._compare(self.path, self._opened)
+        record.info[JOURNAL] = _identity(self.path + JOURNAL)
+
+    def _on_begin(self, connection: Connection) -> None:
+        self.check(connection)
+        if connection.info.get(JOURNAL) is None:
+            connection.info[JOURNAL] = _identity(self.path + JOURNAL)
+
+    def _compare(self, path: str, expected: Identity | None) -> None:
+        if expected is None or (current := _identity(path)) == expected:
+            return
+        what = "deleted" if current is None else "replaced by another file"
+        lost = "" if path == self.path else ", and what was written last is lost with it"
+        raise StoreGone(
+            f"{path} was {what} while it was in use{lost} (fix: put it back from a copy, or start"
+            " the same command again: it begins a new store, and asks anew what was not kept)"
+        )
+
+
+def file_of(engine: Engine) -> StoreFile | None:
+    """Return the file of an engine's store; none where there is none."""
+    file: StoreFile | None = engine.get_execution_options().get(OPTION)
+    return file
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+Rows = Sequence[Mapping[str, Any]] | Mapping[str, Any]
+Result = TypeVar("Result")
+
+PAUSES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
+"""Seconds to wait before each try to get a lost connection back."""
+MOST_ROWS = 20_000
+"""How many rows a transaction may have to be made again; a longer one fails as a whole."""
+LOCK_SECONDS = 30
+_WRITERS, _RUNS = 7461_0002, 7461_0003
+_LOST = ("57P01", "57P02", "57P03", "57P05", "25P03")
+"""Told to end by its administrator, crashed, starting up, idle for too long."""
+
+
+def is_lost(error: Exception) -> bool:
+    """Tell whether a server cannot be reached any more, as opposed to having refused something."""
+    if not isinstance(error, DBAPIError) or error.orig is None:
+        return False
+    if type(error.orig).__module__.startswith("sqlite3"):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return state in _LOST or state.startswith("08")
+    return error.connection_invalidated or _unreachable(error)
+
+
+def _unreachable(error: DBAPIError) -> bool:
+    """Tell whether no connection could be made, which psycopg says without a code."""
+    return isinstance(error, InterfaceError) or type(error.orig).__name__ == "OperationalError"
+
+
+def again(work: Callable[[], Result]) -> Result:
+    """Do some work that reads, once more from its beginning where the connection breaks."""
+    for pause in PAUSES:
+        try:
+            return work()
+        except DBAPIError as error:
+            if not is_lost(error):
+                raise
+        time.sleep(pause)
+    return work()
+
+
+def run_lock(run_id: str) -> Any:
+    """Return what the database locks for whoever works at a run; stores in it are kept apart."""
+    own = func.hashtext(func.current_schema().concat(bindparam(None, run_id)))
+    return func.pg_try_advisory_lock(_RUNS, own)
+
+
+class Transaction:
+    """An open transaction, with what was written in it, to write that again where it is lost.
+
+    All writes are such that made twice they leave what they leave made once, except where
+    ``repeatable`` says no.
+    """
+
+    def __init__(
+        self, engine: Engine, *, lock: str = "", repeatable: bool = True, restored: Any = None
+    ) -> None:
+        self._engine = engine
+        self._remote = engine.dialect.name == "postgresql"
+        self._lock = lock
+        self._restored: Callable[[], None] | None = restored
+        self._written: list[tuple[Executable, Rows | None]] | None = None
+        if self._remote and repeatable:
+            self._written = []
+        self._rows = 0
+        self.connection: Connection = again(self._begun)
+
+    def execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
+        """Run a statement, for all rows where there are some."""
+        if self._written is not None and not getattr(statement, "is_select", False):
+            self._rows += len(rows) if rows is not None else 1
+            self._written = None if self._rows > MOST_ROWS else self._written
+            if self._written is not None:
+                self._written.append((statement, rows))
+        try:
+            return self.connection.execute(statement, rows)
+        except DBAPIError as error:
+            result = self._again(error)
+        if result is not None and not getattr(statement, "is_select", False):
+            return result
+        return self.connection.execute(statement, rows)
+
+    def scalar(self, query: Executable) -> Any:
+        """Return the first value that a query finds."""
+        return self.execute(query).scalar()
+
+    def commit(self) -> None:
+        """Make everything last."""
+        try:
+            self.connection.commit()
+        except DBAPIError as error:
+            # Whether it was made to last nobody knows; made twice it is the same.
+            self._again(error)
+            self.connection.commit()
+        if (file := file_of(self._engine)) is not None:
+            file.check(self.connection)
+        self.connection.close()
+
+    def abandon(self) -> None:
+        """Let nothing of it last."""
+        self.connection.close()
+
+    def _begun(self) -> Connection:
+        connection = self._engine.connect()
+        try:
+            if self._remote:
+                # Writers wait for each other here, where they hold nothing that others wait for.
+                own = func.hashtext(func.current_schema().concat(bindparam(None, self._lock)))
+                wait = func.set_config("lock_timeout", f"{LOCK_SECONDS}s", True)
+                connection.execute(select(wait, func.pg_advisory_xact_lock(_WRITERS, own)))
+            else:
+                connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _again(self, error: DBAPIError) -> CursorResult[Any] | None:
+        """Open another connection and write there what was written, or raise the error."""
+        if self._written is None or not is_lost(error):
+            raise error
+        written = self._written
+
+        def work() -> CursorResult[Any] | None:
+            self.connection.close()
+            self.connection = self._begun()
+            result: CursorResult[Any] | None = None
+            for statement, rows in written:
+                result = self.connection.execute(statement, rows)
+            return result
+
+        result = again(work)
+        if self._restored is not None:
+            self._restored()
+        return result
+
 
 CHUNK = 500
 """How many rows go into one statement, and how many keys are asked for at once."""

@@ -7,8 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
-from proctor.store.database import Database, translated
-from proctor.store.transactions import again, is_lost, run_lock
+from proctor.store.database import Database, again, is_lost, run_lock, translated
 
 
 class RunLocks:

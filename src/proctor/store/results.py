@@ -1,17 +1,17 @@
-"""What each case of a run came to."""
+"""Numbers of a run: what each case came to, and the summary of all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import isnan
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 
 from proctor.core.score import ValueStatus
+from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
-from proctor.store.document import BROKEN, encode, read_tags, tags_of
-from proctor.store.rows import ResultRow
-from proctor.store.schema import run_results, run_tags
-from proctor.store.searching import forget_texts
+from proctor.store.rows import BROKEN, ResultRow, decode_object, encode, read_tags, tags_of
+from proctor.store.runs import forget_texts
+from proctor.store.schema import run_results, run_tags, summaries
 
 
 class Results:
@@ -114,3 +114,27 @@ def row_of(row: Any) -> ResultRow:
     except BROKEN:
         broken, tags = True, {}
     return ResultRow(**{**row._mapping, "status": status, "tags": tags, "broken": broken})
+
+
+class Summaries:
+    """The numbers of runs, one document each."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
+        """Store the numbers of a run, or replace them."""
+        row = {"run_id": run_id, "document": encode(summary_json)}
+        self._database.execute_many(self._database.upsert(summaries, replace=("document",)), [row])
+
+    def get(self, run_id: str) -> dict[str, Json] | None:
+        """Return the numbers of a run: none where it has not come so far, nothing if damaged."""
+        row = self._database.fetch_first(
+            select(summaries.c.document).where(summaries.c.run_id == run_id)
+        )
+        if row is None:
+            return None
+        try:
+            return decode_object(row.document)
+        except BROKEN:
+            return {}

@@ -1,21 +1,25 @@
-"""Runs in the store: saved, found by the ways people refer to them, deleted."""
+"""Runs in the store: saved, found by the ways people refer to them, at work, deleted."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from threading import Event, Thread
 from typing import Any
 
-from sqlalchemy import Column, Table, and_, delete, exists, func, select
+from sqlalchemy import Column, Double, Executable, Table, and_, delete, exists, func, select, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from proctor.core.encoding import spec_from
 from proctor.core.run import Run, RunStatus
 from proctor.core.signature import Signature
 from proctor.core.suite import Json, Spec
-from proctor.errors import StoreError
-from proctor.store.clock import DatabaseTime, patience, sign_of_life
-from proctor.store.database import Database, chunks
-from proctor.store.document import BROKEN, decode, decode_object, encode
+from proctor.errors import StoreError, UsageError
+from proctor.store.database import Database, Transaction, chunks
+from proctor.store.rows import BROKEN, decode, decode_object, encode
 from proctor.store.schema import (
     attempt_files,
     attempts,
@@ -27,15 +31,62 @@ from proctor.store.schema import (
     run_results,
     run_scores,
     run_tags,
+    runs,
     scores,
+    searched,
     suite_cases,
     suites,
     summaries,
 )
 from proctor.store.schema import runs as run_table
-from proctor.store.searching import forget_texts
-from proctor.store.transactions import Transaction
 from proctor.suggestions import LOOSELY, did_you_mean, similar
+
+BEAT = 10.0
+"""Seconds between two signs of life of a run."""
+MISSED = 3
+"""How many of them may be missed before the run counts as interrupted."""
+VARIABLE = "PROCTOR_BEAT"
+
+
+class DatabaseTime(FunctionElement[float]):
+    """The present time in seconds since 1970, told by the database."""
+
+    type = Double()
+    inherit_cache = True
+
+
+@compiles(DatabaseTime, "sqlite")
+def _in_sqlite(*_: Any, **__: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(DatabaseTime, "postgresql")
+def _in_postgresql(*_: Any, **__: Any) -> str:
+    return "extract(epoch FROM clock_timestamp())::double precision"
+
+
+def sign_of_life(run_id: str, silence: float) -> Executable:
+    """Return the statement that gives a run so many seconds until the next sign of life."""
+    until = DatabaseTime() + silence
+    return update(runs).where(runs.c.id == run_id).values(alive_until=until)
+
+
+def patience() -> float:
+    """Return after how many seconds of silence a run counts as interrupted."""
+    return MISSED * beat_seconds()
+
+
+def beat_seconds() -> float:
+    """Return how many seconds lie between two signs of life."""
+    text = os.environ.get(VARIABLE, "")
+    try:
+        seconds = float(text) if text else BEAT
+    except ValueError:
+        seconds = 0.0
+    if not 0.01 <= seconds <= 3600:
+        raise UsageError(f"{VARIABLE} is a number of seconds from 0.01 to 3600, not {text[:40]!r}")
+    return seconds
+
 
 SHORTEST_PREFIX = 4
 _REMEMBERED = 1000
@@ -301,3 +352,93 @@ def _delete_unshared(
     mine = select(link).where(table.c[owned] == owner)
     shared = exists().where(other.c[link.name] == content.c.key, other.c[owned] != owner)
     connection.execute(delete(content).where(content.c.key.in_(mine), ~shared))
+
+
+class Liveness:
+    """The runs that this process works at, alive by the database's clock."""
+
+    def __init__(self, database: Database, runs: Runs) -> None:
+        self._database = database
+        self._runs = runs
+        self._awaited: dict[str, Callable[[], None]] = {}
+        """Runs that have no work yet: what stores them once they do."""
+        self._alive: dict[str, float] = {}
+        """Runs at work in this process: after how many seconds of silence they are given up."""
+        self._ended = Event()
+        self._pulse: Thread | None = None
+
+    def await_work(self, run: Run, put_suite: Callable[[], object]) -> None:
+        """Store a run, and its suite before it, together with its first work."""
+
+        def begin() -> None:
+            put_suite()
+            self._runs.save(run)
+
+        self._awaited[run.id] = begin
+
+    def begin(self, run_id: str) -> None:
+        """Store a run that waits for its first work: it is being done now."""
+        if (begin := self._awaited.pop(run_id, None)) is None:
+            return
+        with self._database.write():
+            begin()
+        self._alive[run_id] = patience()
+        if self._pulse is None:
+            self._ended = Event()
+            self._pulse = Thread(target=self._beat, args=(self._ended,), daemon=True)
+            self._pulse.start()
+
+    def note(self, run: Run, put_suite: Callable[[], object]) -> None:
+        """Store what has become of a run, or keep it in mind where it has no work yet."""
+        if run.id in self._awaited:
+            self.await_work(run, put_suite)
+        else:
+            self._runs.save(run)
+
+    def allow_silence(self, run_id: str, seconds: float) -> None:
+        """Let a run be silent for longer from now on: it will write for a long time at once."""
+        if run_id in self._alive:
+            self._alive[run_id] = patience() + seconds
+            self._put_signs_of_life()
+
+    def leave(self, run_id: str, status: RunStatus = RunStatus.INTERRUPTED) -> bool:
+        """Say that this process works at a run no more; one that has not ended gets a status.
+
+        False where nothing of it was stored here.
+        """
+        self._awaited.pop(run_id, None)
+        if self._alive.pop(run_id, None) is None:
+            return False
+        if not self._alive and self._pulse is not None:
+            self._ended.set()
+            self._pulse.join()
+            self._pulse = None
+        table = run_table.c
+        running = (table.id == run_id, table.status == RunStatus.RUNNING.value)
+        with self._database.write() as connection:
+            connection.execute(update(run_table).where(*running).values(status=status.value))
+        return True
+
+    def close(self) -> None:
+        """Let go of the runs."""
+        # Where another thread was stopped in mid-transaction, silence tells it soon enough.
+        if not self._database.in_transaction:
+            for run_id in list(self._alive):
+                self.leave(run_id)
+        self._ended.set()
+
+    def _beat(self, ended: Event) -> None:
+        while not ended.wait(beat_seconds()):
+            self._put_signs_of_life()
+
+    def _put_signs_of_life(self) -> None:
+        """Say that the runs are alive, on a connection of its own; the next one makes up for it."""
+        with suppress(SQLAlchemyError, StoreError), self._database.writer.begin() as connection:
+            for run_id, silence in list(self._alive.items()):
+                connection.execute(sign_of_life(run_id, silence))
+
+
+def forget_texts(connection: Transaction, run_id: str) -> None:
+    """Leave what is indexed of a run behind: it is no longer what the run says."""
+    mine = searched.c.run_id == run_id
+    connection.execute(update(searched).where(mine).values(run_id="", whole=0))

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
-from proctor.store.document import AnyNumber, AnyText, AnyWhole
+from proctor.store.rows import AnyNumber, AnyText, AnyWhole
 
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """The migrations in their order; a store at the last one needs none."""

@@ -7,7 +7,7 @@ from sqlalchemy import func, or_, select
 from proctor.core.encoding import score_from
 from proctor.core.score import Score, ScoreStatus
 from proctor.store.database import Database
-from proctor.store.document import BROKEN, decode, encode, readable
+from proctor.store.rows import BROKEN, decode, encode, readable
 from proctor.store.schema import run_scores
 from proctor.store.schema import scores as score_table
 

@@ -28,8 +28,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from proctor.errors import StoreError
-from proctor.store.database import Database
-from proctor.store.document import BROKEN, decode, escape, tags_of
+from proctor.store.database import Database, Transaction
+from proctor.store.rows import BROKEN, decode, escape, tags_of
 from proctor.store.schema import (
     attempts,
     cases,
@@ -39,7 +39,6 @@ from proctor.store.schema import (
     searched,
     suite_cases,
 )
-from proctor.store.transactions import Transaction
 
 SHORTEST = 3
 """How many characters a search in texts must have: the index knows them by threes."""
@@ -279,12 +278,6 @@ class Search:
                 contents = []
             by_place.setdefault(place, []).extend(contents)
         return by_place
-
-
-def forget_texts(connection: Transaction, run_id: str) -> None:
-    """Leave what is indexed of a run behind: it is no longer what the run says."""
-    mine = searched.c.run_id == run_id
-    connection.execute(update(searched).where(mine).values(run_id="", whole=0))
 
 
 def _next_number(connection: Transaction) -> int:

@@ -5,28 +5,23 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from proctor.store.attempts import Attempts
-from proctor.store.calls import Calls
-from proctor.store.connect import open_engine
+from proctor.store.attempts import Attempts, Files
+from proctor.store.connect import Secret, open_engine
 from proctor.store.database import Database
-from proctor.store.liveness import Liveness
 from proctor.store.locks import RunLocks
-from proctor.store.results import Results
-from proctor.store.runs import Runs
+from proctor.store.results import Results, Summaries
+from proctor.store.runs import Liveness, Runs
 from proctor.store.scores import Scores
-from proctor.store.searching import Search
-from proctor.store.secret import Secret
 from proctor.store.suites import Suites
-from proctor.store.summaries import Summaries
 
 if TYPE_CHECKING:
+    from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
-    from proctor.store.files import Files
     from proctor.store.labels import Labels
     from proctor.store.listing import Listing
-    from proctor.store.paired_listing import PairedListing
-    from proctor.store.pairs import Pairs
+    from proctor.store.pairs import PairedListing, Pairs
+    from proctor.store.searching import Search
 
 
 class Store:
@@ -45,22 +40,28 @@ class Store:
         self.liveness = Liveness(database, self.runs)
         self.locks = RunLocks(database)
         # What comes of a run.
-        self.calls = Calls(database)
         self.scores = Scores(database)
         self.attempts = Attempts(database, self.runs, self.liveness, self.scores)
         self.results = Results(database)
         self.summaries = Summaries(database)
-        self.search = Search(database)
         self.secret = Secret(database)
+        self.files = Files(database)
 
     # What few commands need is loaded by those alone.
 
     @cached_property
-    def files(self) -> "Files":
-        """Contents of the files of agents."""
-        from proctor.store.files import Files
+    def calls(self) -> "Calls":
+        """Calls of models, by the key of the request."""
+        from proctor.store.calls import Calls
 
-        return Files(self.database)
+        return Calls(self.database)
+
+    @cached_property
+    def search(self) -> "Search":
+        """Search in what was asked and answered."""
+        from proctor.store.searching import Search
+
+        return Search(self.database)
 
     @cached_property
     def labels(self) -> "Labels":
@@ -93,7 +94,7 @@ class Store:
     @cached_property
     def paired_listing(self) -> "PairedListing":
         """The cases of two runs, filtered and sorted."""
-        from proctor.store.paired_listing import PairedListing
+        from proctor.store.pairs import PairedListing
 
         return PairedListing(self.database, self.search, self.listing)
 

@@ -11,8 +11,7 @@ from proctor.core.encoding import case_from, suite_from
 from proctor.core.suite import Case, Message, Suite
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
-from proctor.store.document import BROKEN, decode_object, encode
-from proctor.store.rows import SuiteRow
+from proctor.store.rows import BROKEN, SuiteRow, decode_object, encode
 from proctor.store.runs import LATEST
 from proctor.store.schema import cases as case_table
 from proctor.store.schema import suite_cases

@@ -24,8 +24,7 @@ from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.stats.paired import Method, Paired, PairedCases, holm
-from proctor.store.paired_listing import PairCursor, WantedPairs
-from proctor.store.pairs import Change
+from proctor.store.pairs import Change, PairCursor, WantedPairs
 from proctor.store.rows import PairedRow, StoredPair
 from proctor.store.store import Store
 

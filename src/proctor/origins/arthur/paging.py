@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, func, literal, or_, select
 
 from proctor.core.run import Run
-from proctor.store.document import BROKEN, decode_object, encode
-from proctor.store.rows import LinkedCase, SuiteRow
+from proctor.store.rows import BROKEN, LinkedCase, SuiteRow, decode_object, encode
 from proctor.store.schema import run_results, summaries
 from proctor.store.schema import runs as run_table
 from proctor.store.schema import suites as suite_table

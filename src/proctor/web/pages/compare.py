@@ -20,8 +20,7 @@ from proctor.engine.compare.compatibility import Side
 from proctor.engine.compare.results import KINDS, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
-from proctor.store.paired_listing import PairCursor, WantedPairs
-from proctor.store.pairs import Change
+from proctor.store.pairs import Change, PairCursor, WantedPairs
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole

@@ -5,7 +5,7 @@ from alembic import op
 
 from proctor.core.encoding import attempt_from
 from proctor.core.fingerprint import answer_key
-from proctor.store.document import decode
+from proctor.store.rows import decode
 from proctor.store.suites import read_case
 
 revision = "0007"
