@@ -37,15 +37,15 @@ def agent_settings(options: dict[str, Any]) -> tuple[Spec | None, tuple[str, ...
         if more:
             raise click.UsageError("--agent-option says more about an --agent, and there is none")
         return None, ()
-    given: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     if text.endswith((".yaml", ".yml")):
-        text, given = _described(Path(text))
-    given |= {name: _value(value) for name, value in (_pair(item) for item in more)}
+        text, params = _described(Path(text))
+    params |= {name: _value(value) for name, value in (_pair(item) for item in more)}
     spec = parse_agent(text)
     if spec is not None:
-        return Spec(name=spec.name, params={**spec.params, **given}), ()
-    if given:
-        raise click.UsageError(f"{text!r} is a model: it has no option {', '.join(given)}")
+        return Spec(name=spec.name, params={**spec.params, **params}), ()
+    if params:
+        raise click.UsageError(f"{text!r} is a model: it has no option {', '.join(params)}")
     return None, (text,)
 
 
@@ -53,15 +53,15 @@ def _described(path: Path) -> tuple[str, dict[str, Any]]:
     """Read a YAML file with an agent's name under ``agent`` and its parameters beside it."""
     from proctor.io.yaml_files import read_yaml
 
-    made = read_yaml(path).data
-    if not isinstance(made, dict) or not isinstance(made.get("agent"), str):
+    fields = read_yaml(path).data
+    if not isinstance(fields, dict) or not isinstance(fields.get("agent"), str):
         raise click.UsageError(f"{path} describes no agent: it wants a line such as agent: exec:…")
-    return made.pop("agent"), made
+    return fields.pop("agent"), fields
 
 
 def _pair(text: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found or not name.strip():
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
         raise click.UsageError("--agent-option wants NAME=VALUE, as in timeout=120")
     return name.strip(), value
 

@@ -136,7 +136,7 @@ def _prompt(path: Path | None) -> Any:
         return None
     from proctor.io.text_files import read_json
 
-    found = read_json(path).data
-    if not isinstance(found, dict):
+    prompt = read_json(path).data
+    if not isinstance(prompt, dict):
         raise click.UsageError(f"{path} is not a battle prompt: it holds no JSON object")
-    return found
+    return prompt

@@ -48,12 +48,12 @@ def charts(runs: tuple[str, ...], **options: Any) -> int:
         tell_which(store, runs)
         views = [view_of(store, reference) for reference in dict.fromkeys(runs)]
         battles = battles_of(store, [view.run.id for view in views]) if len(views) > 1 else []
-        made = charts_of(views, battles, by=options["by"])
+        drawn_charts = charts_of(views, battles, by=options["by"])
     written = write_charts(
-        made, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
+        drawn_charts, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
     )
     if options["as_json"]:
-        shown = [{"name": chart.name, "title": chart.title} for chart in made]
+        shown = [{"name": chart.name, "title": chart.title} for chart in drawn_charts]
         print_json({"charts": shown, "files": [str(path) for path in written]})
     else:
         for path in written:

@@ -42,11 +42,13 @@ def check(**options: Any) -> int:
     settings = suite_settings(options)
     name = str(settings.path)
     try:
-        found = [_checked(reading, settings, deep) for reading in read_suite.read_each(settings)]
+        checked_suites = [
+            _checked(reading, settings, deep) for reading in read_suite.read_each(settings)
+        ]
     except SuiteError as error:
         problems = [*error.problems, *_further(error.rest, settings)]
-        found = [({"suite": name, "cases": 0}, problems)]
-    wrong = [p for _, problems in found for p in problems if p.severity == "error"]
+        checked_suites = [({"suite": name, "cases": 0}, problems)]
+    wrong = [p for _, problems in checked_suites for p in problems if p.severity == "error"]
     if as_json:
         shown = [
             {
@@ -54,14 +56,14 @@ def check(**options: Any) -> int:
                 "counts": _counts(problems),
                 "problems": [problem_json(problem) for problem in problems],
             }
-            for summary, problems in found
+            for summary, problems in checked_suites
         ]
         print_json(shown[0] if len(shown) == 1 else {"suites": shown})
         return 2 if wrong else 0
-    told: list[Problem] = []
-    for summary, problems in found:
-        say_problems(problem for problem in problems if problem not in told)
-        told += problems
+    printed: list[Problem] = []
+    for summary, problems in checked_suites:
+        say_problems(problem for problem in problems if problem not in printed)
+        printed += problems
         numbers = ", ".join(
             f"{n} {kind}{'s' * (n != 1)}"
             for kind, n in _counts(problems).items()

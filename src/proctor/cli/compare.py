@@ -87,11 +87,13 @@ def _print_json(store: "Store", compared: "Compared", missed: list[str], *, case
         return
     click.echo(head.removesuffix("\n}") + ',\n  "cases": [', nl=False)
     empty = True
-    for found in compared.contrasts:
-        sides = {"runs": [found.first.run.id, found.second.run.id]}
-        for made in map(pair_objects, ([p] for p in case_pairs(store, found.first, found.second))):
+    for contrast in compared.contrasts:
+        sides = {"runs": [contrast.first.run.id, contrast.second.run.id]}
+        for pair_object in map(
+            pair_objects, ([p] for p in case_pairs(store, contrast.first, contrast.second))
+        ):
             click.echo("\n    " if empty else ",\n    ", nl=False)
-            click.echo(_dumps({**sides, **made[0]}).replace("\n", "\n    "), nl=False)
+            click.echo(_dumps({**sides, **pair_object[0]}).replace("\n", "\n    "), nl=False)
             empty = False
     click.echo("]\n}" if empty else "\n  ]\n}")
 
@@ -154,19 +156,19 @@ def _table(contrast: "Contrast", by: Sequence[str]) -> str:
 def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
     from proctor.engine.compare.wording import p_text, points
 
-    found = group.paired
-    ends = found.interval
+    paired = group.paired
+    ends = paired.interval
     return (
         _line(name),
-        _percent(found.first),
-        _percent(found.second),
-        "–" if found.difference is None else points(found.difference),
+        _percent(paired.first),
+        _percent(paired.second),
+        "–" if paired.difference is None else points(paired.difference),
         "–" if ends is None else f"{points(ends[0])} to {points(ends[1])}",
         p_text(group.adjusted_p).removeprefix("p ").removeprefix("= "),
-        "–" if found.effect is None else f"{found.effect:.2f}".replace("-", "−"),
-        str(found.better),
-        str(found.worse),
-        str(found.n),
+        "–" if paired.effect is None else f"{paired.effect:.2f}".replace("-", "−"),
+        str(paired.better),
+        str(paired.worse),
+        str(paired.n),
     )
 
 

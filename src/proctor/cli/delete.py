@@ -23,11 +23,11 @@ def delete(run: str, yes: bool, store: str | None, as_json: bool) -> None:
 
     with Store.open(store, create=False) as opened:
         tell_which(opened, [run])
-        found = opened.runs.get(run)
+        stored_run = opened.runs.get(run)
         if not yes and not as_json:
-            click.confirm(f"Delete the run {found.name!r} ({found.id})?", abort=True)
-        opened.runs.delete(found.id)
+            click.confirm(f"Delete the run {stored_run.name!r} ({stored_run.id})?", abort=True)
+        opened.runs.delete(stored_run.id)
     if as_json:
-        print_json({"deleted": {"id": found.id, "name": found.name}})
+        print_json({"deleted": {"id": stored_run.id, "name": stored_run.name}})
     else:
-        click.echo(f"deleted {found.name} ({found.id})")
+        click.echo(f"deleted {stored_run.name} ({stored_run.id})")

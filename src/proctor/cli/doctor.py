@@ -59,13 +59,15 @@ def doctor(sandbox: str, store: str | None, as_json: bool) -> int:
     return 0 if all(row["ok"] or row["optional"] for row in rows) else 2
 
 
-def _row(what: str, ok: bool, found: str, fix: str = "", optional: bool = False) -> dict[str, Any]:
-    return {"what": what, "ok": ok, "found": found, "fix": fix, "optional": optional}
+def _row(
+    what: str, ok: bool, finding: str, fix: str = "", optional: bool = False
+) -> dict[str, Any]:
+    return {"what": what, "ok": ok, "found": finding, "fix": fix, "optional": optional}
 
 
 def _python() -> dict[str, Any]:
-    found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    return _row("Python", sys.version_info >= (3, 11), found, "install Python 3.11 or newer")
+    version = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    return _row("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
 
 
 def _cores() -> dict[str, Any]:
@@ -94,8 +96,8 @@ def _installed(
             missing.append(name)
     if missing:
         are = "is" if len(missing) == 1 else "are"
-        found = f"{' and '.join(missing)} {are} not installed"
-        return _row(use, False, found, fix, optional)
+        missing_text = f"{' and '.join(missing)} {are} not installed"
+        return _row(use, False, missing_text, fix, optional)
     return _row(use, True, ", ".join(there), fix, optional)
 
 
@@ -123,8 +125,8 @@ def _sandbox(name: str) -> list[dict[str, Any]]:
     if problems := list(sandbox.problems()):
         return [_row(f"sandbox {name}", False, problems[0], optional=True)]
     if not sandbox.safe:
-        found = "no boundary: programs can read and change whatever you can"
-        return [_row(f"sandbox {name}", False, found, optional=True)]
+        warning = "no boundary: programs can read and change whatever you can"
+        return [_row(f"sandbox {name}", False, warning, optional=True)]
 
     async def tried() -> list[SelftestResult]:
         try:

@@ -55,17 +55,17 @@ def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json:
     from proctor.cli.store import read_key
     from proctor.engine.transfer.export_import import read_runs
 
-    found = read_runs(store, file, own=own, key=None if key is None else read_key(key))
-    for notice in found.notices:
+    imported = read_runs(store, file, own=own, key=None if key is None else read_key(key))
+    for notice in imported.notices:
         click.echo(notice, err=True)
     if as_json:
         runs = [
             {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
-            for view in found.views
+            for view in imported.views
         ]
-        print_json({"run": runs[0], "runs": runs, "notices": list(found.notices)})
+        print_json({"run": runs[0], "runs": runs, "notices": list(imported.notices)})
         return
-    for view in found.views:
+    for view in imported.views:
         done = "imported" if view.run.imported else "took back"
         click.echo(f"{done} {view.run.name} ({view.run.id})")
 
@@ -74,18 +74,18 @@ def _from_folder(store: "Store", folder: Path, as_json: bool) -> None:
     from proctor.cli.output import print_json
     from proctor.engine.transfer.export_import import read_folder
 
-    found = read_folder(store, folder)
+    imported = read_folder(store, folder)
     if as_json:
         rows = [
             {"id": view.run.id, "name": view.run.name, "suite": suite, "imported": True}
-            for suite, views, _ in found
+            for suite, views, _ in imported
             for view in views
         ]
-        there = sum(count for _, _, count in found)
-        print_json({"suites": [suite for suite, _, _ in found], "runs": rows, "there": there})
+        there = sum(count for _, _, count in imported)
+        print_json({"suites": [suite for suite, _, _ in imported], "runs": rows, "there": there})
         return
-    for suite, views, there in found:
-        known = f", {there} there already" if there else ""
-        click.echo(f"imported {suite}: {len(views)} run{'' if len(views) == 1 else 's'}{known}")
+    for suite, views, there in imported:
+        skipped = f", {there} there already" if there else ""
+        click.echo(f"imported {suite}: {len(views)} run{'' if len(views) == 1 else 's'}{skipped}")
         for view in views:
             click.echo(f"  {view.run.name} ({view.run.id})")

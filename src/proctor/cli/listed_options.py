@@ -16,17 +16,19 @@ class ListedOptions(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write such an option before each of its values, and every option in full."""
         options = [param for param in self.params if isinstance(param, click.Option)]
-        known = {name: param for param in options for name in (*param.opts, *param.secondary_opts)}
+        option_by_name = {
+            name: param for param in options for name in (*param.opts, *param.secondary_opts)
+        }
         arguments = sum(isinstance(param, click.Argument) for param in self.params)
-        listed = {name for name, param in known.items() if _takes_several(param)}
-        single = {name for name, param in known.items() if not param.is_flag} - listed
+        listed = {name for name, param in option_by_name.items() if _takes_several(param)}
+        single = {name for name, param in option_by_name.items() if not param.is_flag} - listed
         words = _Words(listed, single)
         for place, arg in enumerate(args):
             if arg == "--":
                 words.plain += args[place:]
                 words.arguments += len(args) - place - 1
                 break
-            words.take(_in_full(arg, known))
+            words.take(_in_full(arg, option_by_name))
         return super().parse_args(ctx, words.spelt(arguments))
 
 
@@ -34,12 +36,12 @@ def _takes_several(param: click.Option) -> bool:
     return param.multiple and (param.metavar or "").endswith("...")
 
 
-def _in_full(arg: str, known: Collection[str]) -> str:
+def _in_full(arg: str, option_names: Collection[str]) -> str:
     """Return an option that was shortened in full, where only one begins so."""
     name, equals, value = arg.partition("=")
-    if not name.startswith("--") or name in known or name == "--help":
+    if not name.startswith("--") or name in option_names or name == "--help":
         return arg
-    begun = [option for option in known if option.startswith(name)]
+    begun = [option for option in option_names if option.startswith(name)]
     return f"{begun[0]}{equals}{value}" if len(begun) == 1 else arg
 
 
@@ -72,8 +74,8 @@ class _Words:
         """Return all words, each value of a list after its option."""
         lacking = max(0, arguments - self.arguments)
         values = self.lists[-1][1] if self.lists else []
-        kept = max(0, len(values) - lacking)
-        given_back, values[kept:] = values[kept:], []
+        taken = max(0, len(values) - lacking)
+        given_back, values[taken:] = values[taken:], []
         named = [part for name, words in self.lists for word in words for part in (name, word)]
         return [*named, *self.plain, *given_back]
 

@@ -95,8 +95,8 @@ def cli() -> None:
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     forget_working_directory()
-    given = sys.argv[1:] if args is None else args
-    code = _run(given)
+    arguments = sys.argv[1:] if args is None else args
+    code = _run(arguments)
     if code == STOPPED and any(thread.name == WORKING for thread in threading.enumerate()):
         # Something would not be interrupted. Whatever it does is undone, or will be done again.
         sys.stdout.flush()
@@ -150,11 +150,11 @@ def _say(error: Exception, *, as_json: bool) -> None:
         return
     import json
 
-    found = error.problems if isinstance(error, SuiteError) else []
+    problems = error.problems if isinstance(error, SuiteError) else []
     shown = {
         "kind": type(error).__name__,
         "message": str(error),
-        "problems": [problem_json(problem) for problem in found],
+        "problems": [problem_json(problem) for problem in problems],
     }
     text = json.dumps({"error": shown}, ensure_ascii=False, indent=2)
     click.echo(redact(without_user_info(text)))

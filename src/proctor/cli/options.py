@@ -36,12 +36,12 @@ class ShareType(click.ParamType[float]):
         """Read the share."""
         text = str(value).strip()
         try:
-            found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
-            found = -1.0
-        if not 0 <= found <= 1:
+            share = -1.0
+        if not 0 <= share <= 1:
             self.fail(f"{text!r} is no share (fix: write 0% to 100%, or 0 to 1)", param, ctx)
-        return found
+        return share
 
 
 def store_option(command: Command) -> Command:
@@ -310,18 +310,18 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
 def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
     """Take the settings of dialects out of a command's options; written ones go last."""
     names = ("max_turns", *(setting for _, setting, _, _ in origin_tables.flags()))
-    found = {name: options.pop(name, None) for name in names}
-    made = {
+    values = {name: options.pop(name, None) for name in names}
+    settings = {
         name: str(int(value) if isinstance(value, bool) else value)
-        for name, value in found.items()
+        for name, value in values.items()
         if value is not None
     }
     for text in options.pop("dialect_options", ()):
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise click.UsageError(f"--dialect-option {text!r} is not of the form NAME=VALUE")
-        made[name.strip()] = value
-    return made
+        settings[name.strip()] = value
+    return settings
 
 
 def sandbox_spec(text: str) -> Spec:
@@ -333,19 +333,19 @@ def sandbox_spec(text: str) -> Spec:
 def executor_spec(text: str, workers: int | None) -> Spec:
     """Read ``ray:ADDRESS`` and the like."""
     name, _, address = text.partition(":")
-    given = {"address": address, "workers": workers}
-    return Spec(name=name, params={key: value for key, value in given.items() if value})
+    params = {"address": address, "workers": workers}
+    return Spec(name=name, params={key: value for key, value in params.items() if value})
 
 
 def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     """Take the settings out of a command's options; several models make a run each."""
     executor = executor_spec(options.pop("executor", "local"), options.pop("workers", None))
-    asked = _asked(options)
+    model_options = _model_options(options)
     models, answers = options.pop("models", ()), options.pop("answers", None)
     agent, own = agent_settings(options)
     models = (*models, *own)
     name = options.pop("name", "")
-    if asked["access"].credentials and not models and answers is None and agent is None:
+    if model_options["access"].credentials and not models and answers is None and agent is None:
         raise click.UsageError(
             "--header goes along with --model, and here a file names the address, if anybody does:"
             " a header goes only to an address that the same source names (fix: --model"
@@ -372,7 +372,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     )
     if not models:
         return [settings]
-    return [replace(settings, model=_choice(text, asked)) for text in models]
+    return [replace(settings, model=_choice(text, model_options)) for text in models]
 
 
 def panel_settings(options: dict[str, Any]) -> JudgeSettings:
@@ -385,7 +385,7 @@ def panel_settings(options: dict[str, Any]) -> JudgeSettings:
     )
 
 
-def _asked(options: dict[str, Any]) -> dict[str, Any]:
+def _model_options(options: dict[str, Any]) -> dict[str, Any]:
     """Take out how the candidate is asked."""
     names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
     sampling = Sampling(**{name: options.pop(name, None) for name in names})
@@ -395,9 +395,9 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     return {"sampling": sampling, "system": options.pop("system", ""), "access": access}
 
 
-def _choice(text: str, asked: dict[str, Any]) -> ModelChoice:
+def _choice(text: str, model_options: dict[str, Any]) -> ModelChoice:
     parse_model(text)
-    return ModelChoice(spec=text, **asked)
+    return ModelChoice(spec=text, **model_options)
 
 
 def call_settings(options: dict[str, Any]) -> CallSettings:
@@ -416,8 +416,8 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found or not name.strip():
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
         # Not repeated: it may be a key, written as in other programs.
         raise click.UsageError(f"{option} wants NAME=VALUE, as in {option} X-Team=blue")
     return name.strip(), value.strip()
@@ -426,9 +426,9 @@ def _pair(text: str, option: str) -> tuple[str, str]:
 def _price(text: str) -> tuple[str, tuple[float, float]]:
     name, value = _pair(text, "--price")
     try:
-        asked, said = (float(part) for part in value.split("/"))
+        prompt_price, completion_price = (float(part) for part in value.split("/"))
     except ValueError:
         raise click.UsageError(
             f"--price wants MODEL=IN/OUT, as in gpt-4o=2.5/10, not {text!r}"
         ) from None
-    return name, (asked, said)
+    return name, (prompt_price, completion_price)

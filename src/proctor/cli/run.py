@@ -75,7 +75,7 @@ def run(**options: Any) -> int:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
         gates = several[0].gates
-        codes = [_gated(found.view, gates) for found in outcomes]
+        codes = [_gated(outcome.view, gates) for outcome in outcomes]
         return max(*codes, INCOMPLETE if refused else 0)
 
 
@@ -127,8 +127,10 @@ def examine(
     try:
         for settings in several:
             with progress_bar() as progress:
-                told = None if refused is None else put_aside
-                outcomes += run_sync(evaluate_all(settings, store, progress, say, budget, told))
+                on_refusal = None if refused is None else put_aside
+                outcomes += run_sync(
+                    evaluate_all(settings, store, progress, say, budget, on_refusal)
+                )
     except KeyboardInterrupt:
         say_stopped()
         return None
@@ -153,10 +155,10 @@ def print_runs(
     from proctor.reports.structured import to_object
 
     if as_json and (len(views) > 1 or refused):
-        made: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
+        output: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
         if refused:
-            made["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
-        print_json(made)
+            output["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
+        print_json(output)
         return
     for number, view in enumerate(views):
         if number:

@@ -43,41 +43,41 @@ def show(
     with Store.open(store, create=False) as opened:
         tell_which(opened, [run])
         view = view_of(opened, run)
-        found = case_of(opened, view, case)
+        result = case_of(opened, view, case)
         left = {
-            file.key for item in found.attempts for file in files_left(item.attempt) if file.key
+            file.key for item in result.attempts for file in files_left(item.attempt) if file.key
         }
         sizes = opened.files.sizes(left)
-    chosen = [item for item in found.attempts if attempt in (None, item.attempt.index)]
+    chosen = [item for item in result.attempts if attempt in (None, item.attempt.index)]
     if not chosen:
-        known = ", ".join(str(item.attempt.index) for item in found.attempts)
-        raise UsageError(f"case {case!r} has no attempt {attempt} (there are: {known})")
+        indices = ", ".join(str(item.attempt.index) for item in result.attempts)
+        raise UsageError(f"case {case!r} has no attempt {attempt} (there are: {indices})")
     if as_json:
-        shown = case_object(found)
+        shown = case_object(result)
         keep = {item.attempt.index for item in chosen}
         shown["attempts"] = [
-            {**made, "output": item.attempt.output, **agent_object(item.attempt, sizes)}
-            for made, item in zip(shown["attempts"], found.attempts, strict=True)
+            {**shown_attempt, "output": item.attempt.output, **agent_object(item.attempt, sizes)}
+            for shown_attempt, item in zip(shown["attempts"], result.attempts, strict=True)
             if item.attempt.index in keep
         ]
-        prompt = [{"role": m.role, "content": m.content} for m in found.case.messages]
+        prompt = [{"role": m.role, "content": m.content} for m in result.case.messages]
         about = {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
         print_json(
-            {"run": about, "messages": prompt, "references": list(found.case.references), **shown}
+            {"run": about, "messages": prompt, "references": list(result.case.references), **shown}
         )
         return
     if view.run.imported:
         click.echo("imported: answers and scores are as the file has them")
-    for line in _lines(found, chosen, sizes, None if full else 1500):
+    for line in _lines(result, chosen, sizes, None if full else 1500):
         click.echo(line)
 
 
 def _lines(
-    found: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
+    result: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
 ) -> Iterator[str]:
     from proctor.reports.reasons import formula
 
-    case, folded = found.case, found.folded
+    case, folded = result.case, result.folded
     value = "unscored" if folded.value is None else f"{folded.value:.4g} of {case.full_score:g}"
     yield click.style(f"{case.id}  {value}", bold=True)
     for tag, values in case.tags.items():
@@ -94,7 +94,7 @@ def _lines(
         if where := item.attempt.notes.get(TRACEBACK):
             yield from _block("traceback", _printable(str(where)).rstrip(), None)
         yield from _numbered("context", _listed(item.attempt.notes, "context"), most)
-        yield from _said(item, most)
+        yield from _answer_lines(item, most)
         yield from _agent_lines(item.attempt, sizes, most)
         yield from _noted(item.attempt.notes)
         for criterion in case.criteria:
@@ -104,10 +104,10 @@ def _lines(
         yield from _turn_lines(case, item)
         if item.value.value is not None and item.scores:
             yield f"  = {formula(case, item)}"
-    if len(found.attempts) > 1 and folded.value is not None:
+    if len(result.attempts) > 1 and folded.value is not None:
         shown = ", ".join("–" if b is None else f"{b:.4g}" for b in folded.buckets[:30])
         yield ""
-        yield f"all {len(found.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
+        yield f"all {len(result.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
 
 
 def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
         yield from _block(f"{title} {number}", _printable(str(text)), most)
 
 
-def _said(item: "AttemptResult", most: int | None) -> Iterator[str]:
+def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
     """Show what was said, turn by turn where there were several, and the thinking in full only."""
     messages = item.attempt.messages
     for number, message in enumerate(messages):
@@ -133,8 +133,8 @@ def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) 
     from proctor.reports.rounds import files_left, rounds_shown
 
     for one in rounds_shown(attempt):
-        said = f", {one.error}" if one.error else ""
-        yield click.style(f"  round {one.number}: {one.state}{_printable(said)}", dim=True)
+        error_note = f", {one.error}" if one.error else ""
+        yield click.style(f"  round {one.number}: {one.state}{_printable(error_note)}", dim=True)
         for post in one.posts:
             first, *rest = _cut(_printable(post.message), most).split("\n")
             yield f"    {_printable(post.sender)} -> {_printable(post.receiver)}: {first}"
@@ -176,8 +176,8 @@ def _noted(notes: Any) -> Iterator[str]:
 
 def _listed(holder: Any, name: str) -> Sequence[Any]:
     """Return a list of notes, or of a score's detail; a stranger's may hold anything."""
-    found = holder.get(name) if isinstance(holder, dict) else None
-    return found if isinstance(found, list | tuple) else ()
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _words(flag: Any) -> str:
@@ -214,8 +214,8 @@ def _test_rows(number: int, test: Any, full: bool) -> Iterator[str]:
     line = f" at line {test['line']}" if test.get("line") else ""
     passed, seconds = bool(test.get("passed")), test.get("seconds")
     took = f" ({seconds:.2f} s)" if isinstance(seconds, int | float) else ""
-    said = "" if passed else f": {_printable(str(test.get('result', '')))}{line}"
-    yield f"{'✓' if passed else '✗'} test {number}{took}{said}"
+    message = "" if passed else f": {_printable(str(test.get('result', '')))}{line}"
+    yield f"{'✓' if passed else '✗'} test {number}{took}{message}"
     if passed and not full:
         return
     for name in ("stderr", "stdout"):

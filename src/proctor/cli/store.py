@@ -37,12 +37,12 @@ def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
-        made = opened.secret.derive_key(PURPOSE)
+        key = opened.secret.derive_key(PURPOSE)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(os.open(out, flags, 0o600), "w", encoding="ascii") as file:
-            file.write(f"{_HEAD}{made.hex()}\n")
+            file.write(f"{_HEAD}{key.hex()}\n")
     except FileExistsError:
         raise UsageError(f"{out} is there already (fix: name another file)") from None
     except OSError as error:
@@ -59,10 +59,10 @@ def read_key(path: Path) -> bytes:
 
     text = text_files.read_text(path, limit=1000).strip()
     try:
-        made = bytes.fromhex(text.removeprefix(_HEAD))
+        key = bytes.fromhex(text.removeprefix(_HEAD))
     except ValueError:
-        made = b""
-    if not text.startswith(_HEAD) or len(made) != 32:
+        key = b""
+    if not text.startswith(_HEAD) or len(key) != 32:
         hint = "write it with `proctor store key --out FILE`"
         raise text_files.wrong(path, "this is not the key of a store", 1, 1, hint=hint)
-    return made
+    return key

@@ -24,7 +24,7 @@ from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.stats.paired import Method, Paired, PairedCases, holm
-from proctor.store.pairs import Change, PairCursor, WantedPairs
+from proctor.store.pairs import Change, PairCursor, PairQuery
 from proctor.store.rows import PairedRow, StoredPair
 from proctor.store.store import Store
 
@@ -120,7 +120,7 @@ def case_pairs(
 def listed_pairs(
     store: Store,
     sides: Sequence[Side],
-    wanted: WantedPairs,
+    wanted: PairQuery,
     limit: int,
     after: PairCursor,
 ) -> tuple[list[CasePair], PairCursor | None]:

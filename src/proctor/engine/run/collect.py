@@ -204,7 +204,7 @@ class Collector:
 
     def _batches(self, roster: AttemptPlan) -> Iterator[tuple[list[Planned], set[str]]]:
         for batch in batched(roster, BATCH):
-            yield batch, self.writer.store.attempts.known(planned.key for planned in batch)
+            yield batch, self.writer.store.attempts.stored_keys(planned.key for planned in batch)
 
     def _to_do(self, roster: AttemptPlan, counted: Interviewed) -> Iterator[Planned]:
         """Yield the attempts to be made; those that are stored are linked to the run here."""
