@@ -81,13 +81,13 @@ def suite_of(
     header: Suite, cases: BenchCases, method: str, specs: Sequence[Spec], full: float
 ) -> Suite:
     """Make a suite whose every case is judged by one method."""
-    made = tuple(
+    suite_cases = tuple(
         _case(cases, position, Criterion(id=method, scorer=spec), full)
         for position, spec in enumerate(specs)
     )
     return Suite(
         name=header.name,
-        cases=made,
+        cases=suite_cases,
         version=header.version,
         description=header.description,
         compat=header.compat,

@@ -44,13 +44,13 @@ class Columns:
     @classmethod
     def of_file(cls, path: str | PathLike[str], what: str) -> "Columns":
         """Read a CSV file."""
-        found = Path(path)
-        if found.suffix.lower() != ".csv":
-            raise UserValueError(f"{what}: {found} is no .csv file (fix: save it as CSV)")
-        if not found.is_file():
-            raise MissingFileError(f"{what}: there is no file {found}")
+        file = Path(path)
+        if file.suffix.lower() != ".csv":
+            raise UserValueError(f"{what}: {file} is no .csv file (fix: save it as CSV)")
+        if not file.is_file():
+            raise MissingFileError(f"{what}: there is no file {file}")
         try:
-            return cls(read_table(found), what)
+            return cls(read_table(file), what)
         except SuiteError as error:
             raise UserValueError(str(error)) from None
 
@@ -69,25 +69,25 @@ class Columns:
 
 def texts_of(cells: Iterable[Any]) -> Texts:
     """Return cells as texts; a whole number among missing ones is not written as a fraction."""
-    found = list(cells)
-    made = [None if _is_missing(cell) else cell for cell in found]
-    numbers = [cell for cell in made if isinstance(cell, float)]
-    whole = None in made and all(number.is_integer() for number in numbers)
+    listed = list(cells)
+    values = [None if _is_missing(cell) else cell for cell in listed]
+    numbers = [cell for cell in values if isinstance(cell, float)]
+    whole = None in values and all(number.is_integer() for number in numbers)
     return [
         cell
         if cell is None or isinstance(cell, str)
         else str(int(cell))
         if whole and isinstance(cell, float)
         else str(cell)
-        for cell in made
+        for cell in values
     ]
 
 
-def listed(given: Any, what: str) -> list[Any]:
+def listed(value: Any, what: str) -> list[Any]:
     """Return a list of texts that was given; one text is none."""
-    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        raise UserTypeError(f"{what}: a list is wanted, not {type(given).__name__}")
-    return list(given)
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        raise UserTypeError(f"{what}: a list is wanted, not {type(value).__name__}")
+    return list(value)
 
 
 def _cells(column: Any) -> Sequence[Any]:

@@ -170,21 +170,21 @@ class _LayoutWriter:
         self.folder.mkdir(parents=True, exist_ok=True)
         if self.gathered.kind == "dialogue":
             return [*self._dialogues(), self._results(self.folder, self._head())]
-        made = []
+        paths = []
         for number, rows in enumerate(self.gathered.records, 1):
             place = self.folder / f"attempt_{number}"
-            made.append(rows.write(place / API))
+            paths.append(rows.write(place / API))
             if self.gathered.kind == "rubrics":
-                made.append(rows.write(place / HEALTH))
-        made.append(self.gathered.summaries.write(self.folder / SUMMARY))
-        return [*made, self._results(self.folder, self._head())]
+                paths.append(rows.write(place / HEALTH))
+        paths.append(self.gathered.summaries.write(self.folder / SUMMARY))
+        return [*paths, self._results(self.folder, self._head())]
 
     def _dialogues(self) -> list[Path]:
-        made = []
+        paths = []
         several = len(self.gathered.records) > 1
         for number, rows in enumerate(self.gathered.records, 1):
             place = self.folder / f"attempt_{number}" if several else self.folder
-            made.append(rows.write(place / DETAILED, in_order=True))
+            paths.append(rows.write(place / DETAILED, in_order=True))
             if several:
                 tally = self.gathered.tallies[number - 1]
                 shown = f"{tally.accuracy:.4f}" if self._has_answers else _NO_ANSWERS
@@ -192,10 +192,10 @@ class _LayoutWriter:
                     f"Attempt: {number}/{len(self.gathered.records)}",
                     f"AskBench Final Accuracy: {shown}",
                 ]
-                made.append(self._results(place, head, [tally]))
+                paths.append(self._results(place, head, [tally]))
         if self.gathered.fata and not self.gathered.compat:
-            made.append(self._fata_summary())
-        return made
+            paths.append(self._fata_summary())
+        return paths
 
     @property
     def _has_answers(self) -> bool:
@@ -209,7 +209,7 @@ class _LayoutWriter:
                 "total": tally.total,
                 "valid": tally.valid,
                 "accuracy": tally.accuracy,
-                "clarified": tally.asked,
+                "clarified": tally.with_question,
                 "kept_asking": tally.kept_asking,
                 "judge_unreadable": tally.unreadable,
                 "reasons": dict(tally.reasons),
@@ -254,14 +254,14 @@ class _LayoutWriter:
         if len(tallies) <= 1:
             return [f"Final accuracy: {mean:.4f}"]
         each = ", ".join(f"{value:.4f}" for value in accuracies)
-        made = [
+        head = [
             f"Average accuracy (n_attempts={len(tallies)}): {mean:.4f}",
             f"Per-attempt accuracy: {each}",
         ]
         if not self.gathered.fata and not self.gathered.compat:
             score = sum(tally.score for tally in tallies) / len(tallies)
-            made.append(f"Composite score (n_attempts={len(tallies)}): {score:.4f}")
-        return made
+            head.append(f"Composite score (n_attempts={len(tallies)}): {score:.4f}")
+        return head
 
     def _results(
         self, folder: Path, head: Sequence[str], tallies: Sequence[AskBenchTally] | None = None

@@ -94,12 +94,12 @@ class AskBenchHealthBench(HealthBench):
     compat: Literal["original"] = "original"
 
     def _values(self, result: CaseResult) -> list[float]:
-        found = (
+        values = (
             _rubric_value(result.case, attempt)
             for attempt in result.attempts
             if attempt.attempt.status is AttemptStatus.ANSWERED
         )
-        return [value for value in found if value is not None]
+        return [value for value in values if value is not None]
 
 
 def _rubric_value(case: Case, attempt: AttemptResult) -> float | None:

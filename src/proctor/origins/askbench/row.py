@@ -28,11 +28,11 @@ class RowFindings:
     @property
     def warnings(self) -> list[Problem]:
         """Return the warnings, each with the number of rows that it holds for."""
-        made = []
+        warnings = []
         for message, problem in self._odd.items():
             more = self._often[message] - 1
             text = f"{message} ({more} more like it)" if more else message
-            made.append(
+            warnings.append(
                 Problem(
                     message=text,
                     file=problem.file,
@@ -41,7 +41,7 @@ class RowFindings:
                     severity="warning",
                 )
             )
-        return made
+        return warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class AskBenchRow:
 
     def text(self, *names: str) -> str:
         """Return the first of some fields that says something; it must be there."""
-        found = self.optional(*names)
-        if not found.strip() and not any(self._broken(name) for name in names):
+        text = self.optional(*names)
+        if not text.strip() and not any(self._broken(name) for name in names):
             shown = " or ".join(repr(name) for name in names)
             self.wrong(f"the row has no {shown}")
-        return found
+        return text
 
     def optional(self, *names: str) -> str:
         """Return the first of some fields that says something, or an empty text."""
@@ -93,11 +93,11 @@ class AskBenchRow:
         if value is None:
             return []
         items = value if isinstance(value, list) else None
-        made = [_as_text(item) for item in items or ()]
-        if items is None or not all(text is not None and _is_whole(text) for text in made):
+        texts = [_as_text(item) for item in items or ()]
+        if items is None or not all(text is not None and _is_whole(text) for text in texts):
             self.wrong(f"a list of texts is wanted for {name!r}", name)
             return []
-        return [text.strip() for text in made if text is not None and text.strip()]
+        return [text.strip() for text in texts if text is not None and text.strip()]
 
     def truth(self, name: str) -> bool:
         """Return true or false; the field must be there."""
@@ -123,14 +123,16 @@ def number_in(value: Json) -> float | None:
 def same_ids(rows: Iterable[tuple[str, Document]]) -> Sequence[Problem]:
     """Return a problem for every id that two rows have."""
     first: dict[str, Document] = {}
-    found = []
+    problems = []
     for name, document in rows:
         if name in first:
             line = first[name].row
             message = f"the id {name!r} is that of line {line} too"
-            found.append(document.problem(("id",), message, hint="give each row an id of its own"))
+            problems.append(
+                document.problem(("id",), message, hint="give each row an id of its own")
+            )
         first.setdefault(name, document)
-    return found
+    return problems
 
 
 def _as_text(value: Json) -> str | None:

@@ -143,15 +143,15 @@ class SourceFinder:
             )
             raise SuiteError([problem])
         self.note(list(check_keys(base, {*TASKS, *names, *written})))
-        found = []
+        sources = []
         for name in dict.fromkeys(names):
             self.names.append(name)
             before = len(self.problems)
             source = self._enabled(base, name)
             self.set_apart(name, before)
             if source is not None:
-                found.append(source)
-        return found
+                sources.append(source)
+        return sources
 
     def _refuse_other_tools(self, base: Ini, values: IniValues) -> None:
         entry = values.entry("tasks", "tasks_config_path")

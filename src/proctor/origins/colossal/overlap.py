@@ -55,17 +55,17 @@ class ColossalPairs(TextPairs):
 
     def rouge(self) -> MetricValues:
         english = [(a.rouge, r.rouge) for a, r in self.pairs if a.language != "zh"]
-        found = iter(rouge_rows(english, shared(english, 2)))
-        made: list[dict[str, float] | str] = []
+        english_values = iter(rouge_rows(english, shared(english, 2)))
+        values: list[dict[str, float] | str] = []
         for answer, reference in self.pairs:
             if answer.language != "zh":
-                made.append(next(found))
+                values.append(next(english_values))
                 continue
             try:
-                made.append(overlap_formulas.rouge_chinese(answer.rouge, reference.rouge))
+                values.append(overlap_formulas.rouge_chinese(answer.rouge, reference.rouge))
             except ValueError as error:
-                made.append(f"ValueError: {error}")
-        return made
+                values.append(f"ValueError: {error}")
+        return values
 
     def distinct(self) -> MetricValues:
         return [{"distinct": a.distinct} for a, _ in self.pairs]

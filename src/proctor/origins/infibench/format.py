@@ -189,11 +189,11 @@ class Reference(Strict):
 
 def _metric(value: str) -> str:
     if value not in METRICS:
-        known = ", ".join(METRICS)
+        metrics = ", ".join(METRICS)
         raise PydanticCustomError(
             "unknown_metric",
             "unknown metric '{value}' (known are: {known})",
-            {"value": value, "known": known},
+            {"value": value, "known": metrics},
         )
     return value
 
@@ -291,8 +291,8 @@ class Parameters(Strict, extra="ignore"):
 
 def keys_of(model: Strict) -> set[str]:
     """Return the keys that are written in a mapping."""
-    known = type(model).model_fields
-    return {known[name].alias or name for name in model.model_fields_set}
+    fields = type(model).model_fields
+    return {fields[name].alias or name for name in model.model_fields_set}
 
 
 def weight_of(thing: Any) -> float:

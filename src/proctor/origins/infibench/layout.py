@@ -38,9 +38,9 @@ class _Order:
 
     def see(self, key: str, case: Case) -> None:
         """Take in one case with the key it has in the result file."""
-        found = [(tag, value) for tag, values in case.tags.items() for value in values]
-        found += [("metric", criterion.label) for criterion in case.criteria]
-        for place, row in enumerate(found):
+        groups = [(tag, value) for tag, values in case.tags.items() for value in values]
+        groups += [("metric", criterion.label) for criterion in case.criteria]
+        for place, row in enumerate(groups):
             self.first[row] = min((key, place), self.first.get(row, (key, place)))
 
     def rows(self, tag: str, groups: Mapping[str, Group]) -> list[tuple[str, Group]]:
@@ -120,9 +120,9 @@ class InfiBenchLayout(Layout):
                 key = result.case.source or result.case.id
                 key = _text(key if key not in places else f"{key}#{result.case.id}")
                 order.see(key, result.case)
-                made = entry_of(result, how, self._written(result.case))
-                sums = sums.plus(made, result)
-                entry = _dumped({key: made}).encode()
+                case_entry = entry_of(result, how, self._written(result.case))
+                sums = sums.plus(case_entry, result)
+                entry = _dumped({key: case_entry}).encode()
                 places[key] = (unsorted.tell(), len(entry))
                 unsorted.write(entry)
             for key in sorted(places):

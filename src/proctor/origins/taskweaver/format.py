@@ -17,7 +17,7 @@ def _some(value: list[Any]) -> list[Any]:
     return value
 
 
-def _said(value: str) -> str:
+def _not_blank(value: str) -> str:
     if not value.strip():
         raise PydanticCustomError("empty_text", "the text is empty")
     return value
@@ -29,7 +29,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-Text = Annotated[str, AfterValidator(_said)]
+Text = Annotated[str, AfterValidator(_not_blank)]
 Weight = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
 
 
