@@ -15,9 +15,9 @@ from proctor.agents.streams import LINES, parts
 from proctor.agents.template import DEFAULT, NAMES, filled, places
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.core.access import Destination
+from proctor.core.names import holds_user_info
 from proctor.core.rounds import Round
 from proctor.core.suite import Json
-from proctor.core.user_info import holds_user_info
 from proctor.errors import ModelError
 from proctor.io import json_bytes
 from proctor.io.event_stream import MEDIA_TYPE

@@ -14,7 +14,7 @@ from proctor.cli.options import (
     store_option,
     variant_option,
 )
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
     from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
@@ -134,7 +134,7 @@ def _table(contrast: "Contrast", by: Sequence[str]) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    from proctor.reports.console import printed
+    from proctor.reports.tabular import printed
 
     sections = [[_cells("Overall", contrast)]]
     for tag in dict.fromkeys(by):

@@ -122,7 +122,7 @@ def _run(args: list[str]) -> int:
         click.echo("stopped", err=True)
         return STOPPED
     except click.ClickException as error:
-        from proctor.core.user_info import without_user_info
+        from proctor.core.names import without_user_info
 
         vars(error)["message"] = without_user_info(error.message)
         error.show()
@@ -141,7 +141,7 @@ def _run(args: list[str]) -> int:
 
 def _say(error: Exception, *, as_json: bool) -> None:
     from proctor.cli.output import problem_json, say_error
-    from proctor.core.user_info import without_user_info
+    from proctor.core.names import without_user_info
     from proctor.errors import SuiteError
     from proctor.io.redaction import redact
 

@@ -1,7 +1,7 @@
-"""Options that several commands share."""
+"""Options that several commands share: in groups by purpose, and as settings."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from proctor import origin_tables
-from proctor.cli.agent_options import agent_options, agent_settings
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
 from proctor.core.exchange import Sampling
-from proctor.core.model_name import parse_model
-from proctor.core.suite import Spec
+from proctor.core.names import parse_agent, parse_model
+from proctor.core.suite import VARIANT, Spec
 from proctor.engine.run.settings import (
     MAX_UNSCORED,
     CallSettings,
@@ -23,6 +22,127 @@ from proctor.engine.run.settings import (
     SuiteSettings,
 )
 from proctor.io.search_paths import trust_folders
+
+GROUPS: dict[str, Sequence[str]] = {
+    "Candidate": (
+        "--model", "--answers", "--agent", "--agent-option", "--proxy", "--attempts", "--system",
+        "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed", "--max-turns", "--again",
+        "--name",
+    ),
+    "Judge and simulated user": (
+        "--judge", "--panel", "--judge-repeats", "--tie", "--simulator",
+    ),
+    "Suite": (
+        "--where", "--limit", "--select", "--dialect", "--root", "--allow-import",
+    ),
+    "Limits": (
+        "--max-cost", "--price", "--concurrency", "--rpm", "--tpm", "--timeout",
+        "--attempt-timeout", "--max-unscored",
+    ),
+    "Where it runs": (
+        "--executor", "--workers", "--sandbox", "--offline", "--header", "--record", "--store",
+    ),
+    "Output": (
+        "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
+    ),
+    "Files of other tools": (
+        f"--{VARIANT}", "--dialect-option",
+    ),
+}  # fmt: skip
+"""Options by the title under which help shows them, in the order in which it does."""
+
+
+class GroupedHelp(click.Command):
+    """A command with so many options that its help needs titles."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list for each group; options that none has come last."""
+        for title, options in self.groups(ctx):
+            records = [record for one in options if (record := one.get_help_record(ctx))]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def groups(self, ctx: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
+        """Yield the options of each group that the command has."""
+        options = [
+            one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden
+        ]
+        by_name = {name: one for one in options for name in one.opts}
+        grouped = {name for names in GROUPS.values() for name in names}
+        for title, names in GROUPS.items():
+            if members := [by_name[name] for name in names if name in by_name]:
+                yield title, members
+        if rest := [one for one in options if not grouped & set(one.opts)]:
+            yield "Other", rest
+
+
+agent_options = [
+    click.option(
+        "--agent",
+        metavar="A",
+        help="An agent to examine: python:module:attr, http://…, exec:COMMAND, recorded:PATH,"
+        " taskweaver:APP_DIR, a model whose history is kept, or a YAML file that describes one.",
+    ),
+    click.option(
+        "--agent-option",
+        "agent_options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of the agent, as JSON or plain text.",
+    ),
+    click.option(
+        "--proxy",
+        metavar="M",
+        help="Pass the agent's own calls on to this model: they become steps with tokens and cost.",
+    ),
+]
+
+
+def agent_settings(options: dict[str, Any]) -> tuple[Spec | None, tuple[str, ...]]:
+    """Take out the agent that is examined; one that is a model is returned as such."""
+    text, more = options.pop("agent", None), options.pop("agent_options", ())
+    if text is None:
+        if more:
+            raise click.UsageError("--agent-option says more about an --agent, and there is none")
+        return None, ()
+    params: dict[str, Any] = {}
+    if text.endswith((".yaml", ".yml")):
+        text, params = _described(Path(text))
+    params |= {name: _value(value) for name, value in (_agent_option(item) for item in more)}
+    spec = parse_agent(text)
+    if spec is not None:
+        return Spec(name=spec.name, params={**spec.params, **params}), ()
+    if params:
+        raise click.UsageError(f"{text!r} is a model: it has no option {', '.join(params)}")
+    return None, (text,)
+
+
+def _described(path: Path) -> tuple[str, dict[str, Any]]:
+    """Read a YAML file with an agent's name under ``agent`` and its parameters beside it."""
+    from proctor.io.yaml_files import read_yaml
+
+    fields = read_yaml(path).data
+    if not isinstance(fields, dict) or not isinstance(fields.get("agent"), str):
+        raise click.UsageError(f"{path} describes no agent: it wants a line such as agent: exec:…")
+    return fields.pop("agent"), fields
+
+
+def _agent_option(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--agent-option wants NAME=VALUE, as in timeout=120")
+    return name.strip(), value
+
+
+def _value(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

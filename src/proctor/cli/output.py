@@ -16,6 +16,8 @@ from proctor.errors import Problem, grouped
 
 if TYPE_CHECKING:
     from proctor.engine.run.evaluate import RunProgress
+    from proctor.store.store import Store
+
 
 PLAIN_SECONDS = 5.0
 
@@ -68,7 +70,7 @@ def say_problems(problems: Iterable[Problem], *, most: int | None = None) -> Non
 
 def say_error(error: Exception) -> None:
     """Print to standard error why something cannot be done, without anybody's key."""
-    from proctor.core.user_info import without_user_info
+    from proctor.core.names import without_user_info
     from proctor.errors import SuiteError
     from proctor.io.redaction import redact
 
@@ -174,3 +176,13 @@ def _rich_bar() -> Iterator["Callable[[RunProgress], None]"]:
             )
 
         yield show
+
+
+def tell_which(store: "Store", references: Iterable[str]) -> None:
+    """Tell a person which run each name means, where it might mean several."""
+    from proctor.cli.output import say
+    from proctor.engine.run.names import which_notice
+
+    for reference in dict.fromkeys(references):
+        if notice := which_notice(reference, store):
+            say(notice)

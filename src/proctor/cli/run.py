@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.options import (
+    GroupedHelp,
     json_option,
     run_options,
     run_settings,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 from proctor.core.attempt import TRACEBACK
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def show(
     from proctor.cli.output import print_json
     from proctor.engine.run.evaluate import case_of, view_of
     from proctor.errors import UsageError
-    from proctor.reports.rounds import agent_object, files_left
     from proctor.reports.structured import case_object
+    from proctor.reports.turns import agent_object, files_left
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
@@ -130,7 +130,7 @@ def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
 
 def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) -> Iterator[str]:
     """Show what an agent did, post by post, attachments in full only, and the files it left."""
-    from proctor.reports.rounds import files_left, rounds_shown
+    from proctor.reports.turns import files_left, rounds_shown
 
     for one in rounds_shown(attempt):
         error_note = f", {one.error}" if one.error else ""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from proctor.contracts.executor import Executor, GradeTask
 from proctor.core.attempt import Attempt
-from proctor.core.blame import innocent_answers, missed, suites_doing
 from proctor.core.encoding import score_from
+from proctor.core.failures import innocent_answers, missed, suites_doing
 from proctor.core.fingerprint import digest, plain
 from proctor.core.score import Score
 from proctor.core.suite import Json

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.core.comparison import BattleOutcome, Comparison, Pair, Standing, Tally
 from proctor.core.suite import VARIANT, Json
-from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import clean
-from proctor.reports.tabular import md_table, usage_line
+from proctor.reports.tabular import md_table, printed, usage_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

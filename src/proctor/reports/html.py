@@ -14,8 +14,7 @@ from proctor.core.suite import Json, Message
 from proctor.reports.charts import drawing
 from proctor.reports.charts.chosen_charts import charts_of
 from proctor.reports.charts.parts import Chart
-from proctor.reports.reasons import one_line, reasons
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import one_line, reasons, shortfall
 from proctor.reports.tabular import notes_of, rows_of
 
 _UNKNOWN = "–"

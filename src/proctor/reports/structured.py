@@ -12,8 +12,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
-from proctor.reports.reasons import unscored_reasons
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import shortfall, unscored_reasons
 from proctor.reports.turns import turns_of
 
 _USAGE: Mapping[str, Json] = {

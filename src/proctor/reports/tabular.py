@@ -10,12 +10,36 @@ from typing import TYPE_CHECKING
 from proctor.contracts.report import Report, RunView
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
-from proctor.reports.console import printed
-from proctor.reports.reasons import one_line, reasons
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import one_line, reasons, shortfall
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+UNLIMITED = 1_000_000
+"""The width of a file or pipe, where nothing is cut or folded."""
+
+
+def printed(
+    parts: Sequence["RenderableType"], *, width: int | None = None, color: bool = False
+) -> str:
+    """Print tables and lines to a text; lines are never folded."""
+    from rich.console import Console
+
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=UNLIMITED if width is None else width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str))
+    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+
 
 HEADER = ("Group", "Score", "±", "Full", "Rate", "±", "Interval 95%", "Share", "Cases")
 CASE_HEADER = ("Case", "Value", "Full", "Status", "Why")

@@ -3,7 +3,7 @@
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from proctor.core.candidate_name import candidate_label
+from proctor.core.names import candidate_label
 from proctor.core.run import Run, RunStatus
 from proctor.engine.run.summary_json import sound_summary
 from proctor.errors import StoreError, StoreGone

@@ -13,11 +13,11 @@ from proctor.engine.plan.estimate import Estimate, mean_price
 from proctor.engine.plan.stored_verdicts import StoredVerdicts
 from proctor.engine.run import read_suite
 from proctor.engine.run.answers_on_file import wanted
+from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.prepare import PreparedRun, prepare
-from proctor.engine.run.run_rows import BATCH
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import Problem, ProctorError, SuiteError
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.store.store import Store
 
 

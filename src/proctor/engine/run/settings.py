@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from proctor.contracts.judge import Tie
 from proctor.contracts.model import ModelChoice
-from proctor.core.agent_name import agent_label
 from proctor.core.fingerprint import digest, plain
+from proctor.core.names import agent_label
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
 

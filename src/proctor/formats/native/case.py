@@ -8,9 +8,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from proctor.core.suite import VARIANT, Case, Json, Message, Spec
-from proctor.formats.native.criteria import WrittenCriterion, read_criteria, read_plugin
-from proctor.formats.native.files import FileKeys, read_files, read_setup
-from proctor.formats.native.shorthand import (
+from proctor.formats.native.criteria import (
     SCALAR,
     Criteria,
     Number,
@@ -20,7 +18,11 @@ from proctor.formats.native.shorthand import (
     Shorthand,
     Text,
     Texts,
+    WrittenCriterion,
+    read_criteria,
+    read_plugin,
 )
+from proctor.formats.native.files import FileKeys, read_files, read_setup
 from proctor.formats.native.spot import Spot
 from proctor.io.validation import Strict
 from proctor.suggestions import suggest

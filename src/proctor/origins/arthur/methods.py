@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.contracts.model import ModelChoice
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
 from proctor.origins.arthur.errors import MissingParameterError, UserValueError

@@ -5,9 +5,8 @@ from typing import ClassVar, Literal
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, ScoreStatus
+from proctor.core.score import Score, ScoreStatus, in_turn
 from proctor.core.suite import Case
-from proctor.core.summation import in_turn
 from proctor.measures.answers import HealthBench, PassAt1
 from proctor.measures.basic import Accuracy
 from proctor.measures.dialogue import (

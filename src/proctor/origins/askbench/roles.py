@@ -9,7 +9,7 @@ from proctor.contracts.dialect import UnusableRole
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
 from proctor.core.exchange import Sampling
-from proctor.core.model_name import write_model
+from proctor.core.names import write_model
 from proctor.errors import Problem, UsageError
 from proctor.io.text_files import parse_json
 from proctor.origins.askbench.ini import IniEntry, IniValues, Sections, merged

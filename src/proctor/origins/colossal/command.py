@@ -20,7 +20,7 @@ from proctor.cli.options import (
 )
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 
 if TYPE_CHECKING:
     from proctor.core.suite import Suite

@@ -9,9 +9,8 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.run import Measured
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Json
-from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
-from proctor.reports.tabular import usage_line
+from proctor.reports.tabular import printed, usage_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.agent_options import agent_options
-from proctor.cli.options import call_options, json_option, judge_options, run_settings, store_option
+from proctor.cli.options import (
+    agent_options,
+    call_options,
+    json_option,
+    judge_options,
+    run_settings,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from proctor.core.suite import Suite

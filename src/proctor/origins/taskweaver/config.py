@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential, Source
 from proctor.core.exchange import Sampling
-from proctor.core.model_name import write_model
+from proctor.core.names import write_model
 from proctor.errors import SuiteError, UsageError
 from proctor.io.text_files import Document, read_json
 from proctor.io.validation import validate

@@ -12,7 +12,7 @@ from proctor.core.suite import Case, Criterion
 from proctor.errors import UsageError
 from proctor.io.text_files import read_text
 from proctor.origins.taskweaver.layout import BY_CASE, BY_TURN, by_turn, rows_of, written
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import shortfall
 from proctor.reports.turns import NOT_REACHED, turns_of
 
 

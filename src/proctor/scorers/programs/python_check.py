@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.core.blame import innocent_answers, missed
+from proctor.core.failures import innocent_answers, missed
 from proctor.core.program import SECRET, Limits, Program, Ran, Step, Stopped
 from proctor.core.score import Score
 from proctor.core.suite import Json

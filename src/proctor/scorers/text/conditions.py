@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from proctor.core.blame import HARMLESS
+from proctor.core.failures import HARMLESS
 from proctor.core.suite import Case, Json
 from proctor.errors import ConditionError
 

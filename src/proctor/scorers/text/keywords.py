@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from proctor.contracts.scorer import Probe, ScoreContext
-from proctor.core.score import Score
+from proctor.core.score import Score, in_turn
 from proctor.core.suite import Case
-from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for

@@ -14,8 +14,8 @@ from proctor.contracts.report import RunView
 from proctor.core.run import CaseResult
 from proctor.core.suite import Message
 from proctor.engine.run.evaluate import placed_case, view_of
-from proctor.reports.rounds import agent_object, files_left
 from proctor.reports.structured import case_object
+from proctor.reports.turns import agent_object, files_left
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState

@@ -10,8 +10,7 @@ from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message
 from proctor.reports.reasons import formula, rows_of, spans_of
-from proctor.reports.rounds import ShownRound, files_left, rounds_shown
-from proctor.reports.turns import turns_of
+from proctor.reports.turns import ShownRound, files_left, rounds_shown, turns_of
 from proctor.web.highlight import pieces
 
 Laid = dict[str, Any]
