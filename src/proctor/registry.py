@@ -124,7 +124,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """Describe one parameter of a plugin."""
+    """One parameter of a plugin."""
 
     name: str
     type: str

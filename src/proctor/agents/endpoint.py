@@ -44,7 +44,7 @@ SHOWN = 300
 
 @dataclass(kw_only=True)
 class HttpAgent(Agent):
-    """Ask an agent that answers JSON requests at an address."""
+    """An agent that answers JSON requests at an address."""
 
     url: str
     method: Literal["POST", "PUT", "PATCH"] = "POST"
@@ -160,7 +160,7 @@ class HttpAgent(Agent):
 
 @dataclass
 class EndpointSession(TimedSession):
-    """Talk with an agent behind an address."""
+    """A session with an agent behind an address."""
 
     agent: HttpAgent | None = None
     session_id: str | None = None
@@ -231,7 +231,7 @@ class EndpointSession(TimedSession):
 
 
 class _ReplyReader:
-    """Put together what an agent answers, in one piece or in many."""
+    """Reader of an agent's answer, in one piece or in many."""
 
     def __init__(self, agent: HttpAgent) -> None:
         self.agent = agent

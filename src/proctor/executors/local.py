@@ -36,7 +36,7 @@ MOST_REMEMBERED = 1000
 
 @dataclass
 class LocalExecutor(Executor):
-    """Run scorers in processes of this machine, and kill those that take too long."""
+    """Processes of this machine; those that take too long are killed."""
 
     workers: int = 0
     """How many processes; 0 means one per core."""

@@ -65,7 +65,7 @@ class NamedMetric(Measure):
 
 @dataclass
 class _NamedValues:
-    """Gather values over all cases and by tag."""
+    """Values over all cases and by tag."""
 
     by: str
     whole: RatioSums = field(default_factory=RatioSums)

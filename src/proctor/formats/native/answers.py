@@ -68,7 +68,7 @@ def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:
 
 
 class _AnswerRows:
-    """Go through the rows of a file, giving each its case and number, and noting wrong ones."""
+    """The rows of a file, each with its case and number; wrong ones are noted."""
 
     def __init__(self, path: Path, cases: CaseFinder, findings: Findings) -> None:
         self.path, self.cases, self.findings = path, cases, findings

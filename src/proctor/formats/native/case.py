@@ -133,7 +133,7 @@ class CaseKeys(DefaultKeys):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """Hold what counts for a case that does not say otherwise."""
+    """Settings of a case that sets none of its own."""
 
     full_score: float = 1.0
     null_score: float = 0.0

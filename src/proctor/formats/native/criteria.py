@@ -98,14 +98,14 @@ _NUMBERED = re.compile(rf"({'|'.join(_LISTS)}) (\d+)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCriterion:
-    """Hold a criterion and the most points it can give, where that is known."""
+    """A criterion and its full marks, where they are known."""
 
     criterion: Criterion
     full_marks: float | None
 
 
 class WrittenLabel(Strict):
-    """Hold what a criterion says besides its scorer."""
+    """The keys of a criterion besides its scorer."""
 
     id: Text | None = Field(
         default=None,
@@ -127,7 +127,7 @@ OWN_KEYS = tuple(WrittenLabel.model_fields)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """Hold a criterion whose id is not settled yet."""
+    """A criterion whose id is not settled yet."""
 
     spot: Spot
     spec: Spec

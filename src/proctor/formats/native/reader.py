@@ -197,7 +197,7 @@ class HeaderKeys(DefaultKeys):
 
 @dataclass(frozen=True)
 class Native(Dialect):
-    """Read suites and answers in Proctor's own format."""
+    """Suites and answers in Proctor's own format."""
 
     name = "native"
 
@@ -238,7 +238,7 @@ class Native(Dialect):
 
 
 class _Loader:
-    """Gather the cases of a suite from its files."""
+    """Loader of a suite's cases from its files."""
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root = root

@@ -37,7 +37,7 @@ MEANT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Point at a value in a file; what is wrong with it is noted in the findings."""
+    """A value in a file; problems with it are noted in the findings."""
 
     findings: Findings
     modules: SuiteModules

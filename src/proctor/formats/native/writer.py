@@ -34,7 +34,7 @@ _NUMBERS: Sequence[tuple[str, float | None]] = (
 
 @dataclass(frozen=True)
 class NativeWriter(SuiteWriter):
-    """Write suites of any origin in Proctor's own format."""
+    """Suites of any origin in Proctor's own format."""
 
     def write(self, suite: Suite, folder: Path) -> Path:
         return write_native(suite, folder)

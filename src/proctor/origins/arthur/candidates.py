@@ -19,7 +19,7 @@ WHAT = "the candidate data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Hold candidate outputs as they were given: a data frame goes before a file before a list."""
+    """Candidate outputs as a person passes them: a data frame goes before a file before a list."""
 
     frame: Any = None
     path: str | PathLike[str] | None = None

@@ -16,7 +16,7 @@ _NAMES = {
 
 
 class Described(NamedTuple):
-    """Hold what a suite is scored by."""
+    """The method that a suite is scored by."""
 
     name: str
     custom: bool

@@ -31,7 +31,7 @@ OPTION = "scoring_method"
 
 @dataclass(frozen=True)
 class Bench(Dialect):
-    """Read Arthur Bench's CSV files, and the suites and runs that it keeps as JSON."""
+    """Arthur Bench's CSV files, and the suites and runs that it keeps as JSON."""
 
     name: ClassVar[str] = "bench"
 

@@ -46,7 +46,7 @@ Points = Annotated[float, AfterValidator(_reasonable)]
 
 
 class _Loose(BaseModel):
-    """Be the base of files that another program wrote: what is not needed is left alone."""
+    """Base of files that another program wrote: keys that are not needed are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -113,7 +113,7 @@ class _Run(_Loose):
 
 @dataclass(frozen=True)
 class BenchFolder(Archive):
-    """Read a folder of Arthur Bench: all its suites, or one of them, with their runs."""
+    """A folder of Arthur Bench: all its suites, or one of them, with their runs."""
 
     def recognises(self, path: Path) -> bool:
         return (path / INDEX).is_file() or is_suite(path) or any(_suites(path))

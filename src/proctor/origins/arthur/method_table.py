@@ -20,14 +20,14 @@ _TEST_SECONDS = 3.0
 
 
 class Category(NamedTuple):
-    """Name what a score may be, with what that means."""
+    """The name of a category of scores, and its meaning."""
 
     name: str
     description: str | None = None
 
 
 class CategoryName(str):
-    """The name of a category, which also knows what the category means."""
+    """The name of a category, with the category's description."""
 
     description: str | None
 
@@ -45,7 +45,7 @@ class CategoryName(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """Describe one scoring method."""
+    """One scoring method."""
 
     params: Callable[[Mapping[str, Json], bool], Mapping[str, Json]]
     """The scorer's parameters, for a configuration and whether they are the original's."""

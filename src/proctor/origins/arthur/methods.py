@@ -19,7 +19,7 @@ _OF_A_SCORER = ("run_batch", "arun_batch", "run", "arun", "to_dict", "from_dict"
 
 
 class ScoringMethod:
-    """Hold a method of Arthur Bench's, configured: ``ScoringMethod("bertscore", model_type=…)``."""
+    """A configured method of Arthur Bench: ``ScoringMethod("bertscore", model_type=…)``."""
 
     def __init__(self, name: str, **config: Json) -> None:
         try:

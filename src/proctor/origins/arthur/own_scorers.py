@@ -26,7 +26,7 @@ _PLAIN = (str, int, float, bool, type(None), list, dict)
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Hold what a scorer of one's own gives to one output: a number, a category, or both."""
+    """Result of a custom scorer for one output: a number, a category, or both."""
 
     score: float | None = None
     category: Category | None = None
@@ -41,7 +41,7 @@ class _WrongCount(InternalError):
 
 
 class Scorer(ABC):
-    """Score outputs; only ``name`` and ``run_batch`` must be written."""
+    """Base of custom scorers; only ``name`` and ``run_batch`` must be written."""
 
     @staticmethod
     @abstractmethod
@@ -86,7 +86,7 @@ class Scorer(ABC):
 
 @dataclass(frozen=True)
 class OwnScorer:
-    """Hold a scorer of one's own with what is known of it."""
+    """A custom scorer with its name, configuration and categories."""
 
     name: str
     call: Callable[..., Any] | None
@@ -267,7 +267,7 @@ class OwnScorer:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """Hold what a scorer may see of one case."""
+    """The part of a case that a scorer may see."""
 
     candidate: str
     reference: str | None

@@ -19,7 +19,7 @@ AVERAGE = "avg_score"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """Say which rows of an order are wanted."""
+    """A page of rows in one order."""
 
     sort: str
     """A column, after a minus to turn the order around."""
@@ -43,7 +43,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteQuery:
-    """Say which suites of a dialect are listed."""
+    """Conditions on the suites of a dialect."""
 
     dialect: str
     name: str | None = None
@@ -54,14 +54,14 @@ class SuiteQuery:
 
 
 class RunSuite(NamedTuple):
-    """Hold a suite with when it was last run."""
+    """A suite with the time of its last run."""
 
     row: SuiteRow
     last_run: float | None
 
 
 class ValueCount(NamedTuple):
-    """Say how many cases of a run came to one status and value, and where the first of them is."""
+    """The number of a run's cases with one status and value, and the place of the first."""
 
     value: float | None
     cases: int

@@ -15,7 +15,7 @@ WHAT = "the reference data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseData:
-    """Hold reference data as they were given: a data frame goes before a file before lists."""
+    """Reference data as a person passes them: a data frame goes before a file before lists."""
 
     frame: Any = None
     path: str | PathLike[str] | None = None

@@ -18,7 +18,7 @@ Table = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchCases:
-    """Hold what the cases of a suite are made of, each list as long as the inputs."""
+    """Columns of a suite's cases, each as long as the inputs."""
 
     inputs: Sequence[str]
     references: Sequence[str] | None = None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringRequest:
-    """Hold what a person asked for besides the outputs."""
+    """Options of a run besides its outputs."""
 
     name: str
     metadata: Mapping[str, Json]

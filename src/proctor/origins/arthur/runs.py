@@ -21,7 +21,7 @@ METADATA = ("model_name", "model_version", "foundation_model", "prompt_template"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCaseOutput:
-    """Hold one output with its score."""
+    """One output with its score."""
 
     __test__: ClassVar[bool] = False
 
@@ -45,7 +45,7 @@ class TestCaseOutput:
 
 
 class TestRun:
-    """Hold the outputs of one candidate with their scores, in the order of the suite."""
+    """The outputs of one candidate with their scores, in the order of the suite."""
 
     __test__ = False
 

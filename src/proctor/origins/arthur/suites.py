@@ -38,7 +38,7 @@ FilePath = str | PathLike[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCase:
-    """Hold one case of a suite."""
+    """One case of a suite."""
 
     __test__: ClassVar[bool] = False
 
@@ -48,7 +48,7 @@ class TestCase:
 
 
 class TestSuite:
-    """Hold inputs, references and a scoring method; a suite of that name is found again.
+    """Inputs, references and a scoring method; a stored suite of the same name is used again.
 
     Data come as ``reference_data`` (a data frame of any make, or a mapping of lists), as
     ``reference_data_path`` (a CSV file), or as lists. ``scoring_method`` is a name, a

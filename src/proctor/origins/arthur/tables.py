@@ -16,7 +16,7 @@ _MISSING = frozenset({"NAType", "NaTType"})
 
 
 class Columns:
-    """Hold a table by its columns, wherever it came from."""
+    """A table by its columns, wherever it came from."""
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], what: str) -> None:
         self._columns = columns

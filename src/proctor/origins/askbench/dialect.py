@@ -30,7 +30,7 @@ _SAMPLING = ("max_tokens", "temperature", "top_p", "top_k", "max_concurrent", "s
 
 
 class Elsewhere(NamedTuple):
-    """Say that tasks are run by another tool, whose results are only gathered."""
+    """Tasks that another tool runs, whose results are only gathered."""
 
     family: str
     tasks: tuple[str, ...]
@@ -38,7 +38,7 @@ class Elsewhere(NamedTuple):
 
 
 class OutputPlace(NamedTuple):
-    """Say where the original writes the results of a task, below the working directory."""
+    """The folder below the working directory to which the original writes a task's results."""
 
     task: str
     save_dir: str
@@ -49,7 +49,7 @@ class OutputPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class AskBench(Dialect):
-    """Read AskBench tasks: INI files, task folders and files of rows."""
+    """AskBench tasks: INI files, task folders and files of rows."""
 
     name: ClassVar[str] = "askbench"
 
@@ -142,7 +142,7 @@ class AskBench(Dialect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TasksReader:
-    """Read the tasks that were found."""
+    """Reader of the tasks that a finder lists."""
 
     compat: str
     options: Options

@@ -11,7 +11,7 @@ NO_PREFERENCE = "I have no preference there; choose what you think is best."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class In3:
-    """Hold a row in the terms of the other tasks that ask."""
+    """A row in the terms of the other tasks that ask."""
 
     task: str
     info: str
@@ -39,7 +39,7 @@ def normal_in3(row: AskBenchRow) -> In3:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Detail:
-    """Hold one thing that a task does not say."""
+    """One detail that a task leaves out."""
 
     point: str
     line: str

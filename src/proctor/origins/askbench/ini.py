@@ -43,7 +43,7 @@ Typed = TypeVar("Typed", int, float, bool)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IniEntry:
-    """Hold one value with where it stands."""
+    """One value with its place."""
 
     text: str = field(repr=False)
     key: str
@@ -76,7 +76,7 @@ Sections = Mapping[str, Mapping[str, IniEntry]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ini:
-    """Hold the sections of one file, and the line on which each begins."""
+    """The sections of one file, and the line on which each begins."""
 
     path: Path
     sections: Sections
@@ -126,7 +126,7 @@ def merged(below: Sections, above: Sections) -> dict[str, dict[str, IniEntry]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IniValues:
-    """Read typed values out of merged sections, gathering what is wrong with them."""
+    """Typed values of merged sections, with the problems of reading them."""
 
     sections: Sections
     problems: list[Problem] = field(default_factory=list)
@@ -202,7 +202,7 @@ def _finite(text: str) -> float:
 
 
 class _IniReader:
-    """Take in the lines of one file."""
+    """Reader of the lines of one file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -32,7 +32,7 @@ HEALTH = "healthbench_detailed_results.json"
 
 @dataclass(frozen=True)
 class AskBenchLayout(Layout):
-    """Write the result files of the original AskBench evaluator."""
+    """The result files of the original AskBench evaluator."""
 
     home: Path | None = None
     """The INI that names the tasks, where there is one."""
@@ -76,7 +76,7 @@ class AskBenchLayout(Layout):
 
 @dataclass
 class _LayoutRows:
-    """Remember where the records of one file lie in the scratch file."""
+    """Offsets of one file's records in the scratch file."""
 
     scratch: IO[bytes]
     places: list[tuple[tuple[bool, Json], int, int]] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _LayoutRows:
 
 @dataclass
 class _AskBenchResults:
-    """Gather records and numbers of a run, attempt by attempt, one case at a time."""
+    """Records and numbers of a run, collected attempt by attempt, one case at a time."""
 
     scratch: IO[bytes]
     compat: str
@@ -158,7 +158,7 @@ class _AskBenchResults:
 
 @dataclass(frozen=True, kw_only=True)
 class _LayoutWriter:
-    """Write the files of one task."""
+    """Writer of the files of one task."""
 
     view: RunView
     gathered: _AskBenchResults

@@ -14,7 +14,7 @@ OPTION_NAMES = ("max_turns", "guidance", "strict", "tasks", "attempts")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Hold what a person set beside the file."""
+    """Settings of the command line, which go before those of the file."""
 
     max_turns: int | None = None
     guidance: str = ""
@@ -43,7 +43,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocols:
-    """Settle the protocol of a task."""
+    """Source of each task's protocol: options, environment, file."""
 
     values: IniValues
     options: Options

@@ -19,7 +19,7 @@ CANDIDATE, JUDGE, SIMULATOR = "candidate", "judge", "simulator"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Role:
-    """Say where a role is written, and what holds where nothing is."""
+    """The sections that name a role, and its defaults."""
 
     section: str
     sampling: str
@@ -69,7 +69,7 @@ _NOBODY = frozenset({"", "none"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleReader:
-    """Read the roles of one task."""
+    """Reader of the roles of one task."""
 
     values: IniValues
     compat: str

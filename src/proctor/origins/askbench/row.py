@@ -13,7 +13,7 @@ from proctor.io.validation import describe
 
 @dataclass
 class RowFindings:
-    """Gather what is wrong with the rows of a file, and what is merely odd."""
+    """Problems and oddities of the rows of a file."""
 
     problems: list[Problem] = field(default_factory=list)
     _odd: dict[str, Problem] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class RowFindings:
 
 @dataclass(frozen=True, slots=True)
 class AskBenchRow:
-    """Read the fields of one row."""
+    """The fields of one row."""
 
     document: Document
     findings: RowFindings

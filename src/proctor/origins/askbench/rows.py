@@ -23,7 +23,7 @@ ROLES = ("system", "developer", "user", "assistant")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowContent:
-    """Hold what the shapes of rows differ in."""
+    """The part of a case in which the shapes of rows differ."""
 
     messages: tuple[Message, ...]
     criteria: tuple[Criterion, ...]
@@ -35,7 +35,7 @@ class RowContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowReader:
-    """Make the cases of one task."""
+    """Reader of the cases of one task."""
 
     task: Task
     evalset: str

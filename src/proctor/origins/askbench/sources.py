@@ -18,7 +18,7 @@ FAMILIES = ("EvalScope", "OpenCompass")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSource:
-    """Hold what is known of a task before its rows are read."""
+    """A task before its rows are read."""
 
     name: str
     evalset: str
@@ -40,7 +40,7 @@ class TaskSource:
 
 @dataclass(kw_only=True)
 class SourceFinder:
-    """Find the tasks of one path, gathering what is wrong with any of them."""
+    """Finder of the tasks of one path, with the problems of each."""
 
     compat: str
     root: Path | None

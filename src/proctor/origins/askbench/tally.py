@@ -11,7 +11,7 @@ from proctor.origins.askbench.records import correctness, is_skipped, skip_reaso
 
 @dataclass
 class AskBenchTally:
-    """Count what came of one attempt at every case."""
+    """Counts over one attempt at every case."""
 
     compat: str = ""
     total: int = 0

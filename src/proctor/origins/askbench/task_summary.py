@@ -35,7 +35,7 @@ _TOTAL = re.compile(r"^Total time:\s*(.+?)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """Hold what another tool left of one task."""
+    """Results that another tool left of one task."""
 
     task: str
     metrics: tuple[str, ...] = ()

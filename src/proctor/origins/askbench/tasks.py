@@ -12,7 +12,7 @@ GUIDANCE = ("none", "weak", "strong", "fata")
 
 
 class TaskShape(StrEnum):
-    """Say what the rows of a task are."""
+    """The shape of a task's rows."""
 
     QUESTION = "question"
     """A question with its answer, put once and ruled right or wrong by the judge."""
@@ -41,7 +41,7 @@ ASKING = (TaskShape.MISSING_INFO, TaskShape.OVERCONFIDENCE, TaskShape.PLAIN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Hold what is known of one task."""
+    """One task: its folder, shape and measures."""
 
     shape: TaskShape
     folder: str
@@ -118,7 +118,7 @@ def task_of(name: str, shape: TaskShape) -> Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """Say how the cases of a task are put to the candidate."""
+    """The way in which a task's cases are put to the candidate."""
 
     compat: str = ""
     max_turns: int | None = None

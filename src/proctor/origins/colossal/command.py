@@ -116,7 +116,7 @@ store_option(colossal)
 
 @dataclass
 class _Request:
-    """Hold what a person asked for."""
+    """Options of the command."""
 
     options: dict[str, Any]
     names: Sequence[str]

@@ -21,7 +21,7 @@ BERT_KEYS = ("model", "layer", "idf", "baseline", "leading_space", "device", "pr
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Say which part of ``text_metrics`` a metric of the config is, and which rows it gives."""
+    """The part of ``text_metrics`` that a metric of the config is, and the rows it gives."""
 
     part: str
     rows: tuple[str, ...]
@@ -54,7 +54,7 @@ DIMENSIONS = tuple(f"{task}-{name}" for task, names in UNIEVAL.items() for name 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryMetrics:
-    """Hold what a category is judged by."""
+    """The metrics by which a category is scored."""
 
     gpt: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class CategoryMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Hold a config as it was read."""
+    """A config as it was read."""
 
     document: JsonDocument
     language: str = "en"
@@ -108,7 +108,7 @@ def read_config(document: JsonDocument) -> tuple[Config, list[Problem]]:
 
 @dataclass
 class _ConfigReader:
-    """Read one config, collecting what is wrong."""
+    """Reader of one config, which collects its problems."""
 
     document: JsonDocument
     problems: list[Problem] = field(default_factory=list)

@@ -33,7 +33,7 @@ FIRST_LOOK = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Colossal(Dialect):
-    """Read configs, targets and answers of ColossalAI's evaluation pipeline."""
+    """Configs, targets and answers of ColossalAI's evaluation pipeline."""
 
     name: ClassVar[str] = "colossal"
 
@@ -99,7 +99,7 @@ class Colossal(Dialect):
 
 @dataclass
 class _SuiteReader:
-    """Make a suite of a config and the files beside it, collecting what is wrong in any."""
+    """Reader of a suite from a config and the files beside it, which collects problems of all."""
 
     config: Config
     compat: str

@@ -32,7 +32,7 @@ FOLDERS: Mapping[Kind, tuple[Path, str]] = {
 
 @dataclass(frozen=True)
 class ColossalLayout(Layout):
-    """Write the result folders of the original pipeline: CSV, JSON, and charts where they can be.
+    """The result folders of the original pipeline: CSV, JSON, and charts where they can be drawn.
 
     What other models left in the same folders stays, and enters the tables over all models.
     """
@@ -106,7 +106,7 @@ class ColossalLayout(Layout):
 
 @dataclass
 class _Rated:
-    """Hold one rated answer."""
+    """One rated answer."""
 
     id: Json
     record: dict[str, Json]
@@ -115,7 +115,7 @@ class _Rated:
 
 @dataclass
 class _ColossalResults:
-    """Gather the numbers and records of a run, case by case."""
+    """Numbers and records of a run, collected case by case."""
 
     compat: str
     categories: list[str] = field(default_factory=list)

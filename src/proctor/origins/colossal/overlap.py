@@ -12,7 +12,7 @@ from proctor.scorers.overlap.values import MetricValues, PreparedText, TextPairs
 
 
 class ColossalText(PreparedText):
-    """Hold a text, prepared and cut when first needed as the original does."""
+    """A text, prepared and cut when first needed as the original does."""
 
     @cached_property
     def prepared(self) -> str:
@@ -44,7 +44,7 @@ class ColossalText(PreparedText):
 
 @dataclass
 class ColossalPairs(TextPairs):
-    """Compute metrics as the original does."""
+    """Metrics of pairs of texts as the original computes them."""
 
     text: ClassVar[type[PreparedText]] = ColossalText
     pairs: Sequence[tuple[ColossalText, ColossalText]]

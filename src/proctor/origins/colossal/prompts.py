@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryPrompt:
-    """Hold how the answers of one category are rated."""
+    """The prompt by which the answers of one category are rated."""
 
     category: str
     prompt: str
@@ -34,7 +34,7 @@ class CategoryPrompt:
 
 @dataclass
 class PromptFile:
-    """Hold a prompt file, read as far as it is asked for."""
+    """A prompt file, of which only the requested categories are read."""
 
     document: JsonDocument
     problems: list[Problem] = field(default_factory=list)

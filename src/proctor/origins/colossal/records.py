@@ -18,7 +18,7 @@ FIELDS = ("category", "instruction", "input", "output", "target", "id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """Hold one question with its answer, or its target."""
+    """One question with its answer, or its target."""
 
     place: int
     """Which one of the file it is."""
@@ -47,7 +47,7 @@ class AnswerRecord:
 
 @dataclass
 class Records:
-    """Hold the records of a file, and what is wrong with it."""
+    """The records of a file, and its problems."""
 
     document: JsonDocument
     rows: list[AnswerRecord] = field(default_factory=list)

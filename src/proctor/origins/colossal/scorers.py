@@ -73,7 +73,7 @@ class ColossalRatingMetric(RatingMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class OneToken(Talk[Rated]):
-    """Take the rating from one token, as ColossalAI's own code does."""
+    """A rating from one token, as ColossalAI's own code takes it."""
 
     texts: RatingTexts
     top: int

@@ -12,7 +12,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class JsonDocument(Document):
-    """Hold a JSON file; where its values stand is found out when it is asked for."""
+    """A JSON file; the places of its values are worked out on demand."""
 
     def place(self, loc: Loc) -> Place | None:
         if not self.places and self.text:
@@ -50,7 +50,7 @@ def places_of(text: str) -> dict[Loc, Place]:
 
 
 class _OpenObject:
-    """Hold a collection that is still being read."""
+    """A collection that is still being read."""
 
     def __init__(self, loc: Loc, mapping: bool) -> None:
         self.loc, self.mapping = loc, mapping

@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Response:
-    """Hold a file and the attempt that it is."""
+    """A file and the attempt that it is."""
 
     case_id: str
     index: int
@@ -45,7 +45,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
 
 
 class _Names:
-    """Find the case that a responses file speaks of."""
+    """Cases by the names that a responses file may use for them."""
 
     def __init__(self, suite: Suite) -> None:
         self.cases = suite.cases

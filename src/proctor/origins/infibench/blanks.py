@@ -22,7 +22,7 @@ NEVER: Json = {"text": "(?!)", "regex": True}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BlanksAround:
-    """Hold what the mappings around a right answer say of it."""
+    """Settings that a right answer inherits from the mappings around it."""
 
     regex: bool = False
     ignore_case: bool | None = None

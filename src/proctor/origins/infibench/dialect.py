@@ -33,7 +33,7 @@ _MODE = re.compile(r"avg|max|min|avg_max_[1-9]\d{0,5}")
 
 @dataclass(frozen=True)
 class InfiBench(Dialect):
-    """Read InfiBench suites and responses."""
+    """InfiBench suites and responses."""
 
     name: ClassVar[str] = "infibench"
 
@@ -63,7 +63,7 @@ class InfiBench(Dialect):
 
 @dataclass(kw_only=True)
 class _Defaults:
-    """Hold what a suite says of all its cases."""
+    """Settings of a suite that apply to all its cases."""
 
     full_score: float = 1.0
     null_score: float = 0.0
@@ -71,7 +71,7 @@ class _Defaults:
 
 @dataclass(kw_only=True)
 class _InfiBenchReader:
-    """Read one suite with all its cases, collecting what is wrong in any of them."""
+    """Reader of one suite with all its cases, which collects the problems of all."""
 
     root: Path
     home: Path

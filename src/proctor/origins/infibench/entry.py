@@ -26,7 +26,7 @@ _ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum", "normalized_score")
 
 
 class Sums(NamedTuple):
-    """Hold what the original's summary adds up over cases."""
+    """Sums over cases in the original's summary."""
 
     score: float = 0.0
     deviation: float = 0.0

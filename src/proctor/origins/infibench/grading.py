@@ -38,7 +38,7 @@ _KIND = re.compile(r"grading\.(\w+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedCase:
-    """Hold a criterion with the most points it can give; none where a function decides."""
+    """A criterion with its full marks; none where a function decides."""
 
     criterion: Criterion
     full: float | None

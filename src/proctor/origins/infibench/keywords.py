@@ -11,7 +11,7 @@ from proctor.origins.infibench.notes import Notes, Params, shortest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeywordsAround:
-    """Hold what the nodes around a keyword say of it."""
+    """Settings that a keyword inherits from the nodes around it."""
 
     regex: bool = False
     lowered: bool = False

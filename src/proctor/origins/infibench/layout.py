@@ -32,7 +32,7 @@ _NOT_TEXT = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass
 class _Order:
-    """Remember where each row of the table first appears when the cases are sorted by key."""
+    """The order in which rows of the table first appear when the cases are sorted by key."""
 
     first: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
 
@@ -54,7 +54,7 @@ class _Order:
 
 @dataclass(frozen=True)
 class InfiBenchLayout(Layout):
-    """Write the result files of the original InfiBench evaluator.
+    """The result files of the original InfiBench evaluator.
 
     Its grader writes details as YAML and a summary of three lines; its statistics program makes
     the table of the YAML, and comes to the same one here. A case without a value is written as
@@ -166,7 +166,7 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 class _Representer(SafeRepresenter):
-    """Write texts and numbers so that readers of YAML 1.1 and 1.2 read the same."""
+    """Writer of texts and numbers that YAML 1.1 and 1.2 read alike."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Write every value out."""

@@ -23,7 +23,7 @@ Params = dict[str, Json]
 
 @dataclass(kw_only=True)
 class Notes:
-    """Collect all that is wrong or odd in one file, and read the files beside it."""
+    """Problems and oddities of one file, and the files beside it."""
 
     document: Document
     root: Path

@@ -23,7 +23,7 @@ GET_IT = (
 
 @dataclass(kw_only=True)
 class TaskWeaverAgent(Driven):
-    """Ask a TaskWeaver project: the one named, or the one that each case names.
+    """A TaskWeaver project: the one named, or the one that each case names.
 
     Where cases name it, their project and all its settings are trusted, as if you had named them.
     """

@@ -122,7 +122,7 @@ store_option(taskweaver)
 
 @dataclass(frozen=True)
 class _Batch:
-    """Hold where rows go, and which cases have theirs."""
+    """The file that rows go to, and the cases that are in it already."""
 
     enabled: bool
     result: Path

@@ -23,7 +23,7 @@ _KEYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator:
-    """Hold who judges, where the file names somebody, and how long a simulated user goes on."""
+    """The judge that the file names, if any, and the length of a simulated user's dialogue."""
 
     roles: Mapping[str, ModelChoice]
     max_rounds: int | None

@@ -33,7 +33,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class TaskWeaverDialect(Dialect):
-    """Read TaskWeaver's case files of both generations, and rounds on file."""
+    """TaskWeaver's case files of both generations, and recorded rounds."""
 
     name: ClassVar[str] = "taskweaver"
 
@@ -76,7 +76,7 @@ class TaskWeaverDialect(Dialect):
 
 @dataclass
 class _CasesReader:
-    """Make a suite of case files, collecting what is wrong in any of them."""
+    """Reader of a suite of case files, which collects the problems of all."""
 
     path: Path
     compat: str

@@ -20,7 +20,7 @@ BY_CASE = ("case_file", "score", "normalized_score")
 
 @dataclass(frozen=True)
 class TaskWeaverLayout(Layout):
-    """Write the CSV of TaskWeaver's evaluation.
+    """The CSV of TaskWeaver's evaluation.
 
     Turns that were not reached have no row, and neither has a case of which a part could not be
     judged: there it is still to be done. Several attempts at a case become their means.

@@ -19,7 +19,7 @@ _BIASES: ContextVar[dict[tuple[int, int], tuple[Any, Any, Any]]] = ContextVar("b
 
 
 class Answerer:
-    """Hold a loaded model that is asked questions, of whose words only Yes and No are looked at."""
+    """A loaded model that answers questions; only its Yes and No are looked at."""
 
     def __init__(self, model: str, device: str, precision: str) -> None:
         import torch

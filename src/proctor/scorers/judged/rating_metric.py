@@ -109,7 +109,7 @@ class RatingMetric(Scorer):
 
 @dataclass(frozen=True, eq=False)
 class RatingTexts:
-    """Hold what a judge is told about one answer."""
+    """The texts about one answer that a judge is shown."""
 
     scorer: RatingMetric
     ctx: ScoreContext
@@ -195,7 +195,7 @@ class RatingTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class _FirstToken(Talk[Rated]):
-    """Take the rating from the probabilities of the reply's first token."""
+    """A rating from the probabilities of the reply's first token."""
 
     texts: RatingTexts
 

@@ -65,7 +65,7 @@ class UnitTest:
 
 
 class _NotRun(Exception):
-    """Say why a test could not be run at all."""
+    """The reason why a test could not be run at all."""
 
 
 @dataclass(frozen=True)

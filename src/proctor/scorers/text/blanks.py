@@ -40,7 +40,7 @@ def _alternatives(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """Hold one right answer for a blank."""
+    """One right answer for a blank."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -52,7 +52,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Hold the right answers for a blank, and what they are worth."""
+    """The right answers for a blank, and their weight."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -311,7 +311,7 @@ class Blanks(Handled):
 
 @dataclass(frozen=True, kw_only=True)
 class _Filled:
-    """Hold what a blank was filled with, and how that was judged."""
+    """The text that fills a blank, and its outcome."""
 
     line: str
     text: str = ""

@@ -73,7 +73,7 @@ def _fails(text: str, names: Mapping[str, Json]) -> bool:
 
 
 class _Session:
-    """Keep one interpreter process; every expression gets a fresh memory in it."""
+    """One interpreter process; every expression gets a fresh memory in it."""
 
     def __init__(self) -> None:
         import pydantic_monty

@@ -29,7 +29,7 @@ def _node(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Look for a text, for any of several nodes, or for all of them."""
+    """A text, any of several nodes, or all of them."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -70,7 +70,7 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class KeywordRule(Node):
-    """Give points for a node that is found, or take them away."""
+    """Points for a node that is found, or taken away for it."""
 
     weight: float = 1.0
     neg: bool = False
