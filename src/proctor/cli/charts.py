@@ -1,4 +1,4 @@
-"""``proctor charts``: the numbers of runs as pictures."""
+"""``proctor charts``: charts of runs and battles."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from proctor.cli.output import tell_which
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="The folder that the pictures go to.",
+    help="The folder to write the charts to.",
 )
 @click.option("--by", multiple=True, metavar="TAG", help="Only breakdowns by this tag.")
 @click.option(
@@ -25,12 +25,12 @@ from proctor.cli.output import tell_which
     multiple=True,
     default=("svg", "png"),
     show_default=True,
-    help="What is written of each chart; json is its Vega-Lite spec.",
+    help="File format; json is the Vega-Lite spec. Repeatable.",
 )
 @store_option
 @json_option
 def charts(runs: tuple[str, ...], **options: Any) -> int:
-    """Draw the numbers of RUNs beside each other, and the battles that were held among them.
+    """Draw the numbers of RUNs side by side, and the battles among them.
 
     \b
     Example:

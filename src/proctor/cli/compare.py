@@ -1,4 +1,4 @@
-"""``proctor compare``: which of several runs is better, and how sure that is."""
+"""``proctor compare``: which of several runs is better, and with what certainty."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,17 +33,17 @@ TITLES = {
     type=click.Choice(["t", "bootstrap"]),
     default="t",
     show_default=True,
-    help="How the interval is found.",
+    help="Method for the interval.",
 )
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
 @click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")
 @store_option
 @json_option
 def compare(runs: tuple[str, ...], **options: Any) -> int:
-    """Say whether the second RUN is better than the first, case by case, and how sure that is.
+    """Tell whether the second RUN is better than the first, case by case, with its uncertainty.
 
-    More than two runs are compared two at a time, and their p values adjusted for that. Gates hold
-    for the first run against each of the others.
+    More than two runs are compared in pairs, with adjusted p values. Gates apply to the first run
+    against each of the others.
 
     \b
     Example:
@@ -104,7 +104,7 @@ def _dumps(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may hold
+    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may contain
         return json.dumps(value, indent=2)
     return text
 
@@ -129,7 +129,7 @@ def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bo
 
 
 def _table(contrast: "Contrast", by: Sequence[str]) -> str:
-    """Return the numbers of all cases, and of the breakdowns asked for, largest group first."""
+    """Return the numbers of all cases, and of the requested breakdowns, largest group first."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -173,7 +173,7 @@ def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
 
 
 def _left_out(contrast: "Contrast") -> Iterator[str]:
-    """Say which cases did not enter the comparison, and what they could change."""
+    """Say which cases are excluded from the comparison, and what they could change."""
     from proctor.engine.compare.wording import points
 
     out, bounds = contrast.left_out, contrast.bounds

@@ -1,4 +1,4 @@
-"""``proctor delete``: take a run out of the store."""
+"""``proctor delete``: delete a run from the store."""
 
 import click
 
@@ -8,11 +8,11 @@ from proctor.cli.output import tell_which
 
 @click.command()
 @click.argument("run", metavar="RUN")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @store_option
 @json_option
 def delete(run: str, yes: bool, store: str | None, as_json: bool) -> None:
-    """Delete RUN, and whatever no other run uses.
+    """Delete RUN, and all data that no other run uses.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``proctor doctor``: what works on this machine."""
+"""``proctor doctor``: check what works on this machine."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ PACKAGES = {
     "pydantic-monty": "conditions in suites",
     "rapidfuzz": "ROUGE-L",
 }
-"""What Proctor itself is installed with, and what for."""
+"""Packages of the base install, by what they are for."""
 EXTRAS = {
     "local": ("models on this machine", ("xllamacpp",)),
     "maths": ("mathematical answers", ("math-verify",)),
@@ -28,17 +28,21 @@ EXTRAS = {
     "postgresql": ("a store in PostgreSQL", ("psycopg",)),
     "ray": ("grading on a cluster", ("ray",)),
 }
-"""What each extra is for, and the packages that it brings."""
+"""Packages of each extra, with what it is for."""
 
 
 @click.command()
 @click.option(
-    "--sandbox", default="bubblewrap", show_default=True, metavar="TIER", help="The sandbox to try."
+    "--sandbox",
+    default="bubblewrap",
+    show_default=True,
+    metavar="TIER",
+    help="The sandbox to test.",
 )
 @store_option
 @json_option
 def doctor(sandbox: str, store: str | None, as_json: bool) -> int:
-    """Say what works here, and how to get what does not.
+    """Check what works on this machine, and say how to fix what does not.
 
     \b
     Example:
@@ -87,7 +91,7 @@ def _packages() -> list[dict[str, Any]]:
 def _installed(
     use: str, names: tuple[str, ...], fix: str, *, optional: bool = False
 ) -> dict[str, Any]:
-    """Say which versions of the packages are here, or which of them are not."""
+    """Report the versions of packages, or which of them are missing."""
     there, missing = [], []
     for name in names:
         try:
@@ -114,7 +118,7 @@ def _store(url: str | None) -> dict[str, Any]:
 
 
 def _sandbox(name: str) -> list[dict[str, Any]]:
-    """Try the sandbox's limits one by one."""
+    """Test the sandbox's limits one by one."""
     from proctor.cli.options import sandbox_spec
     from proctor.contracts.sandbox import Sandbox
     from proctor.engine.check.sandbox_selftest import SelftestResult, probe
@@ -155,7 +159,7 @@ def _languages() -> list[dict[str, Any]]:
 
 
 def _grading() -> dict[str, Any]:
-    """Judge one answer in a real grading process, condition included."""
+    """Score one answer in a real scoring process, condition included."""
     from proctor.contracts.executor import GradeTask
     from proctor.core.attempt import Attempt
     from proctor.core.suite import Case, Criterion, Message, Spec

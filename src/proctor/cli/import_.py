@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 @click.option(
     "--own",
     is_flag=True,
-    help="Take runs back that this store exported with --own: they are what they were.",
+    help="Import runs that this store exported with --own as its own again.",
 )
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The key of the store that exported them (`proctor store key`), where it is another.",
+    help="The key of the store that exported them (`proctor store key`), if it is another one.",
 )
 @store_option
 @json_option
 def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json: bool) -> None:
-    """Read runs that `proctor export` wrote as .jsonl, or a folder of Arthur Bench, whole.
+    """Import runs that `proctor export` wrote as .jsonl, or a whole folder of Arthur Bench.
 
-    They are quotations: shown and compared as imported, and never used for runs of your own. A
-    run whose name is taken gets another one.
+    Imported runs can be shown and compared, but are never reused for your own runs. A run whose
+    name is taken gets another one.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json:
     from proctor.store.store import Store
 
     if key is not None and not own:
-        raise click.UsageError("--key is for runs that are taken back with --own")
+        raise click.UsageError("--key needs --own")
     with Store.open(store) as opened:
         if not file.is_dir():
             _from_file(opened, file, own, key, as_json)

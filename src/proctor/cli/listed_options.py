@@ -1,4 +1,4 @@
-"""Commands of origins whose options take several values each, and may be shortened."""
+"""Commands of origins whose options take several values each, and may be abbreviated."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -7,14 +7,14 @@ import click
 
 
 class ListedOptions(click.Command):
-    """Take words as the originals' own parser does: ``--select A B``, ``--result_detail FILE``.
+    """A command that parses as the originals do: ``--select A B``, ``--result_detail FILE``.
 
-    An option whose metavar ends with dots takes all words that follow it, up to the next option;
-    words that the command's arguments lack are given back to them.
+    An option whose metavar ends with dots takes all words up to the next option; words that the
+    command's arguments need are left to them.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write such an option before each of its values, and every option in full."""
+        """Repeat such an option before each of its values, and expand abbreviations."""
         options = [param for param in self.params if isinstance(param, click.Option)]
         option_by_name = {
             name: param for param in options for name in (*param.opts, *param.secondary_opts)
@@ -37,7 +37,7 @@ def _takes_several(param: click.Option) -> bool:
 
 
 def _in_full(arg: str, option_names: Collection[str]) -> str:
-    """Return an option that was shortened in full, where only one begins so."""
+    """Expand an abbreviated option, if it is unambiguous."""
     name, equals, value = arg.partition("=")
     if not name.startswith("--") or name in option_names or name == "--help":
         return arg
@@ -47,7 +47,7 @@ def _in_full(arg: str, option_names: Collection[str]) -> str:
 
 @dataclass
 class _Words:
-    """Tell values of options from arguments, word by word."""
+    """Words of a command line, split into option values and arguments."""
 
     listed: Collection[str]
     single: Collection[str]
@@ -58,7 +58,7 @@ class _Words:
     _awaits: bool = False
 
     def take(self, word: str) -> None:
-        """Take in one word."""
+        """Add one word."""
         if self._awaits:
             self._awaits = False
             self.plain.append(word)
@@ -71,7 +71,7 @@ class _Words:
             self.arguments += 1
 
     def spelt(self, arguments: int) -> list[str]:
-        """Return all words, each value of a list after its option."""
+        """Return all words, each value of a list preceded by its option."""
         lacking = max(0, arguments - self.arguments)
         values = self.lists[-1][1] if self.lists else []
         taken = max(0, len(values) - lacking)

@@ -1,4 +1,4 @@
-"""``proctor plan``: what would run."""
+"""``proctor plan``: show what a run would do."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def plan(**options: Any) -> int:
-    """Say what `proctor run` with the same options would do; nothing is run or stored.
+    """Show what `proctor run` with the same options would do and cost; nothing is run or stored.
 
     \b
     Example:
@@ -64,12 +64,12 @@ def plan(**options: Any) -> int:
 
 
 def _candidate(settings: "RunSettings") -> str:
-    """Return who would be examined, as a person named it."""
+    """Return the candidate as the user named it."""
     if settings.model is not None:
         return settings.model.spec
     if settings.agent is not None:
         return settings.agent.name
-    return str(settings.answers) if settings.answers is not None else "as the suite's settings say"
+    return str(settings.answers) if settings.answers is not None else "from the suite's settings"
 
 
 def _object(candidate: str, run_plan: "Plan") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``proctor run``: examine a candidate with a suite."""
+"""``proctor run``: evaluate a candidate on a suite."""
 
 import sys
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from proctor.store.store import Store
 
 INCOMPLETE = 3
-"""The exit code where something could not be run."""
+"""Exit code where something could not be run."""
 
 
 @click.command(cls=GroupedHelp)
@@ -33,17 +33,16 @@ INCOMPLETE = 3
 @run_options
 @suite_options_of_dialects
 @click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
-@click.option("--cases", is_flag=True, help="Show every case as well.")
+@click.option("--cases", is_flag=True, help="Include every case.")
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
 @click.option("--layout", metavar="ORIGIN", help="Also write the result files of this origin.")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder for --layout.")
 @store_option
 @json_option
 def run(**options: Any) -> int:
-    """Examine a candidate with the suite SPEC, and print the numbers.
+    """Evaluate a candidate on the suite SPEC, and print the numbers.
 
-    Whatever is stored already is not done again: after an interruption, start the same command
-    once more.
+    Stored work is not done again: after an interruption, run the same command again.
 
     \b
     Example:
@@ -80,7 +79,7 @@ def run(**options: Any) -> int:
 
 
 def _gated(view: Any, gates: Sequence[str]) -> int:
-    """Say which gates were missed, or could still be, and return the exit code of a run."""
+    """Print the missed gates and their caveats, and return the exit code of a run."""
     from proctor.engine.run.gates import gate_results
 
     results = gate_results(gates, view.summary)
@@ -105,10 +104,10 @@ def examine(
     quiet: bool,
     refused: list[Refused] | None = None,
 ) -> "list[Outcome] | None":
-    """Examine every candidate with every suite, with progress; none where it was interrupted.
+    """Evaluate every candidate on every suite, with progress; return None if interrupted.
 
-    Where there is a list for them, suites that cannot be run are told at once and put there, as
-    long as others can be run.
+    With a ``refused`` list, suites that cannot be run are reported at once and added to it, as long
+    as others can be run.
     """
     from proctor.cli.output import progress_bar, say, say_error, say_problems, say_stopped
     from proctor.engine.models.budget import Budget
@@ -121,7 +120,7 @@ def examine(
     def put_aside(suite: str, error: "ProctorError") -> None:
         assert refused is not None
         refused.append(Refused(suite, error))
-        click.echo(f"{suite} cannot be run, and is left out:", err=True)
+        click.echo(f"{suite} cannot be run and is skipped:", err=True)
         say_error(error)
 
     try:
@@ -150,7 +149,7 @@ def print_runs(
     by: tuple[str, ...] = (),
     cases: bool = False,
 ) -> None:
-    """Print the runs of a command; as JSON, one object where there is one run and no other."""
+    """Print the runs of a command; as JSON, a single run is one object."""
     from proctor.cli.output import print_json
     from proctor.reports.structured import to_object
 
@@ -189,7 +188,7 @@ def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> N
 def write_layout(
     view: Any, name: str, out: Path, *, quiet: bool, suite: Path | None = None
 ) -> None:
-    """Write the result files of an origin, and say where they lie."""
+    """Write the result files of an origin, and print where they are."""
     from proctor.core.suite import Spec
     from proctor.registry import build
 
@@ -202,17 +201,17 @@ def write_layout(
 
 
 def exit_code(summary: Any, missed: list[str], run: Any = None) -> int:
-    """Say which gates were missed, and return the exit code of a run."""
+    """Print the missed gates, and return the exit code of a run."""
     for gate in missed:
         click.echo(f"gate missed: {gate}", err=True)
     totals = summary.totals
     incomplete = run is not None and run.status == "incomplete"
     if totals.errors:
         many = f"{totals.errors} of {totals.attempts} attempts failed"
-        click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+        click.echo(f"incomplete: {many}; the same command retries them", err=True)
     elif incomplete and totals.cases_unscored:
         many = f"{totals.cases_unscored} of {totals.cases} cases could not be scored"
-        click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+        click.echo(f"incomplete: {many}; the same command retries them", err=True)
     if totals.errors or incomplete:
         return 3
     return 1 if missed else 0

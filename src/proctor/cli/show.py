@@ -1,4 +1,4 @@
-"""``proctor show``: one case of a run, with all that explains its mark."""
+"""``proctor show``: show one case of a run, with everything that explains its score."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def show(
     run: str, case: str, attempt: int | None, full: bool, store: str | None, as_json: bool
 ) -> None:
-    """Show CASE of RUN: the question, each answer, each score and why, and how they add up.
+    """Show CASE of RUN: the question, each answer, each score with its reason, and the formula.
 
     \b
     Example:
@@ -67,7 +67,7 @@ def show(
         )
         return
     if view.run.imported:
-        click.echo("imported: answers and scores are as the file has them")
+        click.echo("imported: answers and scores are as in the file")
     for line in _lines(result, chosen, sizes, None if full else 1500):
         click.echo(line)
 
@@ -116,7 +116,7 @@ def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
 
 
 def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
-    """Show what was said, turn by turn where there were several, and the thinking in full only."""
+    """Yield the answer, by turn if there are several, with the thinking if ``most`` is None."""
     messages = item.attempt.messages
     for number, message in enumerate(messages):
         if message.thinking and most is None:
@@ -129,7 +129,7 @@ def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
 
 
 def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) -> Iterator[str]:
-    """Show what an agent did, post by post, attachments in full only, and the files it left."""
+    """Yield an agent's posts and the files it left, attachments only if ``most`` is None."""
     from proctor.reports.turns import files_left, rounds_shown
 
     for one in rounds_shown(attempt):
@@ -151,7 +151,7 @@ def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) 
 
 
 def _turn_lines(case: "Case", item: "AttemptResult") -> Iterator[str]:
-    """Show what each turn is worth by itself."""
+    """Yield the mark of each turn."""
     from proctor.reports.turns import turns_of
 
     for turn in turns_of(case, item):
@@ -161,7 +161,7 @@ def _turn_lines(case: "Case", item: "AttemptResult") -> Iterator[str]:
 
 
 def _noted(notes: Any) -> Iterator[str]:
-    """Show why a dialogue ended, what each turn covered, and what was strange about it."""
+    """Yield why a dialogue ended, what each turn covered, and its flags."""
     if reason := notes.get("reason"):
         yield f"  ended: {_printable(str(reason))}"
     ledger = notes.get("ledger")
@@ -171,11 +171,11 @@ def _noted(notes: Any) -> Iterator[str]:
     for flag in _listed(notes, "flags"):
         yield f"  the simulated user: {_printable(_words(flag))}"
     if turns := _listed(notes, "truncated"):
-        yield f"  cut off by the limit of tokens: turn {', '.join(map(str, turns))}"
+        yield f"  truncated by the token limit: turn {', '.join(map(str, turns))}"
 
 
 def _listed(holder: Any, name: str) -> Sequence[Any]:
-    """Return a list of notes, or of a score's detail; a stranger's may hold anything."""
+    """Return a list from notes or a score's detail, which may contain anything."""
     value = holder.get(name) if isinstance(holder, dict) else None
     return value if isinstance(value, list | tuple) else ()
 
@@ -210,7 +210,7 @@ def _score_lines(criterion: "Criterion", score: "Score", full: bool) -> Iterator
 
 
 def _test_rows(number: int, test: Any, full: bool) -> Iterator[str]:
-    """Show a unit test: how it ended, and for a failed one what it said and what was run."""
+    """Yield a unit test: its outcome, and if it failed, its message and program."""
     line = f" at line {test['line']}" if test.get("line") else ""
     passed, seconds = bool(test.get("passed")), test.get("seconds")
     took = f" ({seconds:.2f} s)" if isinstance(seconds, int | float) else ""
@@ -246,11 +246,11 @@ def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
                 yield f"judge, reply {number}: {row}"
     for number, blank in enumerate(rows_of(score.detail, "blanks"), 1):
         mark = "✓" if blank.get("points") else "✗"
-        yield f"{mark} blank {number}: {blank.get('text')!r}, wanted {blank.get('target')!r}"
+        yield f"{mark} blank {number}: {blank.get('text')!r}, expected {blank.get('target')!r}"
 
 
 def _marked(item: "AttemptResult") -> str:
-    """Return the answer with what was found in it underlined."""
+    """Return the answer with matches underlined."""
     from proctor.reports.reasons import spans_of
 
     text = _printable(item.attempt.output)
@@ -276,7 +276,7 @@ def _cut(text: str, most: int | None) -> str:
 
 
 def _printable(text: str) -> str:
-    """Replace control characters, so that an answer cannot steer the terminal."""
+    """Replace control characters, so that an answer cannot control the terminal."""
     return "".join("�" if _steers(char) else char for char in text)
 
 

@@ -1,4 +1,4 @@
-"""``proctor store``: what a store has besides its runs, written to a file."""
+"""``proctor store``: write the key of a store to a file."""
 
 import os
 from pathlib import Path
@@ -16,15 +16,15 @@ _HEAD = "proctor-store-key 1 "
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="The file to write, which nobody else may read.",
+    help="The file to write, readable by you only.",
 )
 @store_option
 @json_option
 def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
-    """Write the key by which a store knows its exports, for another store of yours.
+    """Write the key with which a store signs its exports, for another store of yours.
 
-    Whoever has the key can write runs that `proctor import --own --key FILE` takes for yours: keep
-    it as you keep a password. It is written nowhere unless you ask for it here.
+    Anyone with the key can write runs that `proctor import --own --key FILE` accepts as yours:
+    treat it like a password. It is written only by this command.
 
     \b
     Example:
@@ -44,7 +44,7 @@ def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
         with os.fdopen(os.open(out, flags, 0o600), "w", encoding="ascii") as file:
             file.write(f"{_HEAD}{key.hex()}\n")
     except FileExistsError:
-        raise UsageError(f"{out} is there already (fix: name another file)") from None
+        raise UsageError(f"{out} already exists (fix: name another file)") from None
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror or error}") from None
     if as_json:

@@ -1,4 +1,4 @@
-"""Why a case is worth what it is, in lines short enough for a report."""
+"""Reasons for the value of a case, in short lines."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,23 +9,23 @@ from proctor.core.score import Score, ScoreStatus, ValueStatus, shares
 from proctor.core.suite import Case, Criterion, Json
 
 _NEAR = 1e-9
-# Control and formatting characters, which could move a terminal's cursor or reverse its text.
+# Control and formatting characters, which could move a terminal's cursor or reverse text.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line that is safe to show, whoever wrote it."""
+    """Return untrusted text as one line that is safe to show."""
     return _UNPRINTABLE.sub(" ", text).strip()
 
 
 def full_marks(result: CaseResult) -> bool:
-    """Tell whether a case is worth all it can be."""
+    """Tell whether a case has full marks."""
     value = result.folded.value
     return value is not None and value >= result.case.full_score - _NEAR
 
 
 def reasons(result: CaseResult) -> list[str]:
-    """Say why a case is unscored, in error, or short of full marks; nothing where it is not."""
+    """Say why a case is unscored, in error, or short of full marks; empty otherwise."""
     if result.folded.status in (ValueStatus.UNSCORED, ValueStatus.ERROR):
         return unscored_reasons(result)
     return [] if full_marks(result) else lost_reasons(result)
@@ -45,7 +45,7 @@ def formula(case: Case, item: AttemptResult) -> str:
 
 
 def spans_of(detail: Json) -> Iterator[tuple[int, int]]:
-    """Yield where in an answer a score found what it looked for."""
+    """Yield the spans of an answer that a score matched."""
     for row in [*rows_of(detail, "rules"), *rows_of(detail, "texts"), *rows_of([detail])]:
         several = row.get("spans")
         for span in [*(several if isinstance(several, list) else ()), row.get("span")]:
@@ -55,13 +55,13 @@ def spans_of(detail: Json) -> Iterator[tuple[int, int]]:
 
 
 def rows_of(detail: Json, name: str = "") -> list[dict[str, Json]]:
-    """Return the objects in a list of a score's detail; a stranger's scorer may hold anything."""
+    """Return the objects in a list of a score's detail, which may contain anything."""
     rows = detail.get(name) if name and isinstance(detail, dict) else detail
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def unscored_reasons(result: CaseResult) -> list[str]:
-    """Say what broke in each attempt that could not be scored, each reason once."""
+    """Say what failed in each attempt that could not be scored, each reason once."""
     reasons: dict[str, None] = {}
     for attempt in result.attempts:
         if attempt.value.status is ValueStatus.ERROR:
@@ -119,7 +119,7 @@ _LONGEST = 240
 
 
 def shortfall(view: RunView) -> str:
-    """Say what a run lacks and why; empty where nothing is amiss."""
+    """Say what a run lacks and why; empty if it is complete."""
     totals, failures = view.summary.totals, view.summary.failures
     parts = []
     if totals.errors:
@@ -132,12 +132,12 @@ def shortfall(view: RunView) -> str:
     if parts:
         return f"incomplete: {'; '.join(parts)}"
     if incomplete:
-        return "incomplete: not all attempts were made; the same command goes on"
+        return "incomplete: not all attempts were made; the same command resumes"
     return _silent(view)
 
 
 def _silent(view: RunView) -> str:
-    """Say for what one reason most attempts have no answer, where there is one."""
+    """Say why most attempts have no answer, if there is one dominant reason."""
     totals = view.summary.totals
     rows = view.summary.failures.get("unanswered") or ()
     if rows and rows[0]["count"] * 2 > totals.attempts:

@@ -1,4 +1,4 @@
-"""What each turn of an attempt is worth, and what an agent did and left in it."""
+"""Marks, rounds and files of the turns of an attempt."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -24,11 +24,11 @@ class Turn:
     score: float | None
     """The weighted points."""
     normalized: float | None
-    """Their share of all that the turn could give."""
+    """Their share of the maximum of the turn."""
     status: str
 
     def to_json(self) -> dict[str, Json]:
-        """Return the turn as reports write it, counted from 1."""
+        """Return the turn as JSON, counted from 1."""
         return {
             "turn": self.turn + 1,
             "score": self.score,
@@ -73,7 +73,7 @@ class ShownPost:
     receiver: str
     message: str
     attachments: tuple[tuple[str, str], ...]
-    """Kind and text of each."""
+    """Kind and text of each attachment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class ShownRound:
     """What the agent did for one message of the user."""
 
     number: int
-    """From 1, as people count."""
+    """From 1."""
     state: str
     error: str
     posts: tuple[ShownPost, ...]
@@ -89,11 +89,11 @@ class ShownRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundFile:
-    """A file that was there in the end."""
+    """A file that the agent left."""
 
     name: str
     key: str
-    """Empty where it was too large to be kept."""
+    """Empty where it was too large to be stored."""
 
 
 def rounds_shown(attempt: Attempt) -> list[ShownRound]:
@@ -110,14 +110,14 @@ def rounds_shown(attempt: Attempt) -> list[ShownRound]:
 
 
 def files_left(attempt: Attempt) -> list[RoundFile]:
-    """Return the files that there were after the last round."""
+    """Return the files after the last round."""
     after = rows_of(dict(attempt.notes), FILES)
     last = after[-1] if after else {}
     return [RoundFile(name=str(name), key=str(key or "")) for name, key in sorted(last.items())]
 
 
 def agent_object(attempt: Attempt, sizes: Mapping[str, int]) -> dict[str, Json]:
-    """Return what an agent did and left as JSON; nothing for a model that did nothing else."""
+    """Return an agent's rounds and files as JSON; empty for a plain model."""
     data: dict[str, Json] = {}
     if rounds := rows_of(dict(attempt.notes), ROUNDS):
         data["rounds"] = rounds

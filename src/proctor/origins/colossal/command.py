@@ -357,7 +357,7 @@ def _exit_code(outcomes: "list[Outcome]") -> int:
         rated, failed = ratings(outcome.view)
         if failed > MAX_UNSCORED * (rated + failed):
             many = f"{failed} of {rated + failed} ratings could not be made"
-            click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+            click.echo(f"incomplete: {many}; the same command retries them", err=True)
             codes.append(3)
     return max(codes)
 
