@@ -89,10 +89,10 @@ class Command(Agent):
             problems += open_sandbox().problems()
             problems += led_out([*shlex.split(self.command)[1:], *self.needs])
             if self.lines:
-                problems.append("lines and sandboxed exclude each other: each turn has a sandbox")
+                problems.append("lines and sandboxed are mutually exclusive: one turn a sandbox")
             if self.env:
                 problems.append(
-                    "env and sandboxed exclude each other: nothing of yours goes inside"
+                    "env and sandboxed are mutually exclusive: nothing of yours goes inside"
                 )
         return problems
 

@@ -66,7 +66,7 @@ class PythonFunction(Driven):
         elif module.endswith(".py") and module_file(module) is None:
             problems.append(f"there is no file {module!r}")
         if self.in_process and self.interpreter:
-            problems.append("in_process and interpreter exclude each other")
+            problems.append("in_process and interpreter are mutually exclusive")
         return problems
 
     def begin(self, workspace: Workspace) -> dict[str, Json]:

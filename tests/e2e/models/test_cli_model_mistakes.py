@@ -105,7 +105,7 @@ def test_a_model_that_the_server_does_not_have_ends_the_run(cities: Any, serve: 
         (["--model", "opnai:gpt-4o"], "there is no model 'opnai' (did you mean 'openai'?)"),
         (["--model", "openai:m@http://"], "is no base URL"),
         (["--model", "openai:m@http://me:pass@x/v1"], "a user name or a password"),
-        (["--model", "openai:m", "--answers", "suite.yaml"], "exclude each other"),
+        (["--model", "openai:m", "--answers", "suite.yaml"], "mutually exclusive"),
         (["--model", "openai:m", "--judge", "wise"], "'wise' does not say whose model it is"),
         (["--model", "openai:m", "--price", "m=1"], "--price: expected MODEL=IN/OUT"),
         (["--model", "openai:m", "--price", "m"], "--price: expected NAME=VALUE"),

@@ -81,7 +81,7 @@ async def evaluate(
     """Examine a candidate with the one suite of a path; what is stored is not done again."""
     outcomes = await evaluate_all(settings, store, progress, notice)
     if len(outcomes) != 1:
-        raise UsageError(f"{settings.suite.path} holds several suites; one is wanted here")
+        raise UsageError(f"{settings.suite.path} holds several suites; expected one")
     return outcomes[0]
 
 

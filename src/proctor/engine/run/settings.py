@@ -135,7 +135,7 @@ class RunSettings:
         given = {"--model": self.model, "--answers": self.answers, "--agent": self.agent}
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
-            raise UsageError(f"{' and '.join(named)} exclude each other: who is examined?")
+            raise UsageError(f"{' and '.join(named)} are mutually exclusive")
 
         if self.proxy is not None and self.agent is None:
             raise UsageError("--proxy passes on the calls of an agent, and there is no --agent")

@@ -157,7 +157,7 @@ def _reply(findings: Findings, row: _Row, cases: CaseFinder) -> tuple[Message, .
     document, data = row.document, row.document.data
     output, messages = data.get("output"), data.get("messages")
     if output is not None and messages is not None:
-        problem = document.problem((), "'output' and 'messages' say the same thing; one is wanted")
+        problem = document.problem((), "'output' and 'messages' say the same thing; write one")
         findings.add(problem)
     elif messages is not None:
         return _transcript(findings, document, cases[row.case])

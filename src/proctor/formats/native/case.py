@@ -267,7 +267,7 @@ def _tags(keys: DefaultKeys) -> dict[str, tuple[str, ...]]:
 def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, ...]:
     asking_keys = [key for key in ASKING if getattr(keys, key) is not None]
     if len(asking_keys) > 1:
-        message = f"{' and '.join(asking_keys)} say the same thing; one of them is wanted"
+        message = f"{' and '.join(asking_keys)} say the same thing; write one of them"
         spot.error(message, key=asking_keys[1])
         return ()
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
@@ -327,7 +327,7 @@ def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, .
     texts = []
     for passage, at in zip(written, spot.at(key).items() if written else (), strict=True):
         if (passage.text is None) == (passage.file is None):
-            at.error("a text, or a mapping with the key 'file', is wanted here")
+            at.error("expected a string, or a mapping with the key 'file'")
         elif passage.file is not None:
             texts.append(at.at("file").file_text() or "")
         else:

@@ -34,13 +34,13 @@ FORM = "x-form"
 
 def _no_bool(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError(f"a number is wanted here, not {describe(value)}")
+        raise ValueError(f"expected a number, not {describe(value)}")
     return value
 
 
 def _not_negative(value: float) -> float:
     if value < 0:
-        raise ValueError(f"0 or more is wanted here, not {value:g}")
+        raise ValueError(f"expected 0 or more, not {value:g}")
     return value
 
 
@@ -158,12 +158,12 @@ def read_plugin(kind: str, spot: Spot) -> Spec | None:
         at = spot.at(name)
         params = at.value
     else:
-        spot.error(f"the name of a {kind}, or one name with its parameters, is wanted here")
+        spot.error(f"expected the name of a {kind}, or one name with its parameters")
         return None
     if kind in registry.BUILT_IN and ":" not in name:
         return _checked_plugin(kind, name, at, params)
     if params is not None and not isinstance(params, dict):
-        at.error(f"a mapping of parameters is wanted here, not {describe(params)}")
+        at.error(f"expected a mapping of parameters, not {describe(params)}")
         return None
     return Spec(name=name, params=params or {})
 
@@ -277,14 +277,14 @@ def _long(spot: Spot) -> tuple[str, Spot] | None:
     name, params = spot.value["scorer"], spot.value.get("with")
     scorers = registry.names("scorer")
     if not isinstance(name, str):
-        message = f"the name of a scorer is wanted here, not {describe(name)}"
+        message = f"expected the name of a scorer, not {describe(name)}"
         spot.error(message, key="scorer")
         return None
     if name not in scorers and ":" not in name:
         spot.error(f"there is no scorer {name!r}", hint=suggest(name, scorers), key="scorer")
         return None
     if params is not None and not isinstance(params, dict):
-        spot.error(f"a mapping of parameters is wanted here, not {describe(params)}", key="with")
+        spot.error(f"expected a mapping of parameters, not {describe(params)}", key="with")
         return None
     if strange and params is None:
         return None

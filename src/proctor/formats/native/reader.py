@@ -334,7 +334,7 @@ class _Loader:
         if isinstance(cases.value, list | str):
             self._entries(cases, defaults)
         else:
-            cases.error(f"a list of cases is wanted here, not {describe(cases.value)}")
+            cases.error(f"expected a list of cases, not {describe(cases.value)}")
 
     def _header(self, spot: Spot, outer: Defaults, top: bool, *, rows: bool = False) -> Defaults:
         """Read what a file says about the suite and about all of its cases."""

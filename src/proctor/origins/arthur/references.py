@@ -94,7 +94,7 @@ def _check(cases: BenchCases, *, requires_reference: bool) -> None:
         raise UserValueError("a suite needs at least 1 test case")
     for what, texts in (("references", cases.references), ("contexts", cases.contexts)):
         if texts is not None and len(texts) != count:
-            raise UserValueError(f"{count} inputs and {len(texts)} {what}: as many are wanted")
+            raise UserValueError(f"{count} inputs and {len(texts)} {what}: expected as many")
     if requires_reference and cases.references is None:
         raise UserValueError(
             "this scoring method compares with reference outputs, and there are none"

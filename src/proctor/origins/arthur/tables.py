@@ -38,7 +38,7 @@ class Columns:
             return cls({str(name): _cells(frame[name]) for name in named}, what)
         if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
             kind = type(frame).__name__
-            raise UserTypeError(f"{what}: a data frame or a mapping of lists is wanted, not {kind}")
+            raise UserTypeError(f"{what}: expected a data frame or a mapping of lists, not {kind}")
         return cls({str(name): _cells(frame[name]) for name in frame.columns}, what)
 
     @classmethod
@@ -86,7 +86,7 @@ def texts_of(cells: Iterable[Any]) -> Texts:
 def listed(value: Any, what: str) -> list[Any]:
     """Return a list of texts that was given; one text is none."""
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-        raise UserTypeError(f"{what}: a list is wanted, not {type(value).__name__}")
+        raise UserTypeError(f"{what}: expected a list, not {type(value).__name__}")
     return list(value)
 
 

@@ -104,5 +104,5 @@ def read_object(text: str) -> AnyObject:
     except (ValueError, RecursionError):
         raise ValueError("no JSON in a fence, and the reply as a whole is none either") from None
     if not isinstance(decoded, dict) or not decoded:
-        raise ValueError("a JSON object with something in it is wanted")
+        raise ValueError("expected a JSON object with something in it")
     return AnyObject(given=decoded)

@@ -175,7 +175,7 @@ class IniValues:
         try:
             value = read(entry.text)
         except ValueError:
-            self.problems.append(entry.problem(f"{expected} is wanted for {entry.key!r}"))
+            self.problems.append(entry.problem(f"expected {expected} for {entry.key!r}"))
             return default
         if least is not None and value < least:
             message = f"{entry.key!r} must be at least {least:g}"

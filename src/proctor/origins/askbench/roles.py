@@ -185,7 +185,7 @@ class RoleReader:
         except ValueError:
             headers = None
         if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
-            message = "a JSON object of texts is wanted for 'headers'"
+            message = "expected a JSON object of strings for 'headers'"
             wrong.append(entry.problem(message))
             return {}
         return headers

@@ -80,7 +80,7 @@ class AskBenchRow:
                 continue
             text = _as_text(value)
             if text is None:
-                self.wrong(f"a text is wanted for {name!r}, not {describe(value)}", name)
+                self.wrong(f"expected a string for {name!r}, not {describe(value)}", name)
             elif not _is_whole(text):
                 self.wrong("a text contains half of a surrogate pair, which is no character", name)
             elif text.strip():
@@ -95,7 +95,7 @@ class AskBenchRow:
         items = value if isinstance(value, list) else None
         texts = [_as_text(item) for item in items or ()]
         if items is None or not all(text is not None and _is_whole(text) for text in texts):
-            self.wrong(f"a list of texts is wanted for {name!r}", name)
+            self.wrong(f"expected a list of strings for {name!r}", name)
             return []
         return [text.strip() for text in texts if text is not None and text.strip()]
 
@@ -103,7 +103,7 @@ class AskBenchRow:
         """Return true or false; the field must be there."""
         value = self.value(name)
         if not isinstance(value, bool):
-            self.wrong(f"true or false is wanted for {name!r}, not {describe(value)}", name)
+            self.wrong(f"expected true or false for {name!r}, not {describe(value)}", name)
             return False
         return value
 

@@ -122,7 +122,7 @@ class RowReader:
         texts = [row.text(f"choice{number}") for number in range(1, 5)]
         index = row.value("correct_index")
         if isinstance(index, bool) or index not in range(len(LETTERS)):
-            message = f"0, 1, 2 or 3 is wanted for 'correct_index', not {describe(index)}"
+            message = f"expected 0, 1, 2 or 3 for 'correct_index', not {describe(index)}"
             row.wrong(message, "correct_index")
             index = 0
         lines = [f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=True)]
@@ -198,7 +198,7 @@ class RowReader:
     def _rubrics(self, row: AskBenchRow) -> Iterable[Criterion]:
         items = row.value("rubrics")
         if not isinstance(items, list):
-            row.wrong(f"a list is wanted for 'rubrics', not {describe(items)}", "rubrics")
+            row.wrong(f"expected a list for 'rubrics', not {describe(items)}", "rubrics")
             return
         compat = {"compat": self.protocol.compat} if self.protocol.compat else {}
         for number, item in enumerate(items, 1):
@@ -217,7 +217,7 @@ class RowReader:
     def _conversation(self, row: AskBenchRow) -> Iterable[Message]:
         items = row.value("prompt")
         if not isinstance(items, list) or not items:
-            row.wrong(f"a list of messages is wanted for 'prompt', not {describe(items)}", "prompt")
+            row.wrong(f"expected a list of messages for 'prompt', not {describe(items)}", "prompt")
             return
         for number, item in enumerate(items, 1):
             fields = item if isinstance(item, dict) else {}

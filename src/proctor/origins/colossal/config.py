@@ -164,9 +164,7 @@ class _ConfigReader:
     ) -> CategoryMetrics:
         at: Loc = ("category", category)
         if not isinstance(row, dict):
-            self._wrong(
-                at, f"a mapping of {', '.join(METHODS)} is wanted here, not {describe(row)}"
-            )
+            self._wrong(at, f"expected a mapping of {', '.join(METHODS)}, not {describe(row)}")
             return CategoryMetrics()
         for key in row:
             if key not in METHODS:
@@ -191,13 +189,13 @@ class _ConfigReader:
         if listed is None:
             return ()
         if not isinstance(listed, list):
-            self._wrong((*at, key), f"a list of names is wanted here, not {describe(listed)}")
+            self._wrong((*at, key), f"expected a list of names, not {describe(listed)}")
             return ()
         names: dict[str, None] = {}
         for place, name in enumerate(listed):
             loc = (*at, key, place)
             if not isinstance(name, str) or not name:
-                self._wrong(loc, f"a name is wanted here, not {describe(name)}")
+                self._wrong(loc, f"expected a name, not {describe(name)}")
             elif allowed and name not in allowed:
                 self._wrong(loc, f"there is no {what} {name!r}", near(name, allowed))
             else:
@@ -208,7 +206,7 @@ class _ConfigReader:
         """Read dimensions of the user's own; what is wrong with one the scorer says."""
         if value is None or isinstance(value, dict):
             return value or {}
-        self._wrong(("UniEval_questions",), f"a mapping is wanted here, not {describe(value)}")
+        self._wrong(("UniEval_questions",), f"expected a mapping, not {describe(value)}")
         return {}
 
     def _texts(self, data: Json, key: str) -> dict[str, str]:
@@ -216,11 +214,11 @@ class _ConfigReader:
         if texts is None:
             return {}
         if not isinstance(texts, dict):
-            self._wrong((key,), f"a mapping of texts is wanted here, not {describe(texts)}")
+            self._wrong((key,), f"expected a mapping of strings, not {describe(texts)}")
             return {}
         for name, value in texts.items():
             if not isinstance(value, str):
-                self._wrong((key, name), f"a text is wanted here, not {describe(value)}")
+                self._wrong((key, name), f"expected a string, not {describe(value)}")
         return {name: value for name, value in texts.items() if isinstance(value, str)}
 
     def _bert(self, setting: Json) -> dict[str, Json]:
@@ -229,7 +227,7 @@ class _ConfigReader:
         if isinstance(setting, str):
             return {"model": setting}
         if not isinstance(setting, dict):
-            self._wrong(("BERTScore",), f"a model is wanted here, not {describe(setting)}")
+            self._wrong(("BERTScore",), f"expected a model, not {describe(setting)}")
             return {}
         for key in setting:
             if key not in BERT_KEYS:
@@ -242,7 +240,7 @@ class _ConfigReader:
             if isinstance(value, str) and value:
                 yield key, value
             elif value is not None:
-                self._wrong((key,), f"a path is wanted here, not {describe(value)}")
+                self._wrong((key,), f"expected a path, not {describe(value)}")
 
     def _check_unieval(self, config: Config) -> None:
         """Report UniEval where it cannot be: in Chinese, or without its models."""

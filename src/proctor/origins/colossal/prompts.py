@@ -53,7 +53,7 @@ class PromptFile:
     def _category(self, name: str, row: Json) -> CategoryPrompt | None:
         before = len(self.problems)
         if not isinstance(row, dict):
-            self.wrong((name,), f"a mapping of {', '.join(KEYS)} is wanted, not {describe(row)}")
+            self.wrong((name,), f"expected a mapping of {', '.join(KEYS)}, not {describe(row)}")
             return None
         metrics, steps = self._texts(row, name, "metrics"), self._texts(row, name, "CoT")
         prompt = row.get("prompt")
@@ -73,7 +73,7 @@ class PromptFile:
             return {}
         for metric, text in texts.items():
             if not isinstance(text, str):
-                self.wrong((name, key, metric), f"a text is wanted here, not {describe(text)}")
+                self.wrong((name, key, metric), f"expected a string, not {describe(text)}")
         return {metric: text for metric, text in texts.items() if isinstance(text, str)}
 
     def check_places(

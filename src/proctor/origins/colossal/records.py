@@ -66,7 +66,7 @@ def read_records(path: Path, needed: Iterable[str]) -> Records:
     """Read a list of records; ``needed`` are the fields that each must have."""
     document = read_document(path)
     if not isinstance(document.data, list):
-        message = f"a list of records is wanted, not {describe(document.data)}"
+        message = f"expected a list of records, not {describe(document.data)}"
         raise DialectError([document.problem((), message)])
     records = Records(document)
     needed = tuple(needed)
@@ -102,7 +102,7 @@ def _record(records: Records, place: int, row: Json, needed: Sequence[str]) -> A
     for name in FIELDS[:-1]:
         value = row.get(name)
         if value is not None and not isinstance(value, str):
-            records.wrong((place, name), f"a text is wanted here, not {describe(value)}")
+            records.wrong((place, name), f"expected a string, not {describe(value)}")
     row_id = row.get("id")
     if not isinstance(row_id, int | str | None) or isinstance(row_id, bool):
         records.wrong((place, "id"), f"an id is a whole number or a text, not {describe(row_id)}")

@@ -15,7 +15,7 @@ def _scalar(value: Any) -> Any:
     """Let any single value pass; how it was spelt is looked up where it stands."""
     if isinstance(value, str | int | float):
         return value
-    raise PydanticCustomError("string_type", "a text is wanted here")
+    raise PydanticCustomError("string_type", "expected a string")
 
 
 def _some(value: list[Any]) -> list[Any]:

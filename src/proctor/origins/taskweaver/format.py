@@ -25,7 +25,7 @@ def _not_blank(value: str) -> str:
 
 def _number(value: Any) -> Any:
     if isinstance(value, bool):
-        raise PydanticCustomError("float_type", "a number is wanted here")
+        raise PydanticCustomError("float_type", "expected a number")
     return value
 
 

@@ -98,7 +98,7 @@ class UniEval(Scorer):
 
     def problems(self) -> Iterable[str]:
         if not self.dimensions:
-            yield "dimensions: at least one is wanted"
+            yield "dimensions: expected at least one"
         for dimension in self.dimensions:
             if dimension not in self._questions:
                 yield _unknown(dimension, self._questions)

@@ -41,6 +41,7 @@ class Rated(BaseModel):
     @classmethod
     def _halves(cls, value: float) -> float:
         if value * 2 != round(value * 2):
+            # A judge is shown these words when it is asked again: they are part of stored keys.
             raise ValueError("a whole number or a half is wanted")
         return value
 

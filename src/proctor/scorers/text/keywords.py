@@ -214,7 +214,7 @@ def _example(leaf: Node) -> str:
 def _node_problems(node: Node) -> Iterator[str]:
     keys = [name for name in ("text", "any", "all") if getattr(node, name) is not None]
     if len(keys) != 1:
-        yield f"one of text, any and all is wanted, not {' and '.join(keys) or 'none'}"
+        yield f"expected one of text, any and all, not {' and '.join(keys) or 'none'}"
     elif node.text == "":
         yield "an empty keyword matches every answer"
     elif node.text is None and not node.branches:
