@@ -10,6 +10,7 @@ from proctor.core.score import (
     error_value,
     null_value,
     shares,
+    stopped_value,
     value_of,
 )
 from proctor.core.suite import Case, Criterion, Spec
@@ -93,6 +94,12 @@ def test_a_scored_case(case: Case, scores: list[Score], expected: float) -> None
         (case_of(1), [failed(None)], 0.0, 1.0),
         (case_of(1, 1), [got(1), failed(None)], 0.0, 1.0),
         (case_of(1, -1, 1), [got(0), got(1), failed(None)], -1.0, 1.0),
+        # a penalty of which nobody knows what it takes away takes one point, by its weight
+        (case_of(1, -1), [got(0), failed(None)], -1.0, 1.0),
+        (case_of(2, -1), [got(0), failed(None)], -0.5, 1.0),
+        (case_of(1, -1), [got(1), None], -1.0, 1.0),
+        (case_of(1, -1, min_points=0), [got(0), failed(None)], 0.0, 1.0),
+        (case_of(1, -1), [failed(None), failed(None)], -1.0, 1.0),
         # a score that is not there yet counts as one that failed
         (case_of(1, 1), [got(1), None], 0.0, 1.0),
         # nothing to divide by
@@ -139,6 +146,13 @@ def test_no_answer_is_worth_the_null_score() -> None:
 def test_an_error_is_worth_nothing_known() -> None:
     value = error_value(case_of(1, full_score=10))
     assert (value.status, value.value, value.low, value.high) == ("error", None, 0.0, 10)
+
+
+def test_a_case_that_was_stopped_may_have_got_all_penalties() -> None:
+    value = stopped_value(case_of(2, -1, -1, full_score=10))
+    assert (value.status, value.value, value.low, value.high) == ("unscored", None, -10.0, 10)
+    assert stopped_value(case_of(1, -1, min_points=0)).low == 0.0
+    assert stopped_value(case_of(-1)).low == 0.0
 
 
 def test_shares_leave_out_what_is_only_shown() -> None:

@@ -1,4 +1,4 @@
-"""``proctor charts``: charts of runs and battles."""
+"""``proctor charts``: the numbers of runs as pictures."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.output import tell_which
+from proctor.cli.references import tell_which
 
 
 @click.command()
@@ -15,7 +15,7 @@ from proctor.cli.output import tell_which
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="The folder to write the charts to.",
+    help="The folder that the pictures go to.",
 )
 @click.option("--by", multiple=True, metavar="TAG", help="Only breakdowns by this tag.")
 @click.option(
@@ -25,12 +25,12 @@ from proctor.cli.output import tell_which
     multiple=True,
     default=("svg", "png"),
     show_default=True,
-    help="File format; json is the Vega-Lite spec. Repeatable.",
+    help="What is written of each chart; json is its Vega-Lite spec.",
 )
 @store_option
 @json_option
 def charts(runs: tuple[str, ...], **options: Any) -> int:
-    """Draw the numbers of RUNs side by side, and the battles among them.
+    """Draw the numbers of RUNs beside each other, and the battles that were held among them.
 
     \b
     Example:
@@ -48,12 +48,12 @@ def charts(runs: tuple[str, ...], **options: Any) -> int:
         tell_which(store, runs)
         views = [view_of(store, reference) for reference in dict.fromkeys(runs)]
         battles = battles_of(store, [view.run.id for view in views]) if len(views) > 1 else []
-        drawn_charts = charts_of(views, battles, by=options["by"])
+        made = charts_of(views, battles, by=options["by"])
     written = write_charts(
-        drawn_charts, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
+        made, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
     )
     if options["as_json"]:
-        shown = [{"name": chart.name, "title": chart.title} for chart in drawn_charts]
+        shown = [{"name": chart.name, "title": chart.title} for chart in made]
         print_json({"charts": shown, "files": [str(path) for path in written]})
     else:
         for path in written:

@@ -1,4 +1,4 @@
-"""``proctor compare``: which of several runs is better, and with what certainty."""
+"""``proctor compare``: which of several runs is better, and how sure that is."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.output import tell_which
+from proctor.cli.references import tell_which
 
 if TYPE_CHECKING:
     from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
@@ -33,23 +33,29 @@ TITLES = {
     type=click.Choice(["t", "bootstrap"]),
     default="t",
     show_default=True,
-    help="Method for the interval.",
+    help="How the interval is found.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    metavar="POINTS",
+    help="A difference that does not matter, in points of 100: say `no worse` and `equal`, too.",
 )
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
 @click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")
 @store_option
 @json_option
 def compare(runs: tuple[str, ...], **options: Any) -> int:
-    """Tell whether the second RUN is better than the first, case by case, with its uncertainty.
+    """Say whether the second RUN is better than the first, case by case, and how sure that is.
 
-    More than two runs are compared in pairs, with adjusted p values. Gates apply to the first run
-    against each of the others.
+    More than two runs are compared two at a time. All rows shown are one family: p values and
+    intervals are adjusted for their number. Gates hold for the first run against each other one.
 
     \b
     Example:
       proctor compare @last~1 @last
       proctor compare old-prompt new-prompt --by lang --cases
-      proctor compare main this-branch --gate "difference.low > -0.02"
+      proctor compare main this-branch --margin 2 --gate "verdict != 'worse'"
     """
     from proctor.engine.compare.comparing import CompareSettings, missed_gates
     from proctor.engine.compare.comparing import compare as compare_runs
@@ -59,6 +65,7 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
         by=options["by"],
         gates=options["gates"],
         method=options["method"],
+        margin=None if options["margin"] is None else options["margin"] / 100,
         force=options["force"],
     )
     with Store.open(options["store"], create=False) as store:
@@ -87,13 +94,11 @@ def _print_json(store: "Store", compared: "Compared", missed: list[str], *, case
         return
     click.echo(head.removesuffix("\n}") + ',\n  "cases": [', nl=False)
     empty = True
-    for contrast in compared.contrasts:
-        sides = {"runs": [contrast.first.run.id, contrast.second.run.id]}
-        for pair_object in map(
-            pair_objects, ([p] for p in case_pairs(store, contrast.first, contrast.second))
-        ):
+    for found in compared.contrasts:
+        sides = {"runs": [found.first.run.id, found.second.run.id]}
+        for made in map(pair_objects, ([p] for p in case_pairs(store, found.first, found.second))):
             click.echo("\n    " if empty else ",\n    ", nl=False)
-            click.echo(_dumps({**sides, **pair_object[0]}).replace("\n", "\n    "), nl=False)
+            click.echo(_dumps({**sides, **made[0]}).replace("\n", "\n    "), nl=False)
             empty = False
     click.echo("]\n}" if empty else "\n  ]\n}")
 
@@ -104,7 +109,7 @@ def _dumps(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may contain
+    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may hold
         return json.dumps(value, indent=2)
     return text
 
@@ -126,15 +131,40 @@ def _print(store: "Store", compared: "Compared", *, by: Sequence[str], cases: bo
             click.echo(line)
         for line in _every_case(store, contrast) if cases else _examples(contrast):
             click.echo(line)
+    if len(compared.sides) > 2:
+        click.echo()
+        click.echo(_ranking(compared))
+
+
+def _ranking(compared: "Compared") -> str:
+    """Return a table of the ranks that each run may have, the best first."""
+    ranks = compared.ranks
+    rows = sorted(
+        (ranks[side.run.id], -(side.totals.rate or 0.0), place, side)
+        for place, side in enumerate(compared.sides)
+    )
+    cells = [
+        (
+            str(best) if best == worst else f"{best}–{worst}",
+            _line(side.name),
+            _percent(side.totals.rate),
+        )
+        for (best, worst), _, _, side in rows
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        f"rank {rank:<{widths[0]}}  {name:<{widths[1]}}  {rate:>{widths[2]}}"
+        for rank, name, rate in cells
+    )
 
 
 def _table(contrast: "Contrast", by: Sequence[str]) -> str:
-    """Return the numbers of all cases, and of the requested breakdowns, largest group first."""
+    """Return the numbers of all cases, and of the breakdowns asked for, largest group first."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from proctor.reports.tabular import printed
+    from proctor.reports.console import printed
 
     sections = [[_cells("Overall", contrast)]]
     for tag in dict.fromkeys(by):
@@ -156,24 +186,24 @@ def _table(contrast: "Contrast", by: Sequence[str]) -> str:
 def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
     from proctor.engine.compare.wording import p_text, points
 
-    paired = group.paired
-    ends = paired.interval
+    found = group.paired
+    ends = group.interval
     return (
         _line(name),
-        _percent(paired.first),
-        _percent(paired.second),
-        "–" if paired.difference is None else points(paired.difference),
+        _percent(found.first),
+        _percent(found.second),
+        "–" if found.difference is None else points(found.difference),
         "–" if ends is None else f"{points(ends[0])} to {points(ends[1])}",
         p_text(group.adjusted_p).removeprefix("p ").removeprefix("= "),
-        "–" if paired.effect is None else f"{paired.effect:.2f}".replace("-", "−"),
-        str(paired.better),
-        str(paired.worse),
-        str(paired.n),
+        "–" if found.effect is None else f"{found.effect:.2f}".replace("-", "−"),
+        str(found.better),
+        str(found.worse),
+        str(found.n),
     )
 
 
 def _left_out(contrast: "Contrast") -> Iterator[str]:
-    """Say which cases are excluded from the comparison, and what they could change."""
+    """Say which cases did not enter the comparison, and what they could change."""
     from proctor.engine.compare.wording import points
 
     out, bounds = contrast.left_out, contrast.bounds
@@ -188,8 +218,8 @@ def _left_out(contrast: "Contrast") -> Iterator[str]:
             yield f"Left out: {_many(count)} {_line(words)}"
     if bounds is not None:
         yield (
-            "If all that is unscored went one way, or the other, the difference would be"
-            f" {points(bounds[0])} or {points(bounds[1])}"
+            "Whatever the unscored would have come to, the difference lies within"
+            f" {points(bounds[0])} to {points(bounds[1])}"
         )
 
 

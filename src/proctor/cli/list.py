@@ -1,4 +1,4 @@
-"""``proctor list``: list runs, suites, cases, languages or plugins."""
+"""``proctor list``: what there is."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,9 @@ PLUGINS = {
 @click.argument("what", type=click.Choice(["runs", "suites", "cases", "languages", *PLUGINS]))
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
 @click.option("--dialect", metavar="NAME", help="Read the suite SPEC in this format.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most N.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many."
+)
 @store_option
 @json_option
 def list_(
@@ -94,7 +96,7 @@ def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
 
 
 def _apart(run: "Run", newer: "Run") -> str:
-    """Say how a run differs from others of its name, or which run it regrades."""
+    """Say what a run has that another of its name has not, or which one it regrades."""
     from proctor.engine.run.names import differences
 
     if newer is run:
@@ -156,7 +158,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         click.echo("none")
         return
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    # Most stores have no imported runs and no name twice: the column appears only when needed.
+    # Most stores hold nothing that was imported, and no name twice: no column for that.
     rare = ("imported", "differs")
     columns = [name for name in columns if name not in rare or any(row[name] for row in rows)]
     shown = [[_cell(row.get(name)) for name in columns] for row in rows]

@@ -1,6 +1,6 @@
 """One criterion on one attempt, and the one formula that makes a case's value of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -103,6 +103,7 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
             failed = True
             if score is None or score.out_of is None:
                 unknown = True
+                low += min(0.0, criterion.weight)
                 continue
             ends = sorted((0.0, criterion.weight * score.out_of))
         else:
@@ -114,7 +115,7 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
             full += criterion.weight * (score.out_of or 0.0)
     denominator = denominator_of(case, full)
     if failed and (unknown or denominator <= 0):
-        worst = min(0.0, _scaled(case, low, denominator)) if denominator > 0 else 0.0
+        worst = min(_worst(case), _scaled(case, low, denominator) if denominator > 0 else 0.0)
         return Value(status=ValueStatus.UNSCORED, value=None, low=worst, high=case.full_score)
     if failed:
         return Value(
@@ -174,12 +175,13 @@ def null_value(case: Case) -> Value:
 
 def stopped_value(case: Case) -> Value:
     """Return what a case is worth when a judge or a simulated user failed in mid-dialogue."""
-    return Value(status=ValueStatus.UNSCORED, value=None, low=0.0, high=case.full_score)
+    worst = _worst(case)
+    return Value(status=ValueStatus.UNSCORED, value=None, low=worst, high=case.full_score)
 
 
 def error_value(case: Case) -> Value:
     """Return what a case is worth when the candidate could not be reached."""
-    return Value(status=ValueStatus.ERROR, value=None, low=0.0, high=case.full_score)
+    return Value(status=ValueStatus.ERROR, value=None, low=_worst(case), high=case.full_score)
 
 
 def shares(case: Case, scores: Mapping[str, Score]) -> Sequence[tuple[Criterion, float, float]]:
@@ -194,21 +196,22 @@ def shares(case: Case, scores: Mapping[str, Score]) -> Sequence[tuple[Criterion,
     return rows
 
 
+def _worst(case: Case) -> float:
+    """Return the least that a case may be worth when nothing of it was scored: all penalties.
+
+    A criterion whose full marks nobody knows is taken for one of one point.
+    """
+    lost = sum(criterion.weight for criterion in case.criteria if criterion.weight < 0)
+    had = sum(criterion.weight for criterion in case.criteria if criterion.weight > 0)
+    denominator = denominator_of(case, had)
+    if not lost or denominator <= 0:
+        return 0.0
+    return min(0.0, _scaled(case, lost, denominator))
+
+
 def _scaled(case: Case, points: float, denominator: float) -> float:
     if case.max_points is not None:
         points = min(points, case.max_points)
     if case.min_points is not None:
         points = max(points, case.min_points)
     return points / denominator * case.full_score
-
-
-def in_turn(values: Iterable[float]) -> float:
-    """Add numbers one after the other.
-
-    The built-in ``sum`` corrects its rounding since Python 3.12, so that its last bit differs
-    from that of earlier versions, and from what the originals wrote into their files.
-    """
-    added = 0.0
-    for value in values:
-        added += value
-    return added

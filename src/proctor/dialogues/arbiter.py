@@ -17,7 +17,7 @@ UNREACHABLE = "JudgeUnreachable"
 
 @dataclass(frozen=True)
 class Arbiter:
-    """The judge of a dialogue, asked in one way."""
+    """Ask the judge of a dialogue in one way."""
 
     tries: int
     sampling: Sampling | None = None

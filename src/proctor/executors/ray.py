@@ -35,7 +35,7 @@ SHARED = 64
 
 @dataclass
 class RayExecutor(Executor):
-    """The nodes of a Ray cluster, which run scorers and programs; results are stored here."""
+    """Run scorers and programs on the nodes of a Ray cluster, and store what they give here."""
 
     address: str = ""
     """Where the cluster is; empty means the one that this machine belongs to, else a new one."""
@@ -289,7 +289,7 @@ _LOST = "the workers of the cluster that judged this were lost, one after the ot
 
 @dataclass(eq=False)
 class ClusterModel(Model):
-    """A model whose replies the nodes compute; its identity and its limits stay here."""
+    """Be a model whose replies the nodes compute; who it is, and its limits, stay here."""
 
     inner: Model
     executor: RayExecutor
@@ -320,7 +320,7 @@ class ClusterModel(Model):
 
 @dataclass
 class ClusterSandbox(Sandbox):
-    """The sandboxes of the nodes."""
+    """Run programs in the sandboxes of the nodes."""
 
     executor: RayExecutor
     tier: str  # type: ignore[misc]

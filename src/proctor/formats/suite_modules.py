@@ -22,7 +22,7 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteModules:
-    """The modules that a suite names, each read once."""
+    """Find the modules that a suite names, and read each of them once."""
 
     root: Path
     """No file outside this folder is read."""
@@ -67,7 +67,7 @@ def file_of(module: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A folder, and its name in the folder where the function will run."""
+    """Hold a folder, and its name in the folder where the function will run."""
 
     folder: Path
     name: PurePosixPath
@@ -75,7 +75,7 @@ class _Place:
 
 @dataclass(kw_only=True)
 class _Beside:
-    """The files that a module needs: imports, and files named in its texts."""
+    """Gather the files that a module needs: what it imports, and what its texts name."""
 
     root: Path
     home: _Place

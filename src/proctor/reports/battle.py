@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.core.comparison import BattleOutcome, Comparison, Pair, Standing, Tally
 from proctor.core.suite import VARIANT, Json
+from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import clean
-from proctor.reports.tabular import md_table, printed, usage_line
+from proctor.reports.tabular import md_table, usage_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +28,7 @@ _USAGE: Mapping[str, Json] = {
 
 
 def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, Json]:
-    """Make the object that ``battle --json`` prints, with every comparison if ``cases`` is set."""
+    """Make the object that ``battle --json`` prints, with every comparison if asked for."""
     data: dict[str, Json] = {
         "battle": {
             "runs": [
@@ -91,16 +92,16 @@ def battle_table(
 
 
 def notes_of(outcome: BattleOutcome) -> list[str]:
-    """Return notes on how to read the numbers, and what they lack, one line each."""
-    notes = [f"Judge: {one_line(outcome.judge) or 'none'}; {_how(outcome)}"]
+    """Say how the numbers are to be read, and what is missing from them, one line each."""
+    notes = [f"Judge: {one_line(outcome.judge) or 'nobody was asked'}; {_how(outcome)}"]
     if outcome.imported:
-        notes.append("Imported: the judge's verdicts are as in the file")
+        notes.append("Imported: what the judge said is as the file has it")
     invalid = sum(pair.invalid for pair in outcome.pairs)
     if invalid:
-        notes.append(f"Invalid: {invalid} without a readable verdict, not counted")
+        notes.append(f"Invalid: {invalid} without a readable verdict; they count for nobody")
     missing = sum(pair.missing for pair in outcome.pairs)
     if missing:
-        notes.append(f"Missing: {missing} could not be compared; the same command retries them")
+        notes.append(f"Missing: {missing} could not be compared; the same command tries them again")
     for pair in outcome.pairs:
         if pair.first_seat is not None and abs(pair.first_seat - 0.5) > 0.15:
             seat = "first" if pair.first_seat > 0.5 else "second"
@@ -108,7 +109,7 @@ def notes_of(outcome: BattleOutcome) -> list[str]:
             names = f"{outcome.name_of(pair.first)} and {outcome.name_of(pair.second)}"
             notes.append(
                 f"Of {one_line(names)}, whoever was shown {seat} won {share:.0%} of the decided"
-                " comparisons: the judge has a position bias"
+                " comparisons: the judge leans to a seat"
             )
     notes += [one_line(warning) for warning in outcome.warnings]
     if line := usage_line(outcome.usage):

@@ -16,7 +16,7 @@ from proctor.sandboxes.supervisor_job import SUPERVISOR, job_of, rlimits, superv
 
 @dataclass
 class PlainProcess(Sandbox):
-    """Ordinary processes of yours: they can read and change whatever you can."""
+    """Run programs as ordinary processes of yours: they can read and change whatever you can."""
 
     tier: ClassVar[str] = "process"
     safe: ClassVar[bool] = False

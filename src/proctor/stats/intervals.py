@@ -164,7 +164,7 @@ def _solve(tail: float, df: float, start: float) -> float:
     low, high, t = 0.0, inf, start
     scale = lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * log(df * pi)
     for _ in range(200):
-        beyond = _tail(t, df)
+        beyond = t_tail(t, df)
         if beyond > tail:
             low = t
         else:
@@ -179,7 +179,7 @@ def _solve(tail: float, df: float, start: float) -> float:
     return t
 
 
-def _tail(t: float, df: float) -> float:
+def t_tail(t: float, df: float) -> float:
     """Return the probability that Student's t exceeds a positive t."""
     x = df / (df + t * t)
     if x < (df / 2 + 1) / (df / 2 + 2.5):

@@ -3,10 +3,12 @@
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import ceil, isfinite, sqrt
-from typing import TYPE_CHECKING, Literal
+from math import sqrt
+from typing import TYPE_CHECKING
 
-from proctor.stats.intervals import Interval, t_quantile
+from proctor.stats.difference import DifferenceCases, DifferenceEstimate, Method
+from proctor.stats.intervals import Interval
+from proctor.stats.power import MID_SHARE, Outlook
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,14 +16,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-Method = Literal["t", "bootstrap"]
-
-POWER = 0.8
-MOST_CASES = 10_000_000
-"""More cases than this are as good as never."""
 _SEED = 20240229
 _FLIPS = 9_999
-_RESAMPLES = 2_000
 _ENUMERATED = 16
 _DRAWN = 1_000
 
@@ -40,21 +36,44 @@ class Paired:
     p: float | None
     """How often a difference as large would be seen if both were equally good."""
     test: str = ""
-    """How that was found: ``exact``, or by so many ``draws``."""
+    """How that was found: ``mid-p``, ``exact``, or by so many ``draws``."""
     effect: float | None = None
     """The difference in standard deviations of the differences by case (Cohen's d for pairs)."""
-    needed: int | None = None
-    """How many cases would tell this difference apart in four of five tries; none: never."""
-    detectable: float | None = None
-    """The difference that as many cases as these would tell apart in four of five tries."""
+    estimate: DifferenceEstimate | None = None
+    """The difference with what its interval needs at any level; none for fewer than two cases."""
+    outlook: Outlook | None = None
     better: int = 0
     worse: int = 0
     same: int = 0
 
     @property
+    def decision_p(self) -> float | None:
+        """Return the p value that decides: the larger of the test's and the interval's.
+
+        Signs turned at random do not see that differences may be skewed: the interval does. Among
+        rights and wrongs the test is exact, and decides alone.
+        """
+        if self.p is None or self.estimate is None:
+            return self.p
+        if self.outlook is not None and self.outlook.binary:
+            return self.p
+        return max(self.p, self.estimate.p())
+
+    @property
+    def needed(self) -> int | None:
+        """Return how many cases would tell this difference apart in four of five tries."""
+        return None if self.outlook is None else self.outlook.needed()
+
+    @property
+    def detectable(self) -> float | None:
+        """Return the difference that as many cases would tell apart in four of five tries."""
+        return None if self.outlook is None else self.outlook.detectable()
+
+    @property
     def more(self) -> int | None:
         """Return how many cases are missing to tell this difference apart; none means: never."""
-        return None if self.needed is None else max(0, self.needed - self.n)
+        needed = self.needed
+        return None if needed is None else max(0, needed - self.n)
 
 
 @dataclass(slots=True)
@@ -84,50 +103,48 @@ class PairedCases:
 
         d, w, c = (np.array(column) for column in (self.differences, self.weights, self.counts))
         d = np.where(np.abs(d) <= 1e-9 * w, 0.0, d)
-        cases = _Cases(d, w, c)
+        cases = DifferenceCases(d, w, c)
         n, total = int(cases.n), cases.weight
         if n == 0 or total <= 0:
             return Paired(n=n, first=None, second=None, difference=None, interval=None, p=None)
         p, test = sign_flip_test(d, c, seed=seed)
-        spread, careful = cases.spread(), cases.widened().spread()
+        spread = cases.spread()
+        estimate = DifferenceEstimate.of(cases, method, seed)
         return Paired(
             n=n,
             first=self.first / total,
             second=self.second / total,
             difference=cases.rate,
-            interval=_interval(cases, level, method, seed),
+            interval=None if estimate is None else estimate.interval(level),
             p=p,
             test=test,
             effect=cases.rate / spread if spread else None,
-            needed=cases_needed(cases.rate, careful, level=level) if n > 1 else None,
-            detectable=_detectable(careful, n, level) if n > 1 else None,
+            estimate=estimate,
+            outlook=_outlook(cases, estimate),
             better=int(c[d > 0].sum()),
             worse=int(c[d < 0].sum()),
             same=int(c[d == 0].sum()),
         )
 
 
-def cases_needed(
-    difference: float, spread: float, *, level: float = 0.95, power: float = POWER
-) -> int | None:
-    """Return how many cases tell a difference apart with this power; none means: never.
+def _outlook(cases: DifferenceCases, estimate: DifferenceEstimate | None) -> Outlook | None:
+    """Gather what is known of the changes; none for fewer than two cases."""
+    import numpy as np
 
-    ``spread`` is the standard deviation of the differences by case.
-    """
-    if not difference or not isfinite(spread / difference):
+    if estimate is None:
         return None
-    cases = 2.0
-    for _ in range(50):
-        df = max(1.0, cases - 1)
-        reach = t_quantile((1 + level) / 2, df) + t_quantile(power, df)
-        following = max(2.0, (reach * spread / difference) ** 2)
-        if following > MOST_CASES:
-            return None
-        # Few degrees of freedom make the steps overshoot, so each goes half the way.
-        if abs(following - cases) < 0.5:
-            return ceil(following)
-        cases = (cases + following) / 2
-    return ceil(cases)
+    moved = cases.d != 0
+    alike = bool(np.all(np.abs(cases.w - cases.w[0]) <= 1e-9 * cases.w[0]))
+    whole = bool(np.all(np.abs(np.abs(cases.d[moved]) - cases.w[moved]) <= 1e-9 * cases.w[moved]))
+    return Outlook(
+        n=int(cases.n),
+        difference=cases.rate,
+        error=estimate.error,
+        spread=cases.widened().spread(),
+        changed=float(cases.c[moved].sum()) / cases.n,
+        binary=alike and whole,
+        bounded=cases.bounded,
+    )
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -151,12 +168,14 @@ def sign_flip_test(
 
     ``times`` says how many cases have each difference, where that is not one.
     If both were equally good, each case could as well have come out the other way around. Where
-    all differences have one size this is the sign test, also known as McNemar's exact test.
+    all differences have one size this is the sign test, also known as McNemar's: as mid-p, which
+    counts what was seen by half, where a fair part of the cases did not change at all.
     """
     import numpy as np
 
     d = np.asarray(differences, dtype=float)
     c = np.ones(len(d)) if times is None else np.asarray(times, dtype=float)
+    unchanged, cases = float(c[d == 0].sum()), float(c.sum())
     d, c = d[d != 0], c[d != 0]
     if not len(d):
         return 1.0, "exact"
@@ -164,7 +183,8 @@ def sign_flip_test(
     counts = np.bincount(places, weights=c).astype(np.int64)
     n = int(counts.sum())
     if len(sizes) == 1:
-        return _binomial(int(c[d > 0].sum()), n), "exact"
+        mid = unchanged >= MID_SHARE * cases
+        return _binomial(int(c[d > 0].sum()), n, mid=mid), "mid-p" if mid else "exact"
     seen = abs(float((d * c).sum())) - 1e-9 * float((np.abs(d) * c).sum())
     if n <= _ENUMERATED:
         sums = np.zeros(1)
@@ -202,8 +222,8 @@ def _drawn(
     return sums
 
 
-def _binomial(hits: int, n: int) -> float:
-    """Return how often n coins fall at least as unevenly."""
+def _binomial(hits: int, n: int, *, mid: bool) -> float:
+    """Return how often n coins fall at least as unevenly; as unevenly counts by half in mid-p."""
     import numpy as np
 
     few = min(hits, n - hits)
@@ -211,89 +231,5 @@ def _binomial(hits: int, n: int) -> float:
         return 1.0
     number = np.arange(1, few + 1)
     logs = np.concatenate([[0.0], np.cumsum(np.log((n - number + 1) / number))])
-    return min(1.0, 2 * float(np.exp(logs - n * np.log(2)).sum()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Cases:
-    """Differences and weights of cases, and the number of each kind."""
-
-    d: "Numbers"
-    w: "Numbers"
-    c: "Numbers"
-
-    @property
-    def n(self) -> float:
-        return float(self.c.sum())
-
-    @property
-    def weight(self) -> float:
-        return float((self.w * self.c).sum())
-
-    @property
-    def rate(self) -> float:
-        return float((self.d * self.c).sum()) / self.weight
-
-    def spread(self) -> float:
-        """Return the standard deviation of the differences, as parts of a case's full marks."""
-        if self.n < 2:
-            return 0.0
-        squares = float((self.c * (self.d - self.rate * self.w) ** 2).sum())
-        deviation = sqrt(squares / (self.n - 1)) / (self.weight / self.n)
-        return deviation if deviation > 1e-12 else 0.0
-
-    def widened(self) -> "_Cases":
-        """Add a typical case that went one way and one that went the other.
-
-        A few cases in which nothing, or everything, went one way do not prove that nothing else
-        can happen. With right and wrong alone this is Bonett and Price's interval, which keeps to
-        its level where the plain one is too narrow.
-        """
-        import numpy as np
-
-        moved = self.d != 0
-        above = float((self.c[moved] * self.d[moved] ** 2).sum())
-        below = float((self.c[moved] * self.w[moved] ** 2).sum())
-        mean = self.weight / self.n
-        size = sqrt(above / below) * mean if below > 0 else mean
-        return _Cases(
-            np.append(self.d, [size, -size]),
-            np.append(self.w, [mean, mean]),
-            np.append(self.c, [1.0, 1.0]),
-        )
-
-    def drawn(self, seed: int) -> "Numbers":
-        """Return the rates of as many cases drawn with replacement, many times over."""
-        import numpy as np
-
-        random = np.random.default_rng(seed)
-        n = int(self.n)
-        chances = self.c / self.c.sum()
-        rates = []
-        for _ in range(_RESAMPLES):
-            times = random.multinomial(n, chances)
-            if (below := float((times * self.w).sum())) > 0:
-                rates.append(float((times * self.d).sum()) / below)
-        return np.array(rates)
-
-
-def _interval(cases: _Cases, level: float, method: Method, seed: int) -> Interval | None:
-    import numpy as np
-
-    if cases.n < 2:
-        return None
-    wide = cases.widened()
-    if method == "bootstrap":
-        low, high = np.quantile(wide.drawn(seed), [(1 - level) / 2, (1 + level) / 2])
-    else:
-        half = t_quantile((1 + level) / 2, wide.n - 1) * wide.spread() / sqrt(wide.n)
-        low, high = wide.rate - half, wide.rate + half
-    low, high = min(float(low), cases.rate), max(float(high), cases.rate)
-    if bool((np.abs(cases.d) <= cases.w * (1 + 1e-9)).all()):
-        return max(-1.0, low), min(1.0, high)
-    return low, high
-
-
-def _detectable(spread: float, n: int, level: float) -> float:
-    reach = t_quantile((1 + level) / 2, n - 1) + t_quantile(POWER, n - 1)
-    return reach * spread / sqrt(n)
+    chances = np.exp(logs - n * np.log(2))
+    return min(1.0, 2 * float(chances.sum()) - (float(chances[-1]) if mid else 0.0))

@@ -1,4 +1,4 @@
-"""Missing runs and cases as 404 responses."""
+"""What the store does not have, told as a page that is not there."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from proctor.errors import StoreError, StoreGone
 
 @contextmanager
 def or_missing() -> Iterator[None]:
-    """Turn the store's error about a missing run or case into a 404 error."""
+    """Answer 404 where the store has no such run or case."""
     try:
         yield
     except StoreGone:

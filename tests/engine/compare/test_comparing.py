@@ -97,7 +97,7 @@ def test_a_better_run_is_told_so(store: Store, put: Callable[..., Run]) -> None:
     assert (found.flips.to_right, found.flips.to_wrong) == (12, 2)
     assert (found.flips.both_right, found.flips.both_wrong) == (18, 8)
     assert sentence(found) == (
-        "new is better than old: +25.0 points of 100, 95 % interval +5.8 to +41.8, p = 0.013,"
+        "new is better than old: +25.0 points of 100, 95 % interval +5.8 to +41.8, p = 0.007,"
         " 40 cases; 12 cases went from wrong to right, 2 the other way."
     )
     assert sentence(found, "zh").startswith("new 优于 old：+25.0 分（满分 100）")
@@ -123,7 +123,9 @@ def test_what_cannot_be_told_apart_says_how_many_cases_it_would_take(
     (found,) = compare(store, ["old", "new"]).contrasts
     assert found.verdict == "unclear"
     assert "cannot be told apart" in sentence(found)
-    assert f"About {about(found.paired.more or 0)} more cases" in sentence(found)
+    assert "would take at least 26 more cases like these, and far more if" in sentence(found)
+    assert found.paired.outlook is not None
+    assert found.paired.outlook.needed_range() == (66, None)
     (equal,) = compare(store, ["old", "same"]).contrasts
     assert "not one case came out differently" in sentence(equal)
     assert "Only a difference of" in sentence(equal)
@@ -137,17 +139,43 @@ def test_errors_and_unscored_are_taken_out_in_pairs(store: Store, put: Callable[
     assert found.paired.n == 2
     assert (found.left_out.unscored, found.left_out.errors) == (2, 2)
     # c0: 0, c2: from 0 to 1, c4: 1, c5: from -1 to 0.
-    assert found.bounds == pytest.approx((0.0, 2 / 4))
+    assert found.extremes is not None
+    assert [paired.difference for paired in found.extremes] == pytest.approx([0.0, 2 / 4])
+    assert found.bounds == pytest.approx(
+        (-0.939, 1.0), abs=1e-3
+    )  # with what chance may have done to so few cases
 
 
-def test_a_verdict_that_the_unscored_could_turn_around_says_so(
+def test_nothing_is_said_that_the_unscored_could_turn_around(
     store: Store, put: Callable[..., Run]
 ) -> None:
     put("old", values([0.0] * 10 + [1.0] * 30))
     put("new", values([1.0] * 10 + [1.0] * 10 + ["unscored"] * 20))
     (found,) = compare(store, ["old", "new"]).contrasts
+    assert found.paired.p is not None
+    assert found.paired.p < 0.01
+    assert found.verdict == "unclear"
+    assert "could turn this around: the difference lies within −50.3 to +38.9" in sentence(found)
+    put("few", values([1.0] * 10 + [1.0] * 29 + ["unscored"]))
+    (found,) = compare(store, ["old", "few"]).contrasts
     assert found.verdict == "better"
-    assert "could turn this around: the difference lies within −25.0 to +25.0" in sentence(found)
+    assert "turn" not in sentence(found)
+    group = compare(store, ["old", "new"], CompareSettings(by=("half",))).contrasts[0].groups
+    assert {row.verdict for row in group["half"].values()} == {"unclear"}
+
+
+def test_an_unscored_attempt_of_several_counts_at_both_extremes(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    put("old", values([0.5] * 30))
+    new = put("new", values([1.0] * 30))
+    rows = [replace(row(place, case(f"c{place:03}"), 1.0), low=0.25) for place in range(30)]
+    store.results.put(new.id, rows)
+    (found,) = compare(store, ["old", "new"]).contrasts
+    assert (found.left_out.unscored, found.paired.difference) == (0, 0.5)
+    assert found.extremes is not None
+    assert [paired.difference for paired in found.extremes] == pytest.approx([-0.25, 0.5])
+    assert found.verdict == "unclear"
 
 
 def test_cases_are_paired_by_id_wherever_they_stand(store: Store, put: Callable[..., Run]) -> None:
@@ -197,10 +225,10 @@ def test_several_runs_are_adjusted_for(store: Store, put: Callable[..., Run]) ->
     put("c", values([0.0] * 7 + [1.0] * 13))
     found = compare(store, ["a", "b", "c"]).contrasts
     assert [(f.first.name, f.second.name) for f in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    once = 2 / 2**7
+    once = 1 / 2**7
     assert [f.paired.p for f in found] == pytest.approx([once, 1.0, once])
     assert [f.adjusted_p for f in found] == pytest.approx([3 * once, 1.0, 3 * once])
-    assert "(adjusted for 3 pairs of runs)" in sentence(found[0])
+    assert "interval +0.3 to +63.3 (95 % for all 3 rows together), p = 0.023" in sentence(found[0])
 
 
 @pytest.mark.parametrize(
@@ -377,3 +405,105 @@ def test_what_is_partly_right_in_both_is_not_wrong(store: Store, put: Callable[.
         "both_wrong": ["c001"],
         "both_partly": ["c000"],
     }
+
+
+def many(better: int, worse: int, same: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Make two runs of rights and wrongs."""
+    old = [0.0] * better + [1.0] * worse + [1.0] * same
+    new = [1.0] * better + [0.0] * worse + [1.0] * same
+    return values(old), values(new)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "same", "verdict", "words"),
+    [
+        (20, 2, 178, "better", "new is better than old"),
+        (2, 20, 178, "worse", "new is worse than old"),
+        (0, 0, 190, "equal", "new and old are equal within 2 points"),
+        (0, 0, 150, "unclear", "cannot be told apart"),
+        (9, 3, 488, "no_worse", "new is no worse than old by 2 points"),
+        (10, 10, 180, "unclear", "cannot be told apart"),
+        (2, 20, 5000, "equal", "are equal within 2 points"),
+    ],
+)
+def test_one_verdict_with_a_margin(
+    store: Store, put: Callable[..., Run], better: int, worse: int, same: int, verdict: str,
+    words: str,
+) -> None:  # fmt: skip
+    for name, marks in zip(("old", "new"), many(better, worse, same), strict=True):
+        put(name, marks)
+    compared = compare(store, ["old", "new"], CompareSettings(margin=0.02))
+    (found,) = compared.contrasts
+    assert found.verdict == verdict
+    assert words in sentence(found)
+    assert contrast_gate_names(found)["verdict"] == verdict
+    assert missed_gates([f"verdict == '{verdict}'"], compared) == []
+    shown = compared_object(compared)["pairs"][0]
+    assert (shown["verdict"], shown["margin"]) == (verdict, 0.02)
+    assert sentence(found, "zh")
+
+
+def test_a_difference_below_the_margin_says_that_it_shows(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    for name, marks in zip(("old", "new"), many(2, 20, 5000), strict=True):
+        put(name, marks)
+    (found,) = compare(store, ["old", "new"], CompareSettings(margin=0.02)).contrasts
+    assert sentence(found).endswith("The difference that shows is smaller than the margin.")
+    (found,) = compare(store, ["old", "new"]).contrasts
+    assert found.verdict == "worse"
+
+
+@pytest.mark.parametrize("margin", [0.0, -0.02, 1.0, float("nan")])
+def test_a_margin_is_a_part_of_the_scale(margin: float) -> None:
+    with pytest.raises(UsageError, match="points of 100"):
+        CompareSettings(margin=margin)
+
+
+def test_all_rows_shown_are_one_family(store: Store, put: Callable[..., Run]) -> None:
+    for name, marks in zip(("old", "new"), many(12, 2, 26), strict=True):
+        put(name, marks)
+    (alone,) = compare(store, ["old", "new"]).contrasts
+    (beside,) = compare(store, ["old", "new"], CompareSettings(by=("half",))).contrasts
+    rows = [beside, *beside.groups["half"].values()]
+    assert {row.tested for row in rows} == {3}
+    assert (alone.tested, alone.level) == (1, 0.95)
+    assert beside.level == pytest.approx(1 - 0.05 / 3)
+    assert beside.adjusted_p == pytest.approx(3 * (alone.adjusted_p or 9))
+    assert beside.interval is not None
+    assert alone.interval is not None
+    assert beside.interval[0] < alone.interval[0]
+    assert beside.interval[1] > alone.interval[1]
+
+
+def test_interval_and_verdict_never_contradict_each_other(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    for place, (better, worse, same) in enumerate(
+        [(5, 0, 0), (5, 0, 3), (7, 1, 0), (9, 2, 40), (8, 2, 40), (0, 6, 6)]
+    ):
+        names = f"old{place}", f"new{place}"
+        for name, marks in zip(names, many(better, worse, same), strict=True):
+            put(name, marks)
+        (found,) = compare(store, names).contrasts
+        assert found.interval is not None
+        low, high = found.interval
+        assert found.verdict != "unclear" or low <= 0 <= high, place
+        if found.verdict == "better":
+            assert low >= 0
+        if found.verdict == "worse":
+            assert high <= 0
+
+
+def test_ranks_follow_from_what_is_sure(store: Store, put: Callable[..., Run]) -> None:
+    put("low", values([0.0] * 40 + [1.0] * 60))
+    put("middle", values([1.0] * 20 + [0.0] * 20 + [1.0] * 60))
+    put("alike", values([1.0] * 21 + [0.0] * 19 + [1.0] * 60))
+    put("high", values([1.0] * 100))
+    compared = compare(store, ["low", "middle", "alike", "high"])
+    assert compared.ranks == {
+        "low-id": (4, 4), "middle-id": (2, 3), "alike-id": (2, 3), "high-id": (1, 1),
+    }  # fmt: skip
+    assert [run["rank"] for run in compared_object(compared)["runs"]] == [
+        (4, 4), (2, 3), (2, 3), (1, 1),
+    ]  # fmt: skip

@@ -10,6 +10,7 @@ from proctor.engine.compare.wording import Language, sentence
 
 def compared_object(compared: Compared, language: Language = "en") -> dict[str, Json]:
     """Make the object that ``proctor compare --json`` prints, without the single cases."""
+    ranks = compared.ranks
     return {
         "runs": [
             {
@@ -22,6 +23,7 @@ def compared_object(compared: Compared, language: Language = "en") -> dict[str, 
                 "imported": side.run.imported,
                 "rate": side.totals.rate,
                 "interval": side.totals.interval,
+                "rank": ranks[side.run.id],
             }
             for side in compared.sides
         ],
@@ -37,7 +39,6 @@ def contrast_object(contrast: Contrast, language: Language = "en") -> dict[str, 
         "second": contrast.second.run.id,
         "sentence": sentence(contrast, language),
         **_group(contrast),
-        "bounds": contrast.bounds,
         "left_out": asdict(contrast.left_out),
         "groups": {
             tag: {name: _group(group) for name, group in rows.items()}
@@ -64,20 +65,27 @@ def pair_objects(pairs: Iterable[CasePair]) -> list[Json]:
 
 def _group(found: GroupContrast) -> dict[str, Json]:
     paired = found.paired
-    low, high = paired.interval or (None, None)
+    low, high = found.interval or (None, None)
+    outlook = paired.outlook
+    needed = None if outlook is None else outlook.needed(found.level)
     counts = asdict(found.flips)
     return {
         "verdict": found.verdict,
         "cases": paired.n,
         "rates": [paired.first, paired.second],
         "difference": {"value": paired.difference, "low": low, "high": high},
+        "level": found.level,
+        "margin": found.margin,
         "p": paired.p,
         "adjusted_p": found.adjusted_p,
+        "tested": found.tested,
         "test": paired.test,
         "effect": paired.effect,
-        "cases_needed": paired.needed,
-        "more_cases": paired.more,
-        "detectable": paired.detectable,
+        "cases_needed": needed,
+        "cases_needed_range": None if outlook is None else outlook.needed_range(found.level),
+        "more_cases": None if needed is None else max(0, needed - paired.n),
+        "detectable": None if outlook is None else outlook.detectable(found.level),
+        "bounds": found.bounds,
         "counts": {
             "better": paired.better,
             "worse": paired.worse,

@@ -9,6 +9,7 @@ from typing import Any
 from proctor.core.expression import Expression
 from proctor.core.score import ValueStatus
 from proctor.engine.compare.compatibility import Side, obstacles
+from proctor.engine.compare.family import adjusted_together
 from proctor.engine.compare.results import (
     KINDS,
     CasePair,
@@ -23,8 +24,9 @@ from proctor.engine.compare.results import (
 from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
-from proctor.stats.paired import Method, Paired, PairedCases, holm
-from proctor.store.pairs import Change, PairCursor, PairQuery
+from proctor.stats.difference import Method
+from proctor.stats.paired import PairedCases
+from proctor.store.pairs import NEAR, Change, PairCursor, WantedPairs
 from proctor.store.rows import PairedRow, StoredPair
 from proctor.store.store import Store
 
@@ -41,10 +43,18 @@ class CompareSettings:
     gates: tuple[str, ...] = ()
     method: Method = "t"
     """How the interval is found."""
+    margin: float | None = None
+    """A difference that does not matter, as a part of full marks."""
     force: bool = False
     """Whether runs are compared whose numbers do not mean the same."""
     shown: int = SHOWN
     """How many cases of each kind are kept as examples."""
+
+    def __post_init__(self) -> None:
+        if self.margin is not None and not 0 < self.margin < 1:
+            raise UsageError(
+                f"--margin is in points of 100, above 0 and below 100, not {self.margin * 100:g}"
+            )
 
 
 def compare(
@@ -63,13 +73,9 @@ def compare(
     contrasts = [
         _contrast(store, first, second, settings) for first, second in combinations(sides, 2)
     ]
-    adjusted = holm([found.paired.p for found in contrasts])
     return Compared(
         sides=tuple(sides),
-        contrasts=tuple(
-            replace(found, adjusted_p=p, tested=len(contrasts))
-            for found, p in zip(contrasts, adjusted, strict=True)
-        ),
+        contrasts=tuple(adjusted_together(contrasts, settings.margin)),
         warnings=(*refused, *warnings),
     )
 
@@ -120,7 +126,7 @@ def case_pairs(
 def listed_pairs(
     store: Store,
     sides: Sequence[Side],
-    wanted: PairQuery,
+    wanted: WantedPairs,
     limit: int,
     after: PairCursor,
 ) -> tuple[list[CasePair], PairCursor | None]:
@@ -144,7 +150,8 @@ def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
     """Return what a gate may name: the difference, counts, and differences by tag and value."""
     found = contrast.paired
     names: dict[str, Any] = {
-        "difference": _ranged(found),
+        "difference": _ranged(contrast),
+        "verdict": contrast.verdict,
         "p": contrast.adjusted_p,
         "effect": found.effect,
         "first": found.first,
@@ -158,7 +165,7 @@ def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
         "errors": contrast.left_out.errors,
     }
     for tag, rows in contrast.groups.items():
-        names.setdefault(tag, {value: _ranged(group.paired) for value, group in rows.items()})
+        names.setdefault(tag, {value: _ranged(group) for value, group in rows.items()})
     return names
 
 
@@ -204,32 +211,52 @@ class _PairSums:
 
 
 @dataclass
-class _Bounds:
-    """Gather how far the unscored could move the difference."""
+class _PairedRowSums:
+    """Gather the cases of one row, and what they would be with the unscored at both extremes."""
 
-    low: float = 0.0
-    high: float = 0.0
-    full: float = 0.0
+    seen: _PairSums = field(default_factory=_PairSums)
+    worst: PairedCases = field(default_factory=PairedCases)
+    best: PairedCases = field(default_factory=PairedCases)
     unscored: int = 0
+    open: bool = False
+    """Whether something of some case is unscored."""
 
     def add(self, row: PairedRow, count: int) -> None:
-        """Take in cases that both runs have."""
-        weight, full = row.weight * row.full * count, row.full_2 or 0.0
+        """Take in cases that both runs have and reached."""
+        if ValueStatus.SHOWN in (row.status, row.status_2):
+            return
+        found = _values(row)
+        if found is None:
+            self.unscored += count
+        else:
+            self.seen.add(found, count)
+        weight, full = row.weight * row.full, row.full_2 or 0.0
+        if weight <= 0:
+            return
         low, high = share(row.low, row.full), share(row.high, row.full)
         low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
-        self.low += weight * (low_2 - high)
-        self.high += weight * (high_2 - low)
-        self.full += weight
+        if found is not None and high - low + high_2 - low_2 <= NEAR:
+            # What is known to the last digit is the same in all scenarios.
+            (low, low_2), (high, high_2) = found.shares, found.shares
+        else:
+            self.open = True
+        self.worst.add(high * weight, low_2 * weight, weight, count)
+        self.best.add(low * weight, high_2 * weight, weight, count)
 
-    def range(self) -> tuple[float, float] | None:
-        """Return both ends; none where nothing is unscored."""
-        if not self.unscored or self.full <= 0:
-            return None
-        return self.low / self.full, self.high / self.full
+    def contrast(self, method: Method) -> GroupContrast:
+        """Return what they come to."""
+        ends = (
+            (self.worst.compare(method=method), self.best.compare(method=method))
+            if self.open
+            else None
+        )
+        return GroupContrast(
+            paired=self.seen.pairs.compare(method=method), flips=self.seen.flips(), extremes=ends
+        )
 
 
 def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings) -> Contrast:
-    whole, bounds = _PairSums(), _Bounds()
+    whole = _PairedRowSums()
     met = only_first = errors = 0
     for row, count, _ in store.pairs.iter_counts(first.run, second.run):
         if row.status_2 is None:
@@ -238,46 +265,40 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
         met += count
         if ValueStatus.ERROR in (row.status, row.status_2):
             errors += count
-            continue
-        bounds.add(row, count)
-        if (found := _values(row)) is None:
-            bounds.unscored += count
         else:
-            whole.add(found, count)
+            whole.add(row, count)
     if not met:
         raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
     changes = ((kind, store.pairs.largest_changes(first.run, second.run, kind, settings.shown))
                for kind in KINDS[:4])  # fmt: skip
+    found = whole.contrast(settings.method)
     return Contrast(
         first=first,
         second=second,
-        paired=whole.pairs.compare(method=settings.method),
-        flips=whole.flips(),
+        paired=found.paired,
+        flips=found.flips,
+        extremes=found.extremes,
         left_out=LeftOut(
-            unscored=bounds.unscored,
+            unscored=whole.unscored,
             errors=errors,
             only_first=only_first,
             only_second=store.results.count(second.run.id) - met,
         ),
-        bounds=bounds.range(),
         groups={tag: _groups(store, first, second, tag, settings.method) for tag in settings.by},
-        examples={kind: tuple(map(_case_pair, found)) for kind, found in changes},
+        examples={kind: tuple(map(_case_pair, pairs)) for kind, pairs in changes},
     )
 
 
 def _groups(
     store: Store, first: Side, second: Side, tag: str, method: Method
 ) -> dict[str, GroupContrast]:
-    rows: dict[str, _PairSums] = {}
+    rows: dict[str, _PairedRowSums] = {}
     for row, count, name in store.pairs.iter_counts(first.run, second.run, tag=tag):
-        if (found := _values(row)) is not None and (name in rows or len(rows) < MAX_ROWS):
-            rows.setdefault(name, _PairSums()).add(found, count)
-    found_p = {name: sums.pairs.compare(method=method) for name, sums in rows.items()}
-    adjusted = holm([paired.p for paired in found_p.values()])
-    return {
-        name: GroupContrast(paired=paired, flips=rows[name].flips(), adjusted_p=p)
-        for (name, paired), p in zip(found_p.items(), adjusted, strict=True)
-    }
+        if row.status_2 is None or ValueStatus.ERROR in (row.status, row.status_2):
+            continue
+        if name in rows or len(rows) < MAX_ROWS:
+            rows.setdefault(name, _PairedRowSums()).add(row, count)
+    return {name: row.contrast(method) for name, row in rows.items() if row.seen.pairs.counts}
 
 
 def _values(row: PairedRow) -> PairedValues | None:
@@ -306,9 +327,9 @@ def _case_pair(case: StoredPair) -> CasePair:
     )
 
 
-def _ranged(found: Paired) -> dict[str, Any]:
+def _ranged(found: GroupContrast) -> dict[str, Any]:
     low, high = found.interval or (None, None)
-    return {"value": found.difference, "low": low, "high": high}
+    return {"value": found.paired.difference, "low": low, "high": high}
 
 
 def _tags(sides: Sequence[Side], by: Sequence[str], gates: Iterable[str]) -> tuple[str, ...]:

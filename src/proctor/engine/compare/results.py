@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from proctor.engine.compare.compatibility import Side
+from proctor.stats.intervals import Interval
 from proctor.stats.paired import Paired
 from proctor.store.pairs import NEAR, Change
 
 LEVEL = 0.05
 """A p value below this tells two runs apart."""
-Verdict = Literal["better", "worse", "unclear", "nothing"]
+Verdict = Literal["better", "worse", "no_worse", "equal", "unclear", "nothing"]
 KINDS: tuple[Change, ...] = ("better", "worse", "both_wrong", "both_partly", "both_right")
 
 
@@ -93,22 +94,93 @@ class GroupContrast:
     """Hold how two runs compare on some of the cases."""
 
     paired: Paired
+    """The cases that count in both runs."""
     flips: Flips
+    extremes: tuple[Paired, Paired] | None = None
+    """The same with all that is unscored set to the worst, and to the best, for the second run."""
     adjusted_p: float | None = None
-    """The p value adjusted for all that were tested beside it."""
+    """The p value that decides, adjusted for all that were tested beside it."""
+    tested: int = 1
+    """How many rows were tested at once."""
+    margin: float | None = None
+    """A difference that does not matter, as a part of full marks."""
+
+    @property
+    def level(self) -> float:
+        """Return the level of each interval, at which all rows hold together in 95 %."""
+        return 1 - LEVEL / max(1, self.tested)
+
+    @property
+    def scenarios(self) -> tuple[Paired, ...]:
+        """Return what counts in both, and both extremes of what is unscored, where there is any."""
+        return (self.paired, *(self.extremes or ()))
+
+    @property
+    def decision_p(self) -> float | None:
+        """Return the largest p value of all scenarios; 1 where they go different ways."""
+        found = [paired.decision_p for paired in self.scenarios]
+        if self.paired.p is None or self.paired.estimate is None:
+            return self.paired.p
+        signs = {(paired.difference or 0.0) > 0 for paired in self.scenarios}
+        return 1.0 if len(signs) > 1 else max(1.0 if p is None else p for p in found)
 
     @property
     def verdict(self) -> Verdict:
-        """Say what can be said: a difference counts where test and interval agree on it."""
-        found = self.paired
-        if found.interval is None or found.difference is None:
+        """Say what can be said, whatever the unscored would have come to."""
+        difference = self.paired.difference
+        if self.interval is None or difference is None:
             return "nothing"
-        sure = self.adjusted_p is not None and self.adjusted_p < LEVEL
-        if sure and found.interval[0] > 0:
-            return "better"
-        if sure and found.interval[1] < 0:
-            return "worse"
-        return "unclear"
+        changed = self.told_apart
+        if changed == "better":
+            return changed
+        ends = [self._interval_of(paired) for paired in self.scenarios]
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        if self.margin is not None and low > -self.margin:
+            return "equal" if high < self.margin else "no_worse"
+        return changed
+
+    @property
+    def interval(self) -> Interval | None:
+        """Return the interval of the difference; it agrees with the test on which side 0 lies.
+
+        With a margin it holds for whatever differences there may be, so that its ends can decide.
+        """
+        if self.paired.estimate is None:
+            return None
+        low, high = self._interval_of(self.paired)
+        changed = self.told_apart
+        if changed == "better":
+            return max(0.0, low), high
+        if changed == "worse":
+            return low, min(0.0, high)
+        return (low, high) if self.extremes else (min(0.0, low), max(0.0, high))
+
+    @property
+    def bounds(self) -> Interval | None:
+        """Return where the difference lies whatever the unscored would have come to.
+
+        Widened by how far chance may have moved it; none where nothing is unscored.
+        """
+        if self.extremes is None or self.paired.estimate is None:
+            return None
+        worst, best = (self._interval_of(paired) for paired in self.extremes)
+        return worst[0], best[1]
+
+    @property
+    def told_apart(self) -> Literal["better", "worse", "unclear"]:
+        """Say which is better, however small the difference is."""
+        if self.adjusted_p is None or not self.adjusted_p < LEVEL:
+            return "unclear"
+        return "better" if (self.paired.difference or 0.0) > 0 else "worse"
+
+    def _interval_of(self, paired: Paired) -> Interval:
+        if paired.estimate is None:
+            return -1.0, 1.0
+        low, high = paired.estimate.interval(self.level)
+        if self.margin is None:
+            return low, high
+        ends = paired.estimate.bounds(self.level)
+        return min(low, ends[0]), max(high, ends[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +190,9 @@ class Contrast(GroupContrast):
     first: Side
     second: Side
     left_out: LeftOut
-    bounds: tuple[float, float] | None = None
-    """Where the difference would lie if all that is unscored went one way, or the other."""
     groups: Mapping[str, Mapping[str, GroupContrast]] = field(default_factory=dict)
     examples: Mapping[Change, tuple[CasePair, ...]] = field(default_factory=dict)
     """The largest changes, and the first cases that both got wrong."""
-    tested: int = 1
-    """How many pairs of runs were tested at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +208,24 @@ class Compared:
     def complete(self) -> bool:
         """Tell whether every run is."""
         return all(side.run.status == "complete" for side in self.sides)
+
+    @property
+    def ranks(self) -> dict[str, tuple[int, int]]:
+        """Return by the id of each run the best and the worst rank that it may have.
+
+        A run ranks behind those that are better for sure, and before those that are worse.
+        """
+        above = dict.fromkeys((side.run.id for side in self.sides), 0)
+        below = dict(above)
+        for contrast in self.contrasts:
+            ids = contrast.first.run.id, contrast.second.run.id
+            changed = contrast.told_apart
+            if changed == "unclear":
+                continue
+            winner, loser = ids[::-1] if changed == "better" else ids
+            below[winner] += 1
+            above[loser] += 1
+        return {name: (1 + above[name], len(above) - below[name]) for name in above}
 
 
 def share(value: float, full: float) -> float:

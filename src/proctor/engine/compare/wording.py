@@ -12,21 +12,30 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "better": "{second} is better than {first}: {numbers}; {flips}.",
         "worse": "{second} is worse than {first}: {numbers}; {flips}.",
+        "no_worse": "{second} is no worse than {first} by {margin} points: {numbers}; {flips}.",
+        "equal": "{second} and {first} are equal within {margin} points: {numbers}; {flips}.",
         "unclear": "{second} and {first} cannot be told apart: {numbers}; {flips}. {power}",
         "nothing": "{second} and {first} cannot be compared: {cases} in both of them.",
         "numbers": "{difference} points of 100, 95 % interval {low} to {high}, {p}, {cases}",
-        "adjusted": "{p} (adjusted for {tested} pairs of runs)",
+        "together": "{difference} points of 100, interval {low} to {high} (95 % for all {tested}"
+        " rows together), {p}, {cases}",
         "flips": "{to_right} went from wrong to right, {to_wrong} the other way",
         "graded": "{better} got better, {worse} got worse (from wrong to right {to_right}, the"
         " other way {to_wrong})",
         "none": "not one case came out differently",
-        "more": "About {more} more cases like these would be needed to be sure of a difference of"
-        " this size.",
-        "equal": "Only a difference of {detectable} points or more would have shown with so many"
+        "more": "To be sure of a difference of this size would take about {more} more cases like"
+        " these.",
+        "between": "To be sure of a difference of about this size would take {few} to {many} more"
+        " cases like these.",
+        "least": "To be sure of a difference of about this size would take at least {few} more"
+        " cases like these, and far more if it is smaller.",
+        "same": "Only a difference of {detectable} points or more would have shown with so many"
         " cases.",
+        "too few": "No difference at all would have shown with so few cases.",
         "never": "A difference so small would take more cases than anybody has.",
         "turn": "What is unscored could turn this around: the difference lies within {low} to"
         " {high}.",
+        "smaller": "The difference that shows is smaller than the margin.",
         "one case": "1 case",
         "cases": "{count} cases",
         "no cases": "no case counts",
@@ -35,17 +44,24 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
     "zh": {
         "better": "{second} 优于 {first}：{numbers}；{flips}。",
         "worse": "{second} 劣于 {first}：{numbers}；{flips}。",
+        "no_worse": "{second} 不比 {first} 差 {margin} 分以上：{numbers}；{flips}。",
+        "equal": "{second} 与 {first} 相差不到 {margin} 分：{numbers}；{flips}。",
         "unclear": "无法区分 {second} 与 {first}：{numbers}；{flips}。{power}",
         "nothing": "无法比较 {second} 与 {first}：{cases}。",
         "numbers": "{difference} 分（满分 100），95 % 区间 {low} 至 {high}，{p}，{cases}",
-        "adjusted": "{p}（已按 {tested} 组比较校正）",
+        "together": "{difference} 分（满分 100），区间 {low} 至 {high}（{tested} 行合计 95 %），"
+        "{p}，{cases}",
         "flips": "{to_right}由错变对，{to_wrong} 道由对变错",
         "graded": "{better}变好，{worse} 道变差（其中由错变对 {to_right}，由对变错 {to_wrong}）",
         "none": "没有一道题的结果不同",
         "more": "要确认这样大小的差异，大约还需要 {more} 道同类题目。",
-        "equal": "以这么多题目，只有 {detectable} 分以上的差异才能看出来。",
+        "between": "要确认这样大小的差异，还需要 {few} 至 {many} 道同类题目。",
+        "least": "要确认这样大小的差异，至少还需要 {few} 道同类题目；差异若更小，则需要多得多。",
+        "same": "以这么多题目，只有 {detectable} 分以上的差异才能看出来。",
+        "too few": "题目太少，任何差异都看不出来。",
         "never": "这样小的差异，再多的题目也难以确认。",
         "turn": "未评分的题目可能改变结论：差异在 {low} 至 {high} 之间。",
+        "smaller": "看出的差异小于界限。",
         "one case": "1 道题",
         "cases": "{count} 道题",
         "no cases": "没有两边都计分的题目",
@@ -56,19 +72,21 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
 
 def sentence(contrast: Contrast, language: Language = "en") -> str:
     """Say which run is better and how sure that is, or how many more cases it would take."""
-    words, found = _WORDS[language], contrast.paired
+    words, paired = _WORDS[language], contrast.paired
     verdict: Verdict = contrast.verdict
     sides = {"first": contrast.first.name, "second": contrast.second.name}
-    if found.difference is None or found.interval is None:
-        cases = words["one counts"] if found.n == 1 else words["no cases"]
+    if paired.difference is None or contrast.interval is None:
+        cases = words["one counts"] if paired.n == 1 else words["no cases"]
         return words["nothing"].format(**sides, cases=cases)
     said = words[verdict].format(
         **sides,
         numbers=_numbers(contrast, words),
         flips=_flips(contrast, words),
+        margin="" if contrast.margin is None else f"{contrast.margin * 100:g}",
         power=_power(contrast, words) if verdict == "unclear" else "",
     )
-    return " ".join(part for part in (said.strip(), _turn(contrast, words)) if part)
+    more = words["smaller"] if verdict == "equal" and contrast.told_apart == "worse" else ""
+    return " ".join(part for part in (said.strip(), more, _turn(contrast, words)) if part)
 
 
 def points(share: float, *, sign: bool = True) -> str:
@@ -100,16 +118,14 @@ def about(number: int) -> str:
 def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
     found = contrast.paired
     assert found.difference is not None
-    assert found.interval is not None
-    p = p_text(contrast.adjusted_p)
-    if contrast.tested > 1:
-        p = words["adjusted"].format(p=p, tested=contrast.tested)
-    return words["numbers"].format(
+    assert contrast.interval is not None
+    return words["together" if contrast.tested > 1 else "numbers"].format(
         difference=points(found.difference),
-        low=points(found.interval[0]),
-        high=points(found.interval[1]),
-        p=p,
+        low=points(contrast.interval[0]),
+        high=points(contrast.interval[1]),
+        p=p_text(contrast.adjusted_p),
         cases=_cases(found.n, words),
+        tested=contrast.tested,
     )
 
 
@@ -126,21 +142,31 @@ def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:
 
 
 def _power(contrast: Contrast, words: Mapping[str, str]) -> str:
-    found = contrast.paired
-    if not found.difference:
-        return words["equal"].format(detectable=points(found.detectable or 0.0, sign=False))
-    if found.more is None:
+    """Say how many more cases it would take, or what so many could have shown."""
+    paired, outlook = contrast.paired, contrast.paired.outlook
+    if outlook is None or contrast.bounds is not None:
+        return ""
+    if not paired.difference:
+        detectable = outlook.detectable(contrast.level)
+        if detectable is None:
+            return words["too few"]
+        return words["same"].format(detectable=points(detectable, sign=False))
+    few, many = (
+        None if needed is None else about(max(1, needed - paired.n))
+        for needed in outlook.needed_range(contrast.level)
+    )
+    if few is None:
         return words["never"]
-    return words["more"].format(more=about(max(1, found.more)))
+    if many is None:
+        return words["least"].format(few=few)
+    return words["more" if few == many else "between"].format(few=few, many=many, more=few)
 
 
 def _turn(contrast: Contrast, words: Mapping[str, str]) -> str:
-    """Say where a verdict would not survive what is unscored."""
-    if contrast.bounds is None or contrast.verdict not in ("better", "worse"):
+    """Say where nothing can be said for sure because of what is unscored."""
+    if contrast.bounds is None or contrast.verdict != "unclear":
         return ""
     low, high = contrast.bounds
-    if low > 0 or high < 0:
-        return ""
     return words["turn"].format(low=points(low), high=points(high))
 
 

@@ -12,7 +12,7 @@ Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"}
 
 
 class EndpointError(ResponseModel):
-    """The reason why a request failed."""
+    """What is wrong."""
 
     status_code: int
     detail: str
@@ -37,7 +37,7 @@ class BenchMethod(ResponseModel):
 
 
 class Paged(ResponseModel):
-    """The place of a page among all pages."""
+    """Which page this is."""
 
     page: int
     page_size: int
@@ -98,7 +98,7 @@ class BenchRuns(Paged):
 
 
 class BenchBin(ResponseModel):
-    """The number of scores between two bounds."""
+    """How many scores lie between two numbers."""
 
     count: int
     low: float
@@ -106,7 +106,7 @@ class BenchBin(ResponseModel):
 
 
 class BenchCategoryCount(ResponseModel):
-    """The number of scores in a category."""
+    """How many scores a category has."""
 
     count: int
     category: BenchCategory

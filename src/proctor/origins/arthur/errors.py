@@ -14,32 +14,32 @@ from proctor.errors import ProctorError
 
 
 class BenchError(ProctorError):
-    """Base of all errors of the notebook API."""
+    """Be the base of all errors of the notebook API."""
 
 
 class UserError(BenchError):
-    """A wrong argument."""
+    """Say that something that was given is wrong."""
 
 
 class UserValueError(UserError, ValueError):
-    """An argument with a wrong value."""
+    """Say that a value is wrong."""
 
 
 class MissingFileError(UserValueError, FileNotFoundError):
-    """A file that does not exist."""
+    """Say that there is no such file."""
 
 
 class UserTypeError(UserError, TypeError):
-    """An argument of the wrong type."""
+    """Say that something is of the wrong type."""
 
 
 class MissingParameterError(UserError):
-    """A required argument that was not passed."""
+    """Say that something is needed which was not given."""
 
 
 class NotFoundError(UserError):
-    """A suite or run that does not exist."""
+    """Say that there is no such suite or run."""
 
 
 class InternalError(BenchError):
-    """A run that could not be made."""
+    """Say that a run could not be made."""

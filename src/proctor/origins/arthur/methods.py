@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.contracts.model import ModelChoice
-from proctor.core.names import parse_model
+from proctor.core.model_name import parse_model
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
 from proctor.origins.arthur.errors import MissingParameterError, UserValueError
@@ -19,7 +19,7 @@ _OF_A_SCORER = ("run_batch", "arun_batch", "run", "arun", "to_dict", "from_dict"
 
 
 class ScoringMethod:
-    """A configured method of Arthur Bench: ``ScoringMethod("bertscore", model_type=…)``."""
+    """Hold a method of Arthur Bench's, configured: ``ScoringMethod("bertscore", model_type=…)``."""
 
     def __init__(self, name: str, **config: Json) -> None:
         try:
@@ -27,10 +27,8 @@ class ScoringMethod:
         except UsageError as error:
             raise UserValueError(str(error)) from None
         if strange := sorted(config.keys() - method.config):
-            settings = ", ".join(sorted(method.config)) or "nothing"
-            raise UserValueError(
-                f"{name} cannot be told {strange[0]!r} (it can be told: {settings})"
-            )
+            known = ", ".join(sorted(method.config)) or "nothing"
+            raise UserValueError(f"{name} cannot be told {strange[0]!r} (it can be told: {known})")
         self.name = name
         self.config = dict(config)
 
@@ -43,8 +41,8 @@ class ScoringMethod:
         raise AttributeError(f"ScoringMethod has no {name!r}")
 
     def __repr__(self) -> str:
-        settings = "".join(f", {name}={value!r}" for name, value in self.config.items())
-        return f"ScoringMethod({self.name!r}{settings})"
+        told = "".join(f", {name}={value!r}" for name, value in self.config.items())
+        return f"ScoringMethod({self.name!r}{told})"
 
     @property
     def requires_reference(self) -> bool:
@@ -69,13 +67,13 @@ class ScoringMethod:
 Scoring = ScoringMethod | OwnScorer
 
 
-def chosen(value: Any) -> Scoring:
+def chosen(given: Any) -> Scoring:
     """Take a scoring method as people give it."""
-    if isinstance(value, ScoringMethod | OwnScorer):
-        return value
-    if isinstance(value, str):
-        return OwnScorer.imported(value) if ":" in value else ScoringMethod(value)
-    return OwnScorer.of(value)
+    if isinstance(given, ScoringMethod | OwnScorer):
+        return given
+    if isinstance(given, str):
+        return OwnScorer.imported(given) if ":" in given else ScoringMethod(given)
+    return OwnScorer.of(given)
 
 
 def specs_for(scoring: Scoring, compat: str, count: int) -> Sequence[Spec]:
@@ -93,58 +91,56 @@ def stored_in(suite: Suite) -> Scoring:
     return ScoringMethod(criterion.id)
 
 
-def difference(suite: Suite, value: Any) -> str:
+def difference(suite: Suite, given: Any) -> str:
     """Say how a scoring method differs from that of a stored suite; nothing if it does not.
 
     A bare name stands for the method however it was configured.
     """
     criterion = suite.cases[0].criteria[0]
-    scoring = chosen(value)
-    if isinstance(scoring, OwnScorer) != (criterion.scorer.name == CUSTOM):
-        return f"it is scored by {_shown(suite)}, not by {scoring.name}"
-    if isinstance(scoring, OwnScorer):
+    wanted = chosen(given)
+    if isinstance(wanted, OwnScorer) != (criterion.scorer.name == CUSTOM):
+        return f"it is scored by {_shown(suite)}, not by {wanted.name}"
+    if isinstance(wanted, OwnScorer):
         saved = OwnScorer.of_spec(criterion.scorer)
-        if scoring.name != saved.name:
-            return f"it is scored by {saved.name}, not by {scoring.name}"
-        if scoring.path != saved.path:
-            return f"its {saved.name} is {saved.path or 'of a notebook'}, not {scoring.path}"
-        if dict(scoring.config) != dict(saved.config):
-            return f"its {saved.name} has {dict(saved.config)}, not {dict(scoring.config)}"
+        if wanted.name != saved.name:
+            return f"it is scored by {saved.name}, not by {wanted.name}"
+        if wanted.path != saved.path:
+            return f"its {saved.name} is {saved.path or 'of a notebook'}, not {wanted.path}"
+        if dict(wanted.config) != dict(saved.config):
+            return f"its {saved.name} has {dict(saved.config)}, not {dict(wanted.config)}"
         return ""
-    if scoring.name != criterion.id:
-        return f"it is scored by {criterion.id}, not by {scoring.name}"
-    if not scoring.config:
+    if wanted.name != criterion.id:
+        return f"it is scored by {criterion.id}, not by {wanted.name}"
+    if not wanted.config:
         return ""
-    specs = scoring.specs(suite.compat, len(suite.cases))
-    if [_as_saved(case.criteria[0].scorer) for case in suite.cases] != [
-        _as_saved(spec) for spec in specs
-    ]:
-        return f"its {criterion.id} is configured otherwise than {scoring.config}"
+    specs = wanted.specs(suite.compat, len(suite.cases))
+    if [_told(case.criteria[0].scorer) for case in suite.cases] != [_told(spec) for spec in specs]:
+        return f"its {criterion.id} is configured otherwise than {wanted.config}"
     return ""
 
 
-def judge_choice(name: str, judge: str | ModelChoice | None) -> tuple[ModelChoice, ...]:
+def judge_choice(name: str, given: str | ModelChoice | None) -> tuple[ModelChoice, ...]:
     """Return who judges, where the method asks somebody; the environment names the default."""
     method = METHODS.get(name)
     if method is None or not method.asks_judge:
         return ()
-    choice = judge or os.environ.get(VARIABLE)
-    if not choice:
+    found = given or os.environ.get(VARIABLE)
+    if not found:
         raise MissingParameterError(
             f"{name} asks a judge, and none is named (fix: pass judge='openai:NAME',"
             " 'anthropic:NAME' or 'openai:NAME@http://127.0.0.1:8000/v1', or set the environment"
             f" variable {VARIABLE} to one of these)"
         )
-    if isinstance(choice, ModelChoice):
-        return (choice,)
+    if isinstance(found, ModelChoice):
+        return (found,)
     try:
-        parse_model(choice)
+        parse_model(found)
     except UsageError as error:
         raise UserValueError(f"judge: {error}") from None
-    return (ModelChoice(spec=choice),)
+    return (ModelChoice(spec=found),)
 
 
-def _as_saved(spec: Spec) -> Spec:
+def _told(spec: Spec) -> Spec:
     """Return what somebody configured; suites of version 0.1.0 know nothing of ``imports``."""
     params = {name: value for name, value in spec.params.items() if name != "imports"}
     return Spec(name=spec.name, params=params)
@@ -159,5 +155,5 @@ def _shown(suite: Suite) -> str:
 def _tests_in(folder: Path) -> list[str]:
     if not folder.is_dir():
         raise UserValueError(f"{UNIT_TESTS}: there is no folder {folder}")
-    files = sorted(file for file in folder.iterdir() if file.is_file())
-    return [file.read_text(encoding="utf-8") for file in files]
+    files = sorted(found for found in folder.iterdir() if found.is_file())
+    return [found.read_text(encoding="utf-8") for found in files]

@@ -64,10 +64,8 @@ class ArthurSpecificity(Specificity):
             )
 
     def toolchain(self) -> str:
-        versions = super().toolchain()
-        return (
-            f"{versions} nltk {version('nltk')}" if versions and _tagger() is not None else versions
-        )
+        known = super().toolchain()
+        return f"{known} nltk {version('nltk')}" if known and _tagger() is not None else known
 
     def _wordless(self) -> Score:
         return Score.failed("the answer has no words", out_of=1.0)
@@ -89,8 +87,8 @@ class ArthurHedgingLanguage(HedgingLanguage):
     def _texts(self, answer: str) -> list[str]:
         return [answer]
 
-    def _score(self, similarities: Any) -> Score:
-        value, text = similarities[0]
+    def _score(self, found: Any) -> Score:
+        value, text = found[0]
         detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
         return Score(points=value, out_of=1.0, reason=f"F {value:.4f}", detail=detail)
 
@@ -103,9 +101,9 @@ class ArthurQaCorrectness(QaCorrectness):
 
     compat: Literal["original"] = "original"
 
-    async def _ask(self, ctx: ScoreContext, texts: Mapping[str, str]) -> Score:
-        question = Question(prompt=self.prompt, verdict=Grade, untrusted=texts, reader=read_correct)
-        return await graded(ctx, question)
+    async def _ask(self, ctx: ScoreContext, told: Mapping[str, str]) -> Score:
+        asked = Question(prompt=self.prompt, verdict=Grade, untrusted=told, reader=read_correct)
+        return await graded(ctx, asked)
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,9 @@ class ArthurSummaryQuality(SummaryQuality):
     compat: Literal["original"] = "original"
 
     async def _compare(self, ctx: ScoreContext, reference: str) -> Score:
-        texts = about(ctx, reference, ctx.output)
-        question = Question(prompt=self.prompt, verdict=Grade, untrusted=texts, reader=read_choice)
-        return await graded(ctx, question)
+        told = about(ctx, reference, ctx.output)
+        asked = Question(prompt=self.prompt, verdict=Grade, untrusted=told, reader=read_choice)
+        return await graded(ctx, asked)
 
 
 def tagged_names(text: str) -> int | None:

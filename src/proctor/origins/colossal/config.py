@@ -21,7 +21,7 @@ BERT_KEYS = ("model", "layer", "idf", "baseline", "leading_space", "device", "pr
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The part of ``text_metrics`` that a metric of the config is, and the rows it gives."""
+    """Say which part of ``text_metrics`` a metric of the config is, and which rows it gives."""
 
     part: str
     rows: tuple[str, ...]
@@ -53,8 +53,8 @@ DIMENSIONS = tuple(f"{task}-{name}" for task, names in UNIEVAL.items() for name 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryMetrics:
-    """The metrics by which a category is scored."""
+class WantedMetrics:
+    """Hold what a category is judged by."""
 
     gpt: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -63,18 +63,18 @@ class CategoryMetrics:
     @property
     def compares(self) -> tuple[str, ...]:
         """Return the metrics that compare with a reference."""
-        comparing = [name for name in self.metrics if METRICS[name].compares]
-        return (*comparing, *(name for name in self.unieval if name in COMPARING))
+        found = [name for name in self.metrics if METRICS[name].compares]
+        return (*found, *(name for name in self.unieval if name in COMPARING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A config as it was read."""
+    """Hold a config as it was read."""
 
     document: JsonDocument
     language: str = "en"
     """``zh`` or ``en``, whatever the config calls it."""
-    categories: Mapping[str, CategoryMetrics] = field(default_factory=dict)
+    categories: Mapping[str, WantedMetrics] = field(default_factory=dict)
     unieval: Mapping[str, str] = field(default_factory=dict)
     """The path of the model of each task."""
     questions: Mapping[str, Json] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def read_config(document: JsonDocument) -> tuple[Config, list[Problem]]:
 
 @dataclass
 class _ConfigReader:
-    """Reader of one config, which collects its problems."""
+    """Read one config, collecting what is wrong."""
 
     document: JsonDocument
     problems: list[Problem] = field(default_factory=list)
@@ -140,118 +140,118 @@ class _ConfigReader:
         return config
 
     def _language(self, data: Json) -> str:
-        value = data.get("language")
-        if value is None:
+        found = data.get("language")
+        if found is None:
             hint = 'write "language": "en", or "cn"'
             self._wrong((), "the config does not say its language", hint)
             return "en"
-        if isinstance(value, str) and value in LANGUAGES:
-            return LANGUAGES[value]
-        meant = "did you mean 'cn'?" if str(value).lower()[:2] in ("zh", "ch") else ""
+        if isinstance(found, str) and found in LANGUAGES:
+            return LANGUAGES[found]
+        meant = "did you mean 'cn'?" if str(found).lower()[:2] in ("zh", "ch") else ""
         hint = meant or "known are: cn, en"
-        self._wrong(("language",), f"there is no language {value!r}", hint)
+        self._wrong(("language",), f"there is no language {found!r}", hint)
         return "en"
 
-    def _categories(self, data: Json, questions: Mapping[str, Json]) -> dict[str, CategoryMetrics]:
+    def _categories(self, data: Json, questions: Mapping[str, Json]) -> dict[str, WantedMetrics]:
         if not isinstance(data, dict) or not data:
             message = "the config names no category"
             self._wrong(("category",), message, 'write "category": {"open_qa": {"GPT": […]}}')
             return {}
-        return {name: self._metrics_of(name, row, questions) for name, row in data.items()}
+        return {name: self._wanted(name, row, questions) for name, row in data.items()}
 
-    def _metrics_of(
-        self, category: str, row: Json, questions: Mapping[str, Json]
-    ) -> CategoryMetrics:
+    def _wanted(self, category: str, row: Json, questions: Mapping[str, Json]) -> WantedMetrics:
         at: Loc = ("category", category)
         if not isinstance(row, dict):
-            self._wrong(at, f"expected a mapping of {', '.join(METHODS)}, not {describe(row)}")
-            return CategoryMetrics()
+            self._wrong(
+                at, f"a mapping of {', '.join(METHODS)} is wanted here, not {describe(row)}"
+            )
+            return WantedMetrics()
         for key in row:
             if key not in METHODS:
                 self._wrong((*at, key), f"unknown key {key!r}", near(key, METHODS))
-        dimensions = (*DIMENSIONS, *questions)
+        known = (*DIMENSIONS, *questions)
         ratings = self._names(row, at, "GPT")
         for name in ratings:
             if name in TAKEN:
                 message = f"a rating cannot be called {name!r}: another number has that name"
                 self._wrong((*at, "GPT"), message)
-        return CategoryMetrics(
+        return WantedMetrics(
             gpt=ratings,
             metrics=self._names(row, at, "Metrics", tuple(METRICS), "metric"),
-            unieval=self._names(row, at, "UniEval", dimensions, "UniEval dimension"),
+            unieval=self._names(row, at, "UniEval", known, "UniEval dimension"),
         )
 
     def _names(
-        self, row: Json, at: Loc, key: str, allowed: tuple[str, ...] = (), what: str = ""
+        self, row: Json, at: Loc, key: str, known: tuple[str, ...] = (), what: str = ""
     ) -> tuple[str, ...]:
         """Read a list of names; those that nobody knows are problems."""
-        listed = row.get(key)
-        if listed is None:
+        found = row.get(key)
+        if found is None:
             return ()
-        if not isinstance(listed, list):
-            self._wrong((*at, key), f"expected a list of names, not {describe(listed)}")
+        if not isinstance(found, list):
+            self._wrong((*at, key), f"a list of names is wanted here, not {describe(found)}")
             return ()
-        names: dict[str, None] = {}
-        for place, name in enumerate(listed):
+        made: dict[str, None] = {}
+        for place, name in enumerate(found):
             loc = (*at, key, place)
             if not isinstance(name, str) or not name:
-                self._wrong(loc, f"expected a name, not {describe(name)}")
-            elif allowed and name not in allowed:
-                self._wrong(loc, f"there is no {what} {name!r}", near(name, allowed))
+                self._wrong(loc, f"a name is wanted here, not {describe(name)}")
+            elif known and name not in known:
+                self._wrong(loc, f"there is no {what} {name!r}", near(name, known))
             else:
-                names[name] = None
-        return tuple(names)
+                made[name] = None
+        return tuple(made)
 
-    def _questions(self, value: Json) -> dict[str, Json]:
+    def _questions(self, found: Json) -> dict[str, Json]:
         """Read dimensions of the user's own; what is wrong with one the scorer says."""
-        if value is None or isinstance(value, dict):
-            return value or {}
-        self._wrong(("UniEval_questions",), f"expected a mapping, not {describe(value)}")
+        if found is None or isinstance(found, dict):
+            return found or {}
+        self._wrong(("UniEval_questions",), f"a mapping is wanted here, not {describe(found)}")
         return {}
 
     def _texts(self, data: Json, key: str) -> dict[str, str]:
-        texts = data.get(key)
-        if texts is None:
+        found = data.get(key)
+        if found is None:
             return {}
-        if not isinstance(texts, dict):
-            self._wrong((key,), f"expected a mapping of strings, not {describe(texts)}")
+        if not isinstance(found, dict):
+            self._wrong((key,), f"a mapping of texts is wanted here, not {describe(found)}")
             return {}
-        for name, value in texts.items():
+        for name, value in found.items():
             if not isinstance(value, str):
-                self._wrong((key, name), f"expected a string, not {describe(value)}")
-        return {name: value for name, value in texts.items() if isinstance(value, str)}
+                self._wrong((key, name), f"a text is wanted here, not {describe(value)}")
+        return {name: value for name, value in found.items() if isinstance(value, str)}
 
-    def _bert(self, setting: Json) -> dict[str, Json]:
-        if setting is None:
+    def _bert(self, found: Json) -> dict[str, Json]:
+        if found is None:
             return {}
-        if isinstance(setting, str):
-            return {"model": setting}
-        if not isinstance(setting, dict):
-            self._wrong(("BERTScore",), f"expected a model, not {describe(setting)}")
+        if isinstance(found, str):
+            return {"model": found}
+        if not isinstance(found, dict):
+            self._wrong(("BERTScore",), f"a model is wanted here, not {describe(found)}")
             return {}
-        for key in setting:
+        for key in found:
             if key not in BERT_KEYS:
                 self._wrong(("BERTScore", key), f"unknown key {key!r}", near(key, BERT_KEYS))
-        return {key: value for key, value in setting.items() if key in BERT_KEYS}
+        return {key: value for key, value in found.items() if key in BERT_KEYS}
 
     def _files(self, data: Json) -> Iterator[tuple[str, str]]:
         for key in ("target_file", "gpt_evaluation_prompt_file"):
-            value = data.get(key)
-            if isinstance(value, str) and value:
-                yield key, value
-            elif value is not None:
-                self._wrong((key,), f"expected a path, not {describe(value)}")
+            found = data.get(key)
+            if isinstance(found, str) and found:
+                yield key, found
+            elif found is not None:
+                self._wrong((key,), f"a path is wanted here, not {describe(found)}")
 
     def _check_unieval(self, config: Config) -> None:
         """Report UniEval where it cannot be: in Chinese, or without its models."""
-        for category, metrics in config.categories.items():
-            if not metrics.unieval:
+        for category, wanted in config.categories.items():
+            if not wanted.unieval:
                 continue
             at: Loc = ("category", category, "UniEval")
             if config.language != "en":
                 message = "UniEval judges English only, and the config's language is 'cn'"
                 self._wrong(at, message, 'leave UniEval out, or write "language": "en"')
-            for name in metrics.unieval:
+            for name in wanted.unieval:
                 task = name.partition("-")[0]
                 if task in UNIEVAL and task not in config.unieval:
                     hint = f'write "path_for_UniEval": {{"{task}": "path of the model"}}'

@@ -32,7 +32,7 @@ FOLDERS: Mapping[Kind, tuple[Path, str]] = {
 
 @dataclass(frozen=True)
 class ColossalLayout(Layout):
-    """The result folders of the original pipeline: CSV, JSON, and charts where they can be drawn.
+    """Write the result folders of the original pipeline: CSV, JSON, and charts where they can be.
 
     What other models left in the same folders stays, and enters the tables over all models.
     """
@@ -46,13 +46,13 @@ class ColossalLayout(Layout):
         for result in view.results():
             gathered.add(result)
         name = tables.file_name(self.model_name or view.run.name)
-        paths: list[Path] = []
+        made: list[Path] = []
         for kind in ("automatic", "unieval"):
             if gathered.numbers[kind]:
-                paths += self._numbers(kind, gathered, folder, name)
+                made += self._numbers(kind, gathered, folder, name)
         if gathered.rated:
-            paths += self._ratings(gathered, folder, name)
-        return paths
+            made += self._ratings(gathered, folder, name)
+        return made
 
     def _numbers(
         self, kind: Kind, gathered: "_ColossalResults", folder: Path, name: str
@@ -66,7 +66,7 @@ class ColossalLayout(Layout):
     def _ratings(self, gathered: "_ColossalResults", folder: Path, name: str) -> list[Path]:
         place, analysis = FOLDERS["rating"]
         target = folder / place
-        paths = []
+        made = []
         for category in gathered.rated:
             path = (
                 target
@@ -74,14 +74,14 @@ class ColossalLayout(Layout):
                 / name
                 / (f"{tables.file_name(category)}_evaluation_results.json")
             )
-            paths.append(tables.write_json(path, gathered.records(category)))
+            made.append(tables.write_json(path, gathered.records(category)))
         every = [record for category in gathered.rated for record in gathered.records(category)]
         path = target / tables.RESULTS / f"{name}_evaluation_results.json"
-        paths.append(tables.write_json(path, every))
+        made.append(tables.write_json(path, every))
         path = target / tables.STATISTICS / f"{name}_evaluation_statistics.json"
-        paths.append(tables.write_json(path, gathered.statistics()))
+        made.append(tables.write_json(path, gathered.statistics()))
         listed, rows = tables.write_rating_analysis(target, analysis)
-        return [*paths, listed, *self._charts(rows, listed.parent, per="category")]
+        return [*made, listed, *self._charts(rows, listed.parent, per="category")]
 
     def _charts(
         self, rows: Sequence[tables.Row], folder: Path, *, per: Literal["metric", "category"]
@@ -98,15 +98,15 @@ class ColossalLayout(Layout):
             bars.setdefault(name, []).append(Bar(group=group, series=model, value=value))
         top = None if per == "metric" else MOST
         charts = [
-            grouped_bars(name, name, values, y="rating" if top else name, top=top)
-            for name, values in bars.items()
+            grouped_bars(name, name, found, y="rating" if top else name, top=top)
+            for name, found in bars.items()
         ]
         return drawing.write_charts(charts, folder, forms=("png",))
 
 
 @dataclass
 class _Rated:
-    """One rated answer."""
+    """Hold one rated answer."""
 
     id: Json
     record: dict[str, Json]
@@ -115,7 +115,7 @@ class _Rated:
 
 @dataclass
 class _ColossalResults:
-    """Numbers and records of a run, collected case by case."""
+    """Gather the numbers and records of a run, case by case."""
 
     compat: str
     categories: list[str] = field(default_factory=list)
@@ -137,8 +137,8 @@ class _ColossalResults:
                 self._numbers(kind, category, criterion, result.attempts)
         for attempt in result.attempts if ratings else ():
             if attempt.attempt.status is AttemptStatus.ANSWERED:
-                record = _rated(result.case, attempt, ratings, self.compat)
-                self.rated.setdefault(category, []).append(record)
+                made = _rated(result.case, attempt, ratings, self.compat)
+                self.rated.setdefault(category, []).append(made)
 
     def _numbers(
         self,
@@ -157,7 +157,7 @@ class _ColossalResults:
     def means(self, kind: Kind) -> dict[str, dict[str, float]]:
         """Return the mean of each category, by metric."""
         return {
-            row: {name: sum(values) / len(values) for name, values in cells.items() if values}
+            row: {name: sum(found) / len(found) for name, found in cells.items() if found}
             for row, cells in self.numbers[kind].items()
         }
 
@@ -207,20 +207,20 @@ def _evaluation(score: Score | None, compat: str) -> dict[str, Json]:
         return {}
     detail = score.detail if isinstance(score.detail, Mapping) else {}
     raw = detail.get("raw") or [""]
-    logprobs = detail.get("logprobs")
-    evaluation: dict[str, Json] = {
+    said = detail.get("logprobs")
+    made: dict[str, Json] = {
         "response": detail.get("response", raw[-1]),
-        "logprobs": [logprobs] if logprobs else None,
+        "logprobs": [said] if said else None,
     }
-    return evaluation if compat else {**evaluation, "score": score.points, "reason": score.reason}
+    return made if compat else {**made, "score": score.points, "reason": score.reason}
 
 
 def _metrics(score: Score | None) -> Mapping[str, float]:
     """Return the numbers that a score shows."""
     if score is None or score.status is not ScoreStatus.SCORED:
         return {}
-    metrics = score.detail.get("metrics") if isinstance(score.detail, Mapping) else None
-    return metrics if isinstance(metrics, Mapping) else {}
+    found = score.detail.get("metrics") if isinstance(score.detail, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _number(text: str) -> Json:

@@ -12,7 +12,7 @@ from proctor.scorers.overlap.values import MetricValues, PreparedText, TextPairs
 
 
 class ColossalText(PreparedText):
-    """A text, prepared and cut when first needed as the original does."""
+    """Hold a text, prepared and cut when first needed as the original does."""
 
     @cached_property
     def prepared(self) -> str:
@@ -44,7 +44,7 @@ class ColossalText(PreparedText):
 
 @dataclass
 class ColossalPairs(TextPairs):
-    """Metrics of pairs of texts as the original computes them."""
+    """Compute metrics as the original does."""
 
     text: ClassVar[type[PreparedText]] = ColossalText
     pairs: Sequence[tuple[ColossalText, ColossalText]]
@@ -55,17 +55,17 @@ class ColossalPairs(TextPairs):
 
     def rouge(self) -> MetricValues:
         english = [(a.rouge, r.rouge) for a, r in self.pairs if a.language != "zh"]
-        english_values = iter(rouge_rows(english, shared(english, 2)))
-        values: list[dict[str, float] | str] = []
+        found = iter(rouge_rows(english, shared(english, 2)))
+        made: list[dict[str, float] | str] = []
         for answer, reference in self.pairs:
             if answer.language != "zh":
-                values.append(next(english_values))
+                made.append(next(found))
                 continue
             try:
-                values.append(overlap_formulas.rouge_chinese(answer.rouge, reference.rouge))
+                made.append(overlap_formulas.rouge_chinese(answer.rouge, reference.rouge))
             except ValueError as error:
-                values.append(f"ValueError: {error}")
-        return values
+                made.append(f"ValueError: {error}")
+        return made
 
     def distinct(self) -> MetricValues:
         return [{"distinct": a.distinct} for a, _ in self.pairs]

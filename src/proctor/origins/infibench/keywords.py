@@ -11,7 +11,7 @@ from proctor.origins.infibench.notes import Notes, Params, shortest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeywordsAround:
-    """Settings that a keyword inherits from the nodes around it."""
+    """Hold what the nodes around a keyword say of it."""
 
     regex: bool = False
     lowered: bool = False
@@ -47,18 +47,14 @@ def _rule(notes: Notes, rule: WrittenRule, loc: Loc) -> Json:
     notes.beside_content(rule, loc, "applies it to the whole rule")
     if rule.content is None:
         notes.differs(
-            loc,
-            "a rule without 'content'",
-            "loses the case",
-            "reads the rule itself",
-            reproduced=False,
+            loc, "a rule without 'content'", "loses the case", "reads the rule itself", kept=False
         )
-    params = _node(notes, rule, loc, _KeywordsAround(lowered=bool(rule.to_lower)))
+    made = _node(notes, rule, loc, _KeywordsAround(lowered=bool(rule.to_lower)))
     if weight_of(rule) != 1.0:
-        params["weight"] = weight_of(rule)
+        made["weight"] = weight_of(rule)
     if rule.neg:
-        params["neg"] = True
-    return shortest(params)
+        made["neg"] = True
+    return shortest(made)
 
 
 def _node(notes: Notes, node: WrittenNode, loc: Loc, around: _KeywordsAround) -> Params:
@@ -111,11 +107,11 @@ def _branch(notes: Notes, node: WrittenNode, loc: Loc, around: _KeywordsAround) 
     chosen = present[0]
     if chosen == "content":
         return _content(notes, node.content, (*loc, "content"), around)
-    nodes = [
+    made = [
         shortest(_content(notes, branch, (*loc, chosen, index), around))
         for index, branch in enumerate(values[chosen] or [])
     ]
-    return {"any" if chosen == "or" else "all": nodes}
+    return {"any" if chosen == "or" else "all": made}
 
 
 def _content(notes: Notes, value: Any, loc: Loc, around: _KeywordsAround) -> Params:

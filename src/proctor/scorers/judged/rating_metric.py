@@ -41,7 +41,6 @@ class Rated(BaseModel):
     @classmethod
     def _halves(cls, value: float) -> float:
         if value * 2 != round(value * 2):
-            # A judge is shown these words when it is asked again: they are part of stored keys.
             raise ValueError("a whole number or a half is wanted")
         return value
 
@@ -110,7 +109,7 @@ class RatingMetric(Scorer):
 
 @dataclass(frozen=True, eq=False)
 class RatingTexts:
-    """The texts about one answer that a judge is shown."""
+    """Hold what a judge is told about one answer."""
 
     scorer: RatingMetric
     ctx: ScoreContext
@@ -196,7 +195,7 @@ class RatingTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class _FirstToken(Talk[Rated]):
-    """A rating from the probabilities of the reply's first token."""
+    """Take the rating from the probabilities of the reply's first token."""
 
     texts: RatingTexts
 

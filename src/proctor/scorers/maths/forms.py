@@ -103,7 +103,7 @@ _QUANTITY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """A number with a known unit."""
+    """Hold a number with a unit that is known."""
 
     number: str
     kind: str

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from proctor.contracts.scorer import Probe, ScoreContext
-from proctor.core.score import Score, in_turn
+from proctor.core.score import Score
 from proctor.core.suite import Case
+from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.overlap.alignment import NOWHERE, align
 from proctor.scorers.programs.python_check import Handled, Handler
@@ -40,7 +41,7 @@ def _alternatives(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """One right answer for a blank."""
+    """Hold one right answer for a blank."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -52,7 +53,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """The right answers for a blank, and their weight."""
+    """Hold the right answers for a blank, and what they are worth."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -311,7 +312,7 @@ class Blanks(Handled):
 
 @dataclass(frozen=True, kw_only=True)
 class _Filled:
-    """The text that fills a blank, and its outcome."""
+    """Hold what a blank was filled with, and how that was judged."""
 
     line: str
     text: str = ""

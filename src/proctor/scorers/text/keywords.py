@@ -8,8 +8,9 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from proctor.contracts.scorer import Probe, ScoreContext
-from proctor.core.score import Score, in_turn
+from proctor.core.score import Score
 from proctor.core.suite import Case
+from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
@@ -29,7 +30,7 @@ def _node(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A text, any of several nodes, or all of them."""
+    """Look for a text, for any of several nodes, or for all of them."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -70,7 +71,7 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class KeywordRule(Node):
-    """Points for a node that is found, or taken away for it."""
+    """Give points for a node that is found, or take them away."""
 
     weight: float = 1.0
     neg: bool = False
@@ -214,7 +215,7 @@ def _example(leaf: Node) -> str:
 def _node_problems(node: Node) -> Iterator[str]:
     keys = [name for name in ("text", "any", "all") if getattr(node, name) is not None]
     if len(keys) != 1:
-        yield f"expected one of text, any and all, not {' and '.join(keys) or 'none'}"
+        yield f"one of text, any and all is wanted, not {' and '.join(keys) or 'none'}"
     elif node.text == "":
         yield "an empty keyword matches every answer"
     elif node.text is None and not node.branches:

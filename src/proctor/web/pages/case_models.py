@@ -1,4 +1,4 @@
-"""Response models of a case laid out for a page, its texts cut into pieces."""
+"""Response models of a case that is laid out for a page, its texts cut into pieces."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ Pieces = list[TextPiece]
 
 
 class LaidImage(ResponseModel):
-    """An image; only one with a web address has a link."""
+    """A picture; only one on the web has an address to follow."""
 
     href: str
     text: str
@@ -71,7 +71,7 @@ class LaidBlank(ResponseModel):
 
 
 class LaidVerdict(ResponseModel):
-    """The verdict of one judge of a panel."""
+    """What one judge of a panel said."""
 
     points: Any
     reason: str
@@ -79,7 +79,7 @@ class LaidVerdict(ResponseModel):
 
 
 class LaidScore(ResponseModel):
-    """The score of one criterion on an attempt."""
+    """What one criterion said of an attempt."""
 
     id: str
     scorer: str
@@ -98,14 +98,14 @@ class LaidScore(ResponseModel):
 
 
 class LaidAttachment(ResponseModel):
-    """An attachment of a post."""
+    """What a post carries."""
 
     kind: str
     text: Pieces
 
 
 class LaidPost(ResponseModel):
-    """A message from one role of an agent to another."""
+    """What one role of an agent said to another."""
 
     sender: str
     receiver: str
@@ -132,7 +132,7 @@ class LaidFile(ResponseModel):
 
 
 class LaidTurnMark(ResponseModel):
-    """The mark of one turn."""
+    """What one turn is worth."""
 
     turn: int
     score: float | None
@@ -163,14 +163,14 @@ class LaidLedger(ResponseModel):
 
 
 class LaidTurnReplies(ResponseModel):
-    """Judges' raw replies about one turn."""
+    """What judges replied about one turn."""
 
     turn: Any
     raw: list[str]
 
 
 class LaidNotes(ResponseModel):
-    """Notes of the dialogue."""
+    """What the dialogue noted."""
 
     reason: str
     ledger: LaidLedger | None
