@@ -16,8 +16,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 
 from proctor import registry
-from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.main import COMMANDS, cli
+from proctor.cli.options import GroupedHelp
 from proctor.contracts.scorer import Scorer
 
 DOCS = Path(__file__).resolve().parent

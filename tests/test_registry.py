@@ -29,7 +29,7 @@ def test_every_name_of_the_table_is_there(kind: str, name: str) -> None:
         ("scorer", "contains", {"text": "a"}, "did you mean 'texts'"),
         ("scorer", "contains", {"texts": 5}, "texts"),
         ("scorer", "contains", {"texts": ["a"], "all": "maybe"}, "true or false"),
-        ("scorer", "number", {"value": "many"}, "a number is wanted"),
+        ("scorer", "number", {"value": "many"}, "expected a number"),
         ("scorer", "keywords", {"rules": [{"txt": "a"}]}, "unknown key 'txt'"),
         ("scorer", "rouge", {"metric": "rouge3"}, "metric"),
         ("measure", "pass_rate", {"threshold": 3}, "between 0 and 1"),

@@ -124,7 +124,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """Describe one parameter of a plugin."""
+    """One parameter of a plugin."""
 
     name: str
     type: str
@@ -202,7 +202,7 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
 
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(words_of(error))}") from None
     if not _finite(built) and (endless := next(_endless(built, ()), None)) is not None:
-        raise PluginError(f"{kind} {spec.name!r}: {endless}: a finite number is wanted")
+        raise PluginError(f"{kind} {spec.name!r}: {endless}: expected a finite number")
     return built
 
 

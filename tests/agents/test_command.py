@@ -128,7 +128,7 @@ def test_a_sandboxed_command_has_its_files_and_nothing_else(
 def test_sandboxed_and_lines_exclude_each_other() -> None:
     params = {"command": "cat", "lines": True, "sandboxed": True, "env": {"A": "b"}}
     found = list(registry.build("candidate", Spec(name="exec", params=params)).problems())
-    assert len([text for text in found if "exclude each other" in text]) == 2
+    assert len([text for text in found if "mutually exclusive" in text]) == 2
 
 
 def test_a_cancelled_turn_leaves_nothing(here: Path, workspace: Workspace) -> None:

@@ -4,8 +4,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from proctor.cli.grouped_help import GROUPS
 from proctor.cli.main import cli
+from proctor.cli.options import GROUPS
 from proctor.cli.plan import plan
 from proctor.cli.run import run
 

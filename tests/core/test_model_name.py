@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 from proctor.errors import UsageError
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from proctor.core.agent_name import agent_label, parse_agent
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import attempt_key, case_key, score_key
+from proctor.core.names import agent_label, parse_agent
 from proctor.core.rounds import (
     Attachment,
     Post,

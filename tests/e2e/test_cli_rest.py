@@ -186,7 +186,7 @@ def test_demo(cli: Any) -> None:
     careful, hasty = (run["totals"] for run in runs)
     assert careful["rate"] > hasty["rate"]
     printed = cli("demo", "--recorded").stdout
-    assert "why a mark is what it is" in printed
+    assert "see why a case got its score" in printed
     assert "proctor view " in printed
     assert "keywords" in cli("show", "demo-hasty", "en-python-aliasing").stdout
 

@@ -38,7 +38,7 @@ LINES = {
     2: "there is no measure 'accuracyy'",
     3: "unknown way to fold attempts: 'avgg'",
     9: "there is no language 'pyhton' (did you mean 'python'?)",
-    10: "a mapping is wanted here",
+    10: "expected a mapping",
     13: "unknown key 'refrence'",
     16: "there is no scorer 'exact_matchh'",
     19: "the regular expression '(unclosed' does not compile",
@@ -130,7 +130,7 @@ def test_an_evaluation_of_askbench_needs_one_pass(cli: Any) -> None:
     for words in (
         "base.ini:2:1: error: this is no address of a server",
         "base.ini:4:1: error: there is no task 'gpqaa'",
-        "base.ini:8:1: error: a number is wanted for 'temperature'",
+        "base.ini:8:1: error: expected a number for 'temperature'",
         "math500/test.jsonl:1:1: error: the row has no 'expected_answer'",
         "medqa/test.jsonl:1:2: error: not valid JSON",
     ):

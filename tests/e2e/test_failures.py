@@ -137,7 +137,7 @@ def test_more_unscored_cases_than_allowed_make_a_run_incomplete(
 def test_a_share_is_checked(cli: Any, agents: Path) -> None:
     for text in ("110%", "-1", "ten", "12"):
         args = ("--answers", "none.jsonl", "--max-unscored", text)
-        assert "is no share" in cli("run", "suite.yaml", *args, code=2).stderr
+        assert "is not a share" in cli("run", "suite.yaml", *args, code=2).stderr
     assert "--max-unscored" in cli("plan", "--help").stdout
 
 

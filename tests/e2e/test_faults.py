@@ -107,7 +107,7 @@ def test_an_interrupt_ends_a_run_soon(cli: Any, kind: str) -> None:
             took = time.monotonic() - sent
     assert (process.returncode, out) == (130, ""), err
     assert "Traceback" not in err
-    assert f"To go on:\n  proctor run suite.yaml {args[2]}" in err
+    assert f"To resume:\n  proctor run suite.yaml {args[2]}" in err
     print(f"{kind}: {took:.2f} s")
     assert took < ENDED
     time.sleep(0.3)

@@ -132,10 +132,7 @@ def test_it_is_marked_wherever_it_is_shown(sums: Any) -> None:
     assert row["imported"] is True
     assert "imported" in sums("list", "runs").stdout.splitlines()[0]
     assert sums.json("show", "@last", "one")["run"]["imported"] is True
-    assert (
-        "imported: answers and scores are as the file has them"
-        in sums("show", "@last", "one").stdout
-    )
+    assert "imported: answers and scores are as in the file" in sums("show", "@last", "one").stdout
     made = sums.json("report", "@last")
     assert made["run"]["imported"] is True
     assert made["run"]["signature"].endswith("|imported:yes")

@@ -2,7 +2,7 @@
 
 from itertools import count, islice
 
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 
 
 def test_batches() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from proctor.contracts.redacted import redact_reply
 from proctor.core.exchange import Reply
-from proctor.core.user_info import holds_user_info, without_user_info
+from proctor.core.names import holds_user_info, without_user_info
 from proctor.io.redaction import (
     MARK,
     SECRETS,

@@ -25,15 +25,15 @@ class Outer(Strict):
 @pytest.mark.parametrize(
     ("text", "line", "column", "words", "hint"),
     [
-        ("title: 1", 1, 1, "a text is wanted here, not the number 1", ""),
+        ("title: 1", 1, 1, "expected a string, not the number 1", ""),
         ("flag: true", 1, 1, "the key 'title' is missing", ""),
         ("title: t\ntilte: x", 2, 1, "unknown key 'tilte'", "did you mean 'title'?"),
         ("title: t\nparts:\n  - {nmae: x}", 3, 6, "unknown key 'nmae'", "did you mean 'name'?"),
-        ("title: t\nparts: x", 2, 1, "a list is wanted here, not the text 'x'", ""),
-        ("title: t\nparts: [x]", 2, 9, "a mapping is wanted here, not the text 'x'", ""),
-        ("title: t\nflag: 7", 2, 1, "true or false is wanted here", ""),
-        ("title: t\ncount: 1.5", 2, 1, "a whole number is wanted here", ""),
-        ("title: t\nparts:\n  - name: x\n    weight: heavy", 4, 5, "a number is wanted here", ""),
+        ("title: t\nparts: x", 2, 1, "expected a list, not the string 'x'", ""),
+        ("title: t\nparts: [x]", 2, 9, "expected a mapping, not the string 'x'", ""),
+        ("title: t\nflag: 7", 2, 1, "expected true or false", ""),
+        ("title: t\ncount: 1.5", 2, 1, "expected a whole number", ""),
+        ("title: t\nparts:\n  - name: x\n    weight: heavy", 4, 5, "expected a number", ""),
     ],
 )
 def test_problems(tmp_path: Path, text: str, line: int, column: int, words: str, hint: str) -> None:
@@ -65,8 +65,8 @@ def test_right_data(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("abc", "the text 'abc'"),
-        ("x" * 50, f"the text '{'x' * 40}'…"),
+        ("abc", "the string 'abc'"),
+        ("x" * 50, f"the string '{'x' * 40}'…"),
         (None, "nothing"),
         (True, "true"),
         (1.5, "the number 1.5"),

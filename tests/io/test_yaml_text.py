@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.suite import Json
-from proctor.io.yaml_files import read_yaml
-from proctor.io.yaml_text import yaml_text
+from proctor.io.yaml_files import read_yaml, yaml_text
 
 TEXTS = [
     "", " ", "  x  ", "yes", "No", "off", "~", "null", "true", "1.0", "0x1F", "1e5", ".5e3", "-",

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.contracts.model import Model
 from proctor.core.exchange import Request
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 from proctor.core.suite import Message
 from proctor.errors import UsageError
 from proctor.registry import build

@@ -96,7 +96,7 @@ def test_the_table_says_how_to_read_it() -> None:
     plain = replace(OUTCOME, orders=1, leaderboard=(), judge="")
     assert "one order" in battle_table(plain)
     assert "Rank" not in battle_table(plain)
-    assert "nobody was asked" in battle_table(plain)
+    assert "Judge: none" in battle_table(plain)
 
 
 def test_markdown_keeps_names_in_their_cells() -> None:

@@ -260,7 +260,7 @@ def test_fonts_of_ones_own(fresh: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert drawing.svg(grouped_bars("x", "t", bars("a")))
     drawing._library.cache_clear()
     fresh.setenv("PROCTOR_FONTS", str(tmp_path / "none"))
-    with pytest.raises(MissingResource, match="no folder"):
+    with pytest.raises(MissingResource, match="not a folder"):
         drawing.svg(grouped_bars("x", "t", bars("a")))
 
 

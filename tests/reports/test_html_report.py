@@ -151,5 +151,5 @@ def test_without_the_library_the_page_has_tables_and_says_why(
 ) -> None:
     monkeypatch.setattr(drawing, "missing", lambda: "charts need it")
     found = page(charts=True)
-    assert "No pictures: charts need it" in found.text
+    assert "No charts: charts need it" in found.text
     assert "By lang" in found.text

@@ -41,7 +41,7 @@ Case    Value  Full      Status  Why
 
 Unanswered: 2 of 10 attempts
 Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
-Errors: 2 of 10 attempts failed and count nowhere; the same command tries them again
+Errors: 2 of 10 attempts failed and are not counted; the same command retries them
 accuracy: 0.0000 [0.0000, 0.5615] (n = 3)
 Calls: 4, tokens in 900, out 100, $0.5000
 Signature: keywords:1|n:3
@@ -61,7 +61,7 @@ MARKDOWN = """\
 
 - Unanswered: 2 of 10 attempts
 - Unscored: 2 of 10 attempts, 1 case without a value; the rate lies within 31.2–56.2%
-- Errors: 2 of 10 attempts failed and count nowhere; the same command tries them again
+- Errors: 2 of 10 attempts failed and are not counted; the same command retries them
 - accuracy: 0.0000 \\[0.0000, 0.5615\\] (n = 3)
 - Calls: 4, tokens in 900, out 100, $0.5000
 

@@ -176,7 +176,7 @@ def test_a_store_that_may_only_be_read(tmp_path: Path) -> None:
     with Store.open(str(path)) as store:
         store.attempts.put([("key", Attempt.of("a", "x"))])
     with Store.open(f"sqlite:///file:{path}?mode=ro&uri=true") as store:
-        assert store.attempts.known(["key"]) == {"key"}
+        assert store.attempts.stored_keys(["key"]) == {"key"}
         with pytest.raises(StoreError, match=r"it is read-only \(fix"):
             store.attempts.put([("other", Attempt.of("a", "x"))])
 
@@ -192,7 +192,7 @@ def test_a_store_that_is_locked(tmp_path: Path) -> None:
         writer.execute("ROLLBACK")
         writer.close()
         store.attempts.put([("key", Attempt.of("a", "x"))])
-        assert store.attempts.known(["key"]) == {"key"}
+        assert store.attempts.stored_keys(["key"]) == {"key"}
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_attempts_come_back(store: Store) -> None:
 
 def test_an_attempt_in_error_is_not_known(store: Store) -> None:
     store.attempts.put(ATTEMPTS.items())
-    assert store.attempts.known([*ATTEMPTS, "nowhere"]) == set(ATTEMPTS) - {"error"}
+    assert store.attempts.stored_keys([*ATTEMPTS, "nowhere"]) == set(ATTEMPTS) - {"error"}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ SCORES = {
 def test_scores_come_back(store: Store) -> None:
     store.scores.put((key, "keywords", score) for key, score in SCORES.items())
     assert store.scores.get_many(SCORES) == SCORES
-    assert store.scores.known([*SCORES, "nowhere"]) == set(SCORES) - {"failed"}
+    assert store.scores.stored_keys([*SCORES, "nowhere"]) == set(SCORES) - {"failed"}
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_only_a_failed_score_is_replaced(store: Store, first: str, second: str, 
 def test_many_keys_are_asked_for_at_once(store: Store) -> None:
     keys = [f"key{number}" for number in range(1700)]
     store.attempts.put((key, Attempt.of("a", key)) for key in keys[::2])
-    assert store.attempts.known(keys) == set(keys[::2])
+    assert store.attempts.stored_keys(keys) == set(keys[::2])
     found = store.attempts.get_many(iter(keys))
     assert {key: attempt.output for key, attempt in found.items()} == {k: k for k in keys[::2]}
 
@@ -254,7 +254,7 @@ def test_a_batch_is_stored_whole_or_not_at_all(store: Store) -> None:
     def broken_batch() -> None:
         with store.batch():
             store.attempts.put(ATTEMPTS.items())
-            assert store.attempts.known(["answered"]) == {"answered"}
+            assert store.attempts.stored_keys(["answered"]) == {"answered"}
             store.scores.put([("key", "a", SCORES["scored"])])
             raise RuntimeError("stop")
 
@@ -277,7 +277,7 @@ def test_a_put_whose_rows_break_off_leaves_nothing(store: Store) -> None:
 
     with pytest.raises(RuntimeError, match="stop"):
         store.attempts.put(rows())
-    assert store.attempts.known(f"key{number}" for number in range(700)) == set()
+    assert store.attempts.stored_keys(f"key{number}" for number in range(700)) == set()
 
 
 def test_what_was_put_is_seen_by_another_connection_at_once(store: Store, address: str) -> None:

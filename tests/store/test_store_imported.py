@@ -56,12 +56,12 @@ def test_what_was_imported_no_longer_answers(address: str) -> None:
         assert marks == {
             "asked": False, "quoted": True, "answers": False, "arthur": True, "shared": True,
         }  # fmt: skip
-        assert store.scores.known(["s1", "s2", "s3", "s4"]) == {"s1", "s3"}
+        assert store.scores.stored_keys(["s1", "s2", "s3", "s4"]) == {"s1", "s3"}
         for name in marks:
             ((_, _, ((_, scores),), _),) = store.attempts.iter_cases(name)
             assert scores["says"].points == 1.0
         store.runs.delete("shared")
-        assert store.scores.known(["s1"]) == {"s1"}
+        assert store.scores.stored_keys(["s1"]) == {"s1"}
 
 
 def test_a_store_with_broken_rows_is_brought_up_to_date(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from proctor.core.expression import Expression, Several
 from proctor.core.score import ValueStatus
 from proctor.errors import UsageError
-from proctor.store.listing import Cursor, Wanted
+from proctor.store.listing import Cursor, ListingQuery
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 
@@ -86,7 +86,7 @@ def names(found: ResultRow) -> dict[str, Any]:
 )
 @pytest.mark.sampled(4)
 def test_the_database_finds_what_the_expression_means(filled: Store, where: str) -> None:
-    found = [one.position for one in filled.listing.page("r", Wanted(where=where), 100)]
+    found = [one.position for one in filled.listing.page("r", ListingQuery(where=where), 100)]
     wanted = Expression(where or "True")
     assert found == [one.position for one in ROWS if wanted.holds(names(one))]
 
@@ -109,7 +109,7 @@ def test_the_database_finds_what_the_expression_means(filled: Store, where: str)
 @pytest.mark.sampled(2)
 def test_a_wrong_filter_says_why(filled: Store, where: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        filled.listing.page("r", Wanted(where=where), 10)
+        filled.listing.page("r", ListingQuery(where=where), 10)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,9 @@ def test_a_wrong_filter_says_why(filled: Store, where: str, said: str) -> None:
     ],
 )
 def test_search(filled: Store, search: str, positions: list[int]) -> None:
-    assert [r.position for r in filled.listing.page("r", Wanted(search=search), 100)] == positions
+    assert [
+        r.position for r in filled.listing.page("r", ListingQuery(search=search), 100)
+    ] == positions
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -137,7 +139,7 @@ def test_pages_miss_and_repeat_nothing(
     found: list[ResultRow] = []
     after = None
     while page := filled.listing.page(
-        "r", Wanted(sort=sort, descending=descending, after=after), size
+        "r", ListingQuery(sort=sort, descending=descending, after=after), size
     ):
         found += page
         last = page[-1]
@@ -164,7 +166,7 @@ def test_every_page_is_found_by_an_index(filled: Store) -> None:
     )
     for sort in ("position", "value", "id"):
         for after in (None, Cursor({"value": 0.5, "id": "case-3"}.get(sort), 3)):
-            filled.listing.page("r", Wanted(sort=sort, after=after), 5)  # type: ignore[arg-type]
+            filled.listing.page("r", ListingQuery(sort=sort, after=after), 5)  # type: ignore[arg-type]
     with filled.database.read() as connection:
         for text, values in list(seen):
             if text.startswith("SELECT"):

@@ -55,11 +55,13 @@ def test_a_killed_writer_leaves_whole_batches(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
     with Store.open(str(path), create=False) as store:
         number = 0
-        while found := store.attempts.known(keys_of("w", number)):
-            assert found == set(keys_of("w", number)) == store.scores.known(keys_of("w", number))
+        while found := store.attempts.stored_keys(keys_of("w", number)):
+            assert (
+                found == set(keys_of("w", number)) == store.scores.stored_keys(keys_of("w", number))
+            )
             number += 1
         assert number > reported
-        assert not store.scores.known(keys_of("w", number))
+        assert not store.scores.stored_keys(keys_of("w", number))
         store.attempts.put([("after", Attempt.of("a", "x"))])
         with store.database.read() as connection:
             assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
@@ -74,7 +76,7 @@ def test_two_processes_make_a_store_and_write_at_once(address: str) -> None:
     assert [process.returncode for process in processes] == [0, 0, 0]
     with Store.open(address, create=False) as store:
         keys = {key for name in names for number in range(15) for key in keys_of(name, number)}
-        assert store.attempts.known(keys) == keys == store.scores.known(keys)
+        assert store.attempts.stored_keys(keys) == keys == store.scores.stored_keys(keys)
 
 
 def test_readers_go_on_while_another_process_writes(tmp_path: Path) -> None:
@@ -82,5 +84,5 @@ def test_readers_go_on_while_another_process_writes(tmp_path: Path) -> None:
     with Store.open(str(path)) as store, Store.open(str(path)) as other:
         with store.batch():
             store.attempts.put([("key", Attempt.of("a", "x"))])
-            assert other.attempts.known(["key"]) == set()
-        assert other.attempts.known(["key"]) == {"key"}
+            assert other.attempts.stored_keys(["key"]) == set()
+        assert other.attempts.stored_keys(["key"]) == {"key"}

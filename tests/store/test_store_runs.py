@@ -213,7 +213,7 @@ def test_linking_again_changes_nothing_and_unlinking_clears(store: Store) -> Non
     assert list(store.attempts.iter_cases("r1")) == expected("ab")
     store.attempts.unlink("r1")
     assert list(store.attempts.iter_cases("r1")) == []
-    assert store.attempts.known(["a-0"]) == {"a-0"}
+    assert store.attempts.stored_keys(["a-0"]) == {"a-0"}
     store.attempts.link("r1", [row for row in links("ab") if row.position == 1])
     assert list(store.attempts.iter_cases("r1")) == expected("b", start=1)
 

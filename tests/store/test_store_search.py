@@ -10,8 +10,8 @@ from proctor.core.run import Run
 from proctor.core.score import ValueStatus
 from proctor.core.suite import Case, Message, Spec, Suite
 from proctor.store import searching
-from proctor.store.listing import Cursor, Wanted
-from proctor.store.pairs import PairCursor, WantedPairs
+from proctor.store.listing import Cursor, ListingQuery
+from proctor.store.pairs import PairCursor, PairQuery
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
 
@@ -68,7 +68,7 @@ def whole(store: Store, run_id: str) -> None:
 
 
 def found(store: Store, words: str, **more: Any) -> list[int]:
-    return [row.position for row in store.listing.page("r", Wanted(search=words, **more), 50)]
+    return [row.position for row in store.listing.page("r", ListingQuery(search=words, **more), 50)]
 
 
 @pytest.fixture(params=["indexed", "not indexed"])
@@ -124,7 +124,7 @@ def test_a_search_is_filtered_sorted_and_goes_on(filled: Store) -> None:
     assert found(filled, "question", where="value == 1") == [1, 3, 5, 7]
     assert found(filled, "fox", status="error") == []
     assert found(filled, "question", sort="id", descending=True) == list(range(7, -1, -1))
-    page = filled.listing.page("r", Wanted(search="question"), 3)
+    page = filled.listing.page("r", ListingQuery(search="question"), 3)
     assert [row.position for row in page] == [0, 1, 2]
     assert found(filled, "question", after=Cursor(None, 2)) == [3, 4, 5, 6, 7]
     assert found(filled, "question", descending=True, after=Cursor(None, 2)) == [1, 0]
@@ -218,7 +218,7 @@ def test_pairs_are_listed_those_that_changed_first(store: Store, indexed: bool) 
         seen: list[int] = []
         after: PairCursor | None = PairCursor()
         while after is not None:
-            page, after = store.paired_listing.page(one, two, WantedPairs(**wanted), limit, after)
+            page, after = store.paired_listing.page(one, two, PairQuery(**wanted), limit, after)
             seen += [row.position for row in page]
         return seen
 

@@ -73,16 +73,16 @@ def test_a_batch_survives_a_broken_connection(
         if moment == "within":
             assert kill()
         store.scores.put((key, "s", score()) for key in keys)
-        assert store.attempts.known(keys) == set(keys)
+        assert store.attempts.stored_keys(keys) == set(keys)
         if moment == "at the end":
             assert kill()
-    assert store.attempts.known(keys) == set(keys) == store.scores.known(keys)
+    assert store.attempts.stored_keys(keys) == set(keys) == store.scores.stored_keys(keys)
 
 
 def test_reading_survives_a_broken_connection(store: Store, kill: Callable[[], int]) -> None:
     store.attempts.put([("k", Attempt.of("a", "x"))])
     assert kill()
-    assert store.attempts.known(["k"]) == {"k"}
+    assert store.attempts.stored_keys(["k"]) == {"k"}
 
 
 def test_what_cannot_be_repeated_is_not(
@@ -104,7 +104,7 @@ def test_what_cannot_be_repeated_is_not(
 
     with pytest.raises(StoreError, match=r"was lost.*same command goes on"):
         long()
-    assert store.attempts.known(["k0", "k1", "k2"]) == set()
+    assert store.attempts.stored_keys(["k0", "k1", "k2"]) == set()
     with pytest.raises(StoreError, match="was lost"):
         once()
     assert store.labels.of_run("r") == []
@@ -151,14 +151,14 @@ def test_a_writer_that_never_ends(
         with pytest.raises(StoreError, match=r"is locked by another process \(fix: wait"):
             store.attempts.put([("mine", Attempt.of("a", "x"))])
     store.attempts.put([("mine", Attempt.of("a", "x"))])
-    assert store.attempts.known(["mine", "theirs"]) == {"mine", "theirs"}
+    assert store.attempts.stored_keys(["mine", "theirs"]) == {"mine", "theirs"}
 
 
 def test_a_server_that_may_only_be_read(postgresql: str, store: Store) -> None:
     store.attempts.put([("k", Attempt.of("a", "x"))])
     url = f"{postgresql} -cdefault_transaction_read_only=on"
     with Store.open(url, create=False) as reader:
-        assert reader.attempts.known(["k"]) == {"k"}
+        assert reader.attempts.stored_keys(["k"]) == {"k"}
         with pytest.raises(StoreError, match=r"it is read-only \(fix"):
             reader.attempts.put([("other", Attempt.of("a", "x"))])
 

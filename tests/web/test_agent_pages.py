@@ -73,8 +73,8 @@ def test_rounds_files_and_marks_are_on_the_page(client: TestClient) -> None:
     for part in (
         "Round 1: 3 posts", "User → Planner", "print(7)", "<summary>plan</summary>",
         "<summary>data</summary>", "&#34;rows&#34;", "Round 2: 1 posts", "failed: out of memory",
-        "Files left in the working folder (3)", f"{len(HTML)} bytes", "huge.db <small>not kept",
-        "gone.txt <small>not kept", "Marks by turn", "<td>not reached</td>",
+        "Files left in the working folder (3)", f"{len(HTML)} bytes", "huge.db <small>not stored",
+        "gone.txt <small>not stored", "Marks by turn", "<td>not reached</td>",
         "<td>the agent failed</td>", "“The sum is 7",
     ):  # fmt: skip
         assert part in page, part
@@ -85,7 +85,7 @@ def test_rounds_files_and_marks_are_on_the_page(client: TestClient) -> None:
 
 def test_the_same_in_chinese(client: TestClient) -> None:
     page = client.get("/runs/run/cases/sum?lang=zh").text
-    for part in ("轮次 1", "工作文件夹中留下的文件", "各轮得分", "未到达", "智能体失败"):
+    for part in ("轮次 1", "工作目录中留下的文件", "各轮得分", "未到达", "智能体失败"):
         assert part in page, part
 
 

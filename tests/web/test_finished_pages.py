@@ -19,7 +19,7 @@ from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import searching as web_searching
 from proctor.web.app import make_app
-from proctor.web.page_cache import Remembered, stamp
+from proctor.web.page_cache import PageCache, stamp
 
 NAMES = ("a", "b", "c")
 
@@ -175,7 +175,7 @@ def test_the_corrected_score_stands_beside_the_raw_one(client: TestClient, place
 
 
 def test_what_is_remembered_is_made_once_and_forgotten_when_a_run_changes() -> None:
-    kept, made = Remembered(most=2), []
+    kept, made = PageCache(most=2), []
     for key in ("x", "x", "y", "x", "z", "y"):
         kept.of(key, lambda key=key: made.append(key))  # type: ignore[misc]
     assert made == ["x", "y", "z", "y"]

@@ -27,7 +27,7 @@ from proctor.io import json_bytes
 
 @dataclass(kw_only=True)
 class Command(Agent):
-    """Run a command; it finds the message on its standard input and answers on the other.
+    """A command that reads the message on its standard input and answers on the other.
 
     Its words are split as a shell would, but no shell runs them. Words that name files in the
     folder where Proctor was started name them also from the working folder.
@@ -89,10 +89,10 @@ class Command(Agent):
             problems += open_sandbox().problems()
             problems += led_out([*shlex.split(self.command)[1:], *self.needs])
             if self.lines:
-                problems.append("lines and sandboxed exclude each other: each turn has a sandbox")
+                problems.append("lines and sandboxed are mutually exclusive: one turn a sandbox")
             if self.env:
                 problems.append(
-                    "env and sandboxed exclude each other: nothing of yours goes inside"
+                    "env and sandboxed are mutually exclusive: nothing of yours goes inside"
                 )
         return problems
 
@@ -125,7 +125,7 @@ class Command(Agent):
 
 @dataclass
 class TurnSession(TimedSession):
-    """Run a command once for each turn; what it leaves running lives until the session ends."""
+    """A command run once for each turn; what it leaves running lives until the session ends."""
 
     command: Command | None = None
     _processes: list[AgentProcess] = field(default_factory=list)

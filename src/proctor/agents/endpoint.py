@@ -15,9 +15,9 @@ from proctor.agents.streams import LINES, parts
 from proctor.agents.template import DEFAULT, NAMES, filled, places
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.core.access import Destination
+from proctor.core.names import holds_user_info
 from proctor.core.rounds import Round
 from proctor.core.suite import Json
-from proctor.core.user_info import holds_user_info
 from proctor.errors import ModelError
 from proctor.io import json_bytes
 from proctor.io.event_stream import MEDIA_TYPE
@@ -44,7 +44,7 @@ SHOWN = 300
 
 @dataclass(kw_only=True)
 class HttpAgent(Agent):
-    """Ask an agent that answers JSON requests at an address."""
+    """An agent that answers JSON requests at an address."""
 
     url: str
     method: Literal["POST", "PUT", "PATCH"] = "POST"
@@ -160,7 +160,7 @@ class HttpAgent(Agent):
 
 @dataclass
 class EndpointSession(TimedSession):
-    """Talk with an agent behind an address."""
+    """A session with an agent behind an address."""
 
     agent: HttpAgent | None = None
     session_id: str | None = None
@@ -231,7 +231,7 @@ class EndpointSession(TimedSession):
 
 
 class _ReplyReader:
-    """Put together what an agent answers, in one piece or in many."""
+    """Reader of an agent's answer, in one piece or in many."""
 
     def __init__(self, agent: HttpAgent) -> None:
         self.agent = agent

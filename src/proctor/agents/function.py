@@ -25,7 +25,7 @@ from proctor.io.search_paths import importing_from
 
 @dataclass(kw_only=True)
 class PythonFunction(Driven):
-    """Ask Python code: a function of the message, or a class or function that gives sessions.
+    """Python code: a function of the message, or a class or function that gives sessions.
 
     It runs in a process of its own, in its working folder; a crash costs one round. The module is
     looked for in the folder where Proctor was started.
@@ -66,7 +66,7 @@ class PythonFunction(Driven):
         elif module.endswith(".py") and module_file(module) is None:
             problems.append(f"there is no file {module!r}")
         if self.in_process and self.interpreter:
-            problems.append("in_process and interpreter exclude each other")
+            problems.append("in_process and interpreter are mutually exclusive")
         return problems
 
     def begin(self, workspace: Workspace) -> dict[str, Json]:
@@ -109,7 +109,7 @@ class PythonFunction(Driven):
 
 @dataclass
 class InProcess(TimedSession):
-    """Talk with code in this very process: nothing but time limits it."""
+    """A session with code in this very process: nothing but time limits it."""
 
     caller: Caller | None = None
     lock: asyncio.Lock | None = None
@@ -153,7 +153,7 @@ class InProcess(TimedSession):
 
 
 class FunctionWorker:
-    """Do things one after the other in a thread that nobody waits for in the end."""
+    """A thread that runs calls one after the other, and that nobody waits for in the end."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[tuple[Callable[[], Json], Future[Json]] | None] = SimpleQueue()

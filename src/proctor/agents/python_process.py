@@ -20,7 +20,7 @@ CHECK_SECONDS = 120.0
 
 @dataclass(kw_only=True)
 class Driven(Agent):
-    """Hold what all agents share that run in a Python process of their own."""
+    """Base of agents that run in a Python process of their own."""
 
     timeout: float = 600.0
     """Seconds for one turn, the start of the agent included."""

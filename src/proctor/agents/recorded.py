@@ -17,7 +17,7 @@ LONGEST = 80
 
 @dataclass(kw_only=True)
 class RecordedAgent(Agent):
-    """Play recorded rounds: of one case, or of many by their ids."""
+    """Recorded rounds: of one case, or of many by their ids."""
 
     path: str
     """A JSON file, a JSONL file with case ids, or a folder with one JSON file for each case."""
@@ -65,7 +65,7 @@ class RecordedAgent(Agent):
 
 @dataclass
 class Played(Session):
-    """Play the rounds of one case."""
+    """The rounds of one case, played back."""
 
     rounds: list[Json]
     case: str

@@ -11,7 +11,7 @@ from proctor.io.text_files import Document, Loc, read_json, read_jsonl
 
 _NAMES = ("case", "case_id", "case_file", "id")
 _EXPECTED = (
-    "these are no rounds: a list of objects with user_query, state and post_list is wanted, or an"
+    "these are no rounds: expected a list of objects with user_query, state and post_list, or an"
     " object that has it under 'rounds'"
 )
 Recording = tuple[str, list[Json]]

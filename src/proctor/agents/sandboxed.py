@@ -48,7 +48,7 @@ def open_sandbox() -> Sandbox:
 
 @dataclass
 class SandboxedSession(TimedSession):
-    """Run a command in a sandbox, once for each turn; its working files travel in and out."""
+    """A command run in a sandbox, once for each turn; its working files travel in and out."""
 
     argv: Sequence[str] = ()
     needs: Sequence[str] = ()

@@ -28,7 +28,7 @@ REPLY_KEYS = {"reply", "steps", "error", "round", "post_list"}
 
 @dataclass
 class TimedSession(Session):
-    """Let an agent take its turns, each in its time; what it does wrong is a failed round.
+    """An agent's turns, each within its time limit; a turn that breaks is a failed round.
 
     A round is broken where the agent crashed, and merely failed where it passed a limit.
     """
@@ -84,7 +84,7 @@ class TimedSession(Session):
 
 @dataclass
 class LineSession(TimedSession):
-    """Talk with one process that lives as long as the session, in lines of JSON."""
+    """One process that lives as long as the session, and talks in lines of JSON."""
 
     start: Callable[[], Awaitable[AgentProcess]] | None = None
     driven: bool = False

@@ -1,4 +1,4 @@
-"""``proctor battle``: which of several runs has the better answers, as a judge sees it."""
+"""``proctor battle``: let a judge compare the answers of several runs."""
 
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,20 @@ from proctor.cli.options import (
     store_option,
     variant_option,
 )
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 
 @click.command()
 @click.argument("runs", metavar="RUN RUN...", nargs=-1, required=True)
-@click.option("--one-order", is_flag=True, help="Show each two answers in one order only.")
-@click.option("--references", is_flag=True, help="Show the judge the answers known to be right.")
+@click.option("--one-order", is_flag=True, help="Show each pair of answers in one order only.")
+@click.option("--references", is_flag=True, help="Show the judge the reference answers.")
 @click.option(
     "--prompt",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A battle prompt file of ColossalAI's pipeline [default: Proctor's own words].",
+    help="A battle prompt file of ColossalAI's pipeline [default: Proctor's own prompt].",
 )
-@variant_option("Ask and read as that pipeline.")
-@click.option("--attempts", type=click.IntRange(1), help="Compare at most N attempts a case.")
+@variant_option("Ask and parse as that pipeline does.")
+@click.option("--attempts", type=click.IntRange(1), help="Compare at most N attempts per case.")
 @click.option("--by", multiple=True, metavar="TAG", help="Break the counts down by this tag.")
 @click.option(
     "--format",
@@ -35,9 +35,9 @@ from proctor.cli.references import tell_which
     type=click.Choice(["table", "md", "json"]),
     default="table",
     show_default=True,
-    help="How the numbers are written.",
+    help="Output format.",
 )
-@click.option("--cases", is_flag=True, help="With JSON, every comparison as well.")
+@click.option("--cases", is_flag=True, help="With JSON, include every comparison.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -46,9 +46,9 @@ from proctor.cli.references import tell_which
 def battle(runs: tuple[str, ...], **options: Any) -> int:
     """Let a judge compare the stored answers of two RUNs or more, case by case.
 
-    Each two answers are shown in both orders, and a win counts only where both agree. More than two
-    runs get a leaderboard. What was compared before is not asked again: after an interruption,
-    start the same command once more.
+    Each pair of answers is shown in both orders, and a win counts only if both agree. More than two
+    runs get a leaderboard. Comparisons that are stored are not made again: after an interruption,
+    run the same command again.
 
     \b
     Example:
@@ -94,7 +94,7 @@ store_option(battle)
 
 
 def print_battle(outcome: Any, options: dict[str, Any]) -> None:
-    """Print a battle as a person asked for it, and write the original's files where wanted."""
+    """Print a battle in the requested format, and write the original's files if requested."""
     from proctor.cli.output import on_terminal, print_json, table_width
     from proctor.reports.battle import battle_markdown, battle_object, battle_table
 
@@ -122,11 +122,11 @@ def exit_code(outcome: Any) -> int:
     missing = sum(pair.missing for pair in outcome.pairs)
     if outcome.stopped or missing:
         why = outcome.stopped or f"{missing} comparisons could not be made"
-        click.echo(f"incomplete: {why}; the same command goes on from here", err=True)
+        click.echo(f"incomplete: {why}; the same command resumes from here", err=True)
     else:
         many = f"{outcome.invalid} of {outcome.valid + outcome.invalid} comparisons"
         click.echo(
-            f"incomplete: {many} have no readable verdict; the same command asks again", err=True
+            f"incomplete: {many} have no readable verdict; the same command retries them", err=True
         )
     return 3
 
@@ -136,7 +136,7 @@ def _prompt(path: Path | None) -> Any:
         return None
     from proctor.io.text_files import read_json
 
-    found = read_json(path).data
-    if not isinstance(found, dict):
-        raise click.UsageError(f"{path} is not a battle prompt: it holds no JSON object")
-    return found
+    prompt = read_json(path).data
+    if not isinstance(prompt, dict):
+        raise click.UsageError(f"{path} is not a battle prompt: expected a JSON object")
+    return prompt

@@ -1,4 +1,4 @@
-"""``proctor charts``: the numbers of runs as pictures."""
+"""``proctor charts``: charts of runs and battles."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 
 @click.command()
@@ -15,7 +15,7 @@ from proctor.cli.references import tell_which
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="The folder that the pictures go to.",
+    help="The folder to write the charts to.",
 )
 @click.option("--by", multiple=True, metavar="TAG", help="Only breakdowns by this tag.")
 @click.option(
@@ -25,12 +25,12 @@ from proctor.cli.references import tell_which
     multiple=True,
     default=("svg", "png"),
     show_default=True,
-    help="What is written of each chart; json is its Vega-Lite spec.",
+    help="File format; json is the Vega-Lite spec. Repeatable.",
 )
 @store_option
 @json_option
 def charts(runs: tuple[str, ...], **options: Any) -> int:
-    """Draw the numbers of RUNs beside each other, and the battles that were held among them.
+    """Draw the numbers of RUNs side by side, and the battles among them.
 
     \b
     Example:
@@ -48,12 +48,12 @@ def charts(runs: tuple[str, ...], **options: Any) -> int:
         tell_which(store, runs)
         views = [view_of(store, reference) for reference in dict.fromkeys(runs)]
         battles = battles_of(store, [view.run.id for view in views]) if len(views) > 1 else []
-        made = charts_of(views, battles, by=options["by"])
+        drawn_charts = charts_of(views, battles, by=options["by"])
     written = write_charts(
-        made, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
+        drawn_charts, options["out"], forms=tuple(dict.fromkeys(options["forms"])), notice=say
     )
     if options["as_json"]:
-        shown = [{"name": chart.name, "title": chart.title} for chart in made]
+        shown = [{"name": chart.name, "title": chart.title} for chart in drawn_charts]
         print_json({"charts": shown, "files": [str(path) for path in written]})
     else:
         for path in written:

@@ -1,4 +1,4 @@
-"""``proctor check``: what is wrong with a suite."""
+"""``proctor check``: report every problem of a suite."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 @click.command()
 @suite_options
 @suite_options_of_dialects
-@click.option("--deep", is_flag=True, help="Attack every criterion with made-up answers.")
+@click.option("--deep", is_flag=True, help="Attack every criterion with adversarial answers.")
 @json_option
 def check(**options: Any) -> int:
-    """Say everything that is wrong with the suite SPEC, each with its place.
+    """Report every problem of the suite SPEC, with file, line and column.
 
-    With --deep, each case is given the empty answer, its own question, all its keywords pasted
+    With --deep, each case is scored with an empty answer, its own question, all its keywords pasted
     together, another case's answer, and its reference: criteria that can be gamed, keywords that
     can never match, and references that do not get full marks are reported.
 
@@ -42,11 +42,13 @@ def check(**options: Any) -> int:
     settings = suite_settings(options)
     name = str(settings.path)
     try:
-        found = [_checked(reading, settings, deep) for reading in read_suite.read_each(settings)]
+        checked_suites = [
+            _checked(reading, settings, deep) for reading in read_suite.read_each(settings)
+        ]
     except SuiteError as error:
         problems = [*error.problems, *_further(error.rest, settings)]
-        found = [({"suite": name, "cases": 0}, problems)]
-    wrong = [p for _, problems in found for p in problems if p.severity == "error"]
+        checked_suites = [({"suite": name, "cases": 0}, problems)]
+    wrong = [p for _, problems in checked_suites for p in problems if p.severity == "error"]
     if as_json:
         shown = [
             {
@@ -54,14 +56,14 @@ def check(**options: Any) -> int:
                 "counts": _counts(problems),
                 "problems": [problem_json(problem) for problem in problems],
             }
-            for summary, problems in found
+            for summary, problems in checked_suites
         ]
         print_json(shown[0] if len(shown) == 1 else {"suites": shown})
         return 2 if wrong else 0
-    told: list[Problem] = []
-    for summary, problems in found:
-        say_problems(problem for problem in problems if problem not in told)
-        told += problems
+    printed: list[Problem] = []
+    for summary, problems in checked_suites:
+        say_problems(problem for problem in problems if problem not in printed)
+        printed += problems
         numbers = ", ".join(
             f"{n} {kind}{'s' * (n != 1)}"
             for kind, n in _counts(problems).items()
@@ -72,7 +74,7 @@ def check(**options: Any) -> int:
 
 
 def _further(rest: object, settings: "SuiteSettings") -> "list[Problem]":
-    """Return what else is wrong, in the cases that can be read where others cannot."""
+    """Return more problems, of the cases that can be read although others cannot."""
     from proctor.core.suite import Suite
     from proctor.engine.run.collect import Dialogues
     from proctor.engine.run.scorer_pool import Scorers
@@ -87,7 +89,7 @@ def _further(rest: object, settings: "SuiteSettings") -> "list[Problem]":
 def _checked(
     reading: "Reading", settings: "SuiteSettings", deep: bool
 ) -> "tuple[dict[str, Any], list[Problem]]":
-    """Return what a suite is, and all that is wrong with it."""
+    """Return a summary of a suite, and its problems."""
     from proctor.engine.check.adversarial import attack, local_executor
     from proctor.engine.run import read_suite
     from proctor.engine.run.collect import Dialogues

@@ -1,4 +1,4 @@
-"""``proctor compare``: which of several runs is better, and how sure that is."""
+"""``proctor compare``: which of several runs is better, and with what certainty."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
     from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
@@ -33,7 +33,7 @@ TITLES = {
     type=click.Choice(["t", "bootstrap"]),
     default="t",
     show_default=True,
-    help="How the interval is found.",
+    help="Method for the interval.",
 )
 @click.option(
     "--margin",
@@ -46,7 +46,7 @@ TITLES = {
 @store_option
 @json_option
 def compare(runs: tuple[str, ...], **options: Any) -> int:
-    """Say whether the second RUN is better than the first, case by case, and how sure that is.
+    """Tell whether the second RUN is better than the first, case by case, with its uncertainty.
 
     More than two runs are compared two at a time. All rows shown are one family: p values and
     intervals are adjusted for their number. Gates hold for the first run against each other one.
@@ -94,11 +94,13 @@ def _print_json(store: "Store", compared: "Compared", missed: list[str], *, case
         return
     click.echo(head.removesuffix("\n}") + ',\n  "cases": [', nl=False)
     empty = True
-    for found in compared.contrasts:
-        sides = {"runs": [found.first.run.id, found.second.run.id]}
-        for made in map(pair_objects, ([p] for p in case_pairs(store, found.first, found.second))):
+    for contrast in compared.contrasts:
+        sides = {"runs": [contrast.first.run.id, contrast.second.run.id]}
+        for pair_object in map(
+            pair_objects, ([p] for p in case_pairs(store, contrast.first, contrast.second))
+        ):
             click.echo("\n    " if empty else ",\n    ", nl=False)
-            click.echo(_dumps({**sides, **made[0]}).replace("\n", "\n    "), nl=False)
+            click.echo(_dumps({**sides, **pair_object[0]}).replace("\n", "\n    "), nl=False)
             empty = False
     click.echo("]\n}" if empty else "\n  ]\n}")
 
@@ -109,7 +111,7 @@ def _dumps(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=2)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may hold
+    except UnicodeEncodeError:  # half a surrogate pair, which the id of a case may contain
         return json.dumps(value, indent=2)
     return text
 
@@ -159,12 +161,12 @@ def _ranking(compared: "Compared") -> str:
 
 
 def _table(contrast: "Contrast", by: Sequence[str]) -> str:
-    """Return the numbers of all cases, and of the breakdowns asked for, largest group first."""
+    """Return the numbers of all cases, and of the requested breakdowns, largest group first."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from proctor.reports.console import printed
+    from proctor.reports.tabular import printed
 
     sections = [[_cells("Overall", contrast)]]
     for tag in dict.fromkeys(by):
@@ -186,24 +188,24 @@ def _table(contrast: "Contrast", by: Sequence[str]) -> str:
 def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
     from proctor.engine.compare.wording import p_text, points
 
-    found = group.paired
+    paired = group.paired
     ends = group.interval
     return (
         _line(name),
-        _percent(found.first),
-        _percent(found.second),
-        "–" if found.difference is None else points(found.difference),
+        _percent(paired.first),
+        _percent(paired.second),
+        "–" if paired.difference is None else points(paired.difference),
         "–" if ends is None else f"{points(ends[0])} to {points(ends[1])}",
         p_text(group.adjusted_p).removeprefix("p ").removeprefix("= "),
-        "–" if found.effect is None else f"{found.effect:.2f}".replace("-", "−"),
-        str(found.better),
-        str(found.worse),
-        str(found.n),
+        "–" if paired.effect is None else f"{paired.effect:.2f}".replace("-", "−"),
+        str(paired.better),
+        str(paired.worse),
+        str(paired.n),
     )
 
 
 def _left_out(contrast: "Contrast") -> Iterator[str]:
-    """Say which cases did not enter the comparison, and what they could change."""
+    """Say which cases are excluded from the comparison, and what they could change."""
     from proctor.engine.compare.wording import points
 
     out, bounds = contrast.left_out, contrast.bounds

@@ -1,4 +1,4 @@
-"""``proctor convert``: a suite of any dialect as a native one."""
+"""``proctor convert``: rewrite a suite of any format as a native one."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from proctor.cli.options import (
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder to write.")
 @json_option
 def convert(**options: Any) -> None:
-    """Write the suite SPEC as a native suite, which says everything the original said.
+    """Write the suite SPEC as a native suite, without loss.
 
     \b
     Example:

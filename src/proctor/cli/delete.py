@@ -1,18 +1,18 @@
-"""``proctor delete``: take a run out of the store."""
+"""``proctor delete``: delete a run from the store."""
 
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 
 @click.command()
 @click.argument("run", metavar="RUN")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @store_option
 @json_option
 def delete(run: str, yes: bool, store: str | None, as_json: bool) -> None:
-    """Delete RUN, and whatever no other run uses.
+    """Delete RUN, and all data that no other run uses.
 
     \b
     Example:
@@ -23,11 +23,11 @@ def delete(run: str, yes: bool, store: str | None, as_json: bool) -> None:
 
     with Store.open(store, create=False) as opened:
         tell_which(opened, [run])
-        found = opened.runs.get(run)
+        stored_run = opened.runs.get(run)
         if not yes and not as_json:
-            click.confirm(f"Delete the run {found.name!r} ({found.id})?", abort=True)
-        opened.runs.delete(found.id)
+            click.confirm(f"Delete the run {stored_run.name!r} ({stored_run.id})?", abort=True)
+        opened.runs.delete(stored_run.id)
     if as_json:
-        print_json({"deleted": {"id": found.id, "name": found.name}})
+        print_json({"deleted": {"id": stored_run.id, "name": stored_run.name}})
     else:
-        click.echo(f"deleted {found.name} ({found.id})")
+        click.echo(f"deleted {stored_run.name} ({stored_run.id})")

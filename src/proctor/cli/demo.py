@@ -1,4 +1,4 @@
-"""``proctor demo``: a real local model, or recorded answers, on the starter suite."""
+"""``proctor demo``: evaluate a small local model, or recorded answers, on the starter suite."""
 
 import os
 import sys
@@ -21,23 +21,23 @@ MAX_TOKENS = 128
 CASE = "en-python-aliasing"
 CANDIDATES = ("careful", "hasty")
 NEXT = (
-    ("view", "all of it in a browser"),
-    ("show {run} {case}", "why a mark is what it is"),
+    ("view", "browse the results"),
+    ("show {run} {case}", "see why a case got its score"),
     ("report {run} --by lang --cases", "every case"),
-    ("plan SUITE --model openai:NAME", "what examining your model would cost"),
-    ("init my-suite", "a suite of your own"),
+    ("plan SUITE --model openai:NAME", "what evaluating your model would cost"),
+    ("init my-suite", "start your own suite"),
 )
 
 
 @click.command()
-@click.option("--recorded", is_flag=True, help="Grade recorded answers; ask no model.")
+@click.option("--recorded", is_flag=True, help="Score recorded answers; call no model.")
 @store_option
 @json_option
 def demo(recorded: bool, store: str | None, as_json: bool) -> int:
-    """Examine a small model on this machine with the starter suite; no key is needed.
+    """Evaluate a small model on this machine with the starter suite; no API key is needed.
 
-    The model is fetched once (90 MB). It also plays the judge, which is only a demonstration.
-    Where it cannot be had, the recorded answers of two candidates are graded instead.
+    The model is downloaded once (90 MB). It also acts as the judge, only as a demonstration.
+    Where it is not available, the recorded answers of two candidates are scored instead.
 
     \b
     Example:
@@ -54,11 +54,11 @@ def demo(recorded: bool, store: str | None, as_json: bool) -> int:
         outcomes: list[Outcome] = []
         if not recorded:
             try:
-                click.echo(f"asking {MODEL}; the first time it is fetched first …", err=True)
+                click.echo(f"asking {MODEL}, which is downloaded the first time …", err=True)
                 outcomes = [_examined(_local(folder), opened)]
             except (ModelError, PluginError) as error:
-                click.echo(f"{MODEL} cannot be asked here: {error}", err=True)
-                click.echo("so recorded answers are graded instead", err=True)
+                click.echo(f"{MODEL} is not available here: {error}", err=True)
+                click.echo("scoring recorded answers instead", err=True)
         outcomes = outcomes or [_examined(one, opened) for one in _recorded(folder)]
         if as_json:
             print_json({"runs": [to_object(outcome.view) for outcome in outcomes]})
@@ -121,7 +121,7 @@ def _say_next(last: "Outcome") -> None:
         )
         click.echo("as a demonstration: what it said as a judge is shown and not counted. Next:")
     else:
-        click.echo("The answers were recorded; grading them was real. Next:")
+        click.echo("The answers were recorded; the scoring was real. Next:")
     program = _program()
     commands = [f"{program} {words.format(run=run.name, case=CASE)}" for words, _ in NEXT]
     width = max(map(len, commands))
@@ -130,7 +130,7 @@ def _say_next(last: "Outcome") -> None:
 
 
 def _program() -> str:
-    """Return how this program is called here: by its name, or by its path where that is needed."""
+    """Return the command that starts this program: its name, or its path if needed."""
     from proctor.io.child_processes import find_program
 
     started = os.path.abspath(sys.argv[0])

@@ -1,4 +1,4 @@
-"""``proctor doctor``: what works on this machine."""
+"""``proctor doctor``: check what works on this machine."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ PACKAGES = {
     "pydantic-monty": "conditions in suites",
     "rapidfuzz": "ROUGE-L",
 }
-"""What Proctor itself is installed with, and what for."""
+"""Packages of the base install, by what they are for."""
 EXTRAS = {
     "local": ("models on this machine", ("xllamacpp",)),
     "maths": ("mathematical answers", ("math-verify",)),
@@ -28,17 +28,21 @@ EXTRAS = {
     "postgresql": ("a store in PostgreSQL", ("psycopg",)),
     "ray": ("grading on a cluster", ("ray",)),
 }
-"""What each extra is for, and the packages that it brings."""
+"""Packages of each extra, with what it is for."""
 
 
 @click.command()
 @click.option(
-    "--sandbox", default="bubblewrap", show_default=True, metavar="TIER", help="The sandbox to try."
+    "--sandbox",
+    default="bubblewrap",
+    show_default=True,
+    metavar="TIER",
+    help="The sandbox to test.",
 )
 @store_option
 @json_option
 def doctor(sandbox: str, store: str | None, as_json: bool) -> int:
-    """Say what works here, and how to get what does not.
+    """Check what works on this machine, and say how to fix what does not.
 
     \b
     Example:
@@ -59,13 +63,15 @@ def doctor(sandbox: str, store: str | None, as_json: bool) -> int:
     return 0 if all(row["ok"] or row["optional"] for row in rows) else 2
 
 
-def _row(what: str, ok: bool, found: str, fix: str = "", optional: bool = False) -> dict[str, Any]:
-    return {"what": what, "ok": ok, "found": found, "fix": fix, "optional": optional}
+def _row(
+    what: str, ok: bool, finding: str, fix: str = "", optional: bool = False
+) -> dict[str, Any]:
+    return {"what": what, "ok": ok, "found": finding, "fix": fix, "optional": optional}
 
 
 def _python() -> dict[str, Any]:
-    found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    return _row("Python", sys.version_info >= (3, 11), found, "install Python 3.11 or newer")
+    version = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    return _row("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or newer")
 
 
 def _cores() -> dict[str, Any]:
@@ -85,7 +91,7 @@ def _packages() -> list[dict[str, Any]]:
 def _installed(
     use: str, names: tuple[str, ...], fix: str, *, optional: bool = False
 ) -> dict[str, Any]:
-    """Say which versions of the packages are here, or which of them are not."""
+    """Report the versions of packages, or which of them are missing."""
     there, missing = [], []
     for name in names:
         try:
@@ -94,8 +100,8 @@ def _installed(
             missing.append(name)
     if missing:
         are = "is" if len(missing) == 1 else "are"
-        found = f"{' and '.join(missing)} {are} not installed"
-        return _row(use, False, found, fix, optional)
+        missing_text = f"{' and '.join(missing)} {are} not installed"
+        return _row(use, False, missing_text, fix, optional)
     return _row(use, True, ", ".join(there), fix, optional)
 
 
@@ -112,7 +118,7 @@ def _store(url: str | None) -> dict[str, Any]:
 
 
 def _sandbox(name: str) -> list[dict[str, Any]]:
-    """Try the sandbox's limits one by one."""
+    """Test the sandbox's limits one by one."""
     from proctor.cli.options import sandbox_spec
     from proctor.contracts.sandbox import Sandbox
     from proctor.engine.check.sandbox_selftest import SelftestResult, probe
@@ -123,8 +129,8 @@ def _sandbox(name: str) -> list[dict[str, Any]]:
     if problems := list(sandbox.problems()):
         return [_row(f"sandbox {name}", False, problems[0], optional=True)]
     if not sandbox.safe:
-        found = "no boundary: programs can read and change whatever you can"
-        return [_row(f"sandbox {name}", False, found, optional=True)]
+        warning = "no boundary: programs can read and change whatever you can"
+        return [_row(f"sandbox {name}", False, warning, optional=True)]
 
     async def tried() -> list[SelftestResult]:
         try:
@@ -153,7 +159,7 @@ def _languages() -> list[dict[str, Any]]:
 
 
 def _grading() -> dict[str, Any]:
-    """Judge one answer in a real grading process, condition included."""
+    """Score one answer in a real scoring process, condition included."""
     from proctor.contracts.executor import GradeTask
     from proctor.core.attempt import Attempt
     from proctor.core.suite import Case, Criterion, Message, Spec

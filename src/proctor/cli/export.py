@@ -1,4 +1,4 @@
-"""``proctor export``: runs as a file."""
+"""``proctor export``: write runs to a file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
     from proctor.store.store import Store
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 @click.option(
     "--own",
     is_flag=True,
-    help="Let this store take the runs back as its own (.jsonl; see `import --own`).",
+    help="Let this store import the runs as its own again (.jsonl; see `import --own`).",
 )
 @store_option
 @json_option
 def export(runs: tuple[str, ...], **options: Any) -> None:
     """Write runs to a file.
 
-    A .html page opens from disk, with filters, every case, and 2 to 4 runs compared; a .jsonl file
-    holds all of the runs and their battles, and can be imported; .parquet has a row per score.
+    A .html page is self-contained, with filters, every case, and a comparison of 2 to 4 runs; a
+    .jsonl file has everything of the runs and can be imported; .parquet has a row per score.
 
     \b
     Example:

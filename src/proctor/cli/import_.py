@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 @click.option(
     "--own",
     is_flag=True,
-    help="Take runs back that this store exported with --own: they are what they were.",
+    help="Import runs that this store exported with --own as its own again.",
 )
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The key of the store that exported them (`proctor store key`), where it is another.",
+    help="The key of the store that exported them (`proctor store key`), if it is another one.",
 )
 @store_option
 @json_option
 def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json: bool) -> None:
-    """Read runs that `proctor export` wrote as .jsonl, or a folder of Arthur Bench, whole.
+    """Import runs that `proctor export` wrote as .jsonl, or a whole folder of Arthur Bench.
 
-    They are quotations: shown and compared as imported, and never used for runs of your own. A
-    run whose name is taken gets another one.
+    Imported runs can be shown and compared, but are never reused for your own runs. A run whose
+    name is taken gets another one.
 
     \b
     Example:
@@ -40,7 +40,7 @@ def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json:
     from proctor.store.store import Store
 
     if key is not None and not own:
-        raise click.UsageError("--key is for runs that are taken back with --own")
+        raise click.UsageError("--key needs --own")
     with Store.open(store) as opened:
         if not file.is_dir():
             _from_file(opened, file, own, key, as_json)
@@ -55,17 +55,17 @@ def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json:
     from proctor.cli.store import read_key
     from proctor.engine.transfer.export_import import read_runs
 
-    found = read_runs(store, file, own=own, key=None if key is None else read_key(key))
-    for notice in found.notices:
+    imported = read_runs(store, file, own=own, key=None if key is None else read_key(key))
+    for notice in imported.notices:
         click.echo(notice, err=True)
     if as_json:
         runs = [
             {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
-            for view in found.views
+            for view in imported.views
         ]
-        print_json({"run": runs[0], "runs": runs, "notices": list(found.notices)})
+        print_json({"run": runs[0], "runs": runs, "notices": list(imported.notices)})
         return
-    for view in found.views:
+    for view in imported.views:
         done = "imported" if view.run.imported else "took back"
         click.echo(f"{done} {view.run.name} ({view.run.id})")
 
@@ -74,18 +74,18 @@ def _from_folder(store: "Store", folder: Path, as_json: bool) -> None:
     from proctor.cli.output import print_json
     from proctor.engine.transfer.export_import import read_folder
 
-    found = read_folder(store, folder)
+    imported = read_folder(store, folder)
     if as_json:
         rows = [
             {"id": view.run.id, "name": view.run.name, "suite": suite, "imported": True}
-            for suite, views, _ in found
+            for suite, views, _ in imported
             for view in views
         ]
-        there = sum(count for _, _, count in found)
-        print_json({"suites": [suite for suite, _, _ in found], "runs": rows, "there": there})
+        there = sum(count for _, _, count in imported)
+        print_json({"suites": [suite for suite, _, _ in imported], "runs": rows, "there": there})
         return
-    for suite, views, there in found:
-        known = f", {there} there already" if there else ""
-        click.echo(f"imported {suite}: {len(views)} run{'' if len(views) == 1 else 's'}{known}")
+    for suite, views, there in imported:
+        skipped = f", {there} there already" if there else ""
+        click.echo(f"imported {suite}: {len(views)} run{'' if len(views) == 1 else 's'}{skipped}")
         for view in views:
             click.echo(f"  {view.run.name} ({view.run.id})")

@@ -9,7 +9,7 @@ from proctor.cli.options import json_option
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-@click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @json_option
 def init(folder: Path, force: bool, as_json: bool) -> None:
     """Write a suite of three cases, with answers to try it on, into FOLDER.
@@ -28,7 +28,7 @@ def init(folder: Path, force: bool, as_json: bool) -> None:
     names = sorted(entry.name for entry in template.iterdir() if entry.is_file())
     there = [name for name in names if (folder / name).exists()]
     if there and not force:
-        raise UsageError(f"{folder / there[0]} is there already (fix: another folder, or --force)")
+        raise UsageError(f"{folder / there[0]} already exists (fix: another folder, or --force)")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         (folder / name).write_bytes((template / name).read_bytes())

@@ -1,4 +1,4 @@
-"""``proctor list``: what there is."""
+"""``proctor list``: list runs, suites, cases, languages or plugins."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,9 +27,7 @@ PLUGINS = {
 @click.argument("what", type=click.Choice(["runs", "suites", "cases", "languages", *PLUGINS]))
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
 @click.option("--dialect", metavar="NAME", help="Read the suite SPEC in this format.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many."
-)
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most N.")
 @store_option
 @json_option
 def list_(
@@ -96,7 +94,7 @@ def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
 
 
 def _apart(run: "Run", newer: "Run") -> str:
-    """Say what a run has that another of its name has not, or which one it regrades."""
+    """Say how a run differs from others of its name, or which run it regrades."""
     from proctor.engine.run.names import differences
 
     if newer is run:
@@ -158,7 +156,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         click.echo("none")
         return
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    # Most stores hold nothing that was imported, and no name twice: no column for that.
+    # Most stores have no imported runs and no name twice: the column appears only when needed.
     rare = ("imported", "differs")
     columns = [name for name in columns if name not in rare or any(row[name] for row in rows)]
     shown = [[_cell(row.get(name)) for name in columns] for row in rows]

@@ -1,4 +1,4 @@
-"""Commands of origins whose options take several values each, and may be shortened."""
+"""Commands of origins whose options take several values each, and may be abbreviated."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -7,26 +7,28 @@ import click
 
 
 class ListedOptions(click.Command):
-    """Take words as the originals' own parser does: ``--select A B``, ``--result_detail FILE``.
+    """A command that parses as the originals do: ``--select A B``, ``--result_detail FILE``.
 
-    An option whose metavar ends with dots takes all words that follow it, up to the next option;
-    words that the command's arguments lack are given back to them.
+    An option whose metavar ends with dots takes all words up to the next option; words that the
+    command's arguments need are left to them.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write such an option before each of its values, and every option in full."""
+        """Repeat such an option before each of its values, and expand abbreviations."""
         options = [param for param in self.params if isinstance(param, click.Option)]
-        known = {name: param for param in options for name in (*param.opts, *param.secondary_opts)}
+        option_by_name = {
+            name: param for param in options for name in (*param.opts, *param.secondary_opts)
+        }
         arguments = sum(isinstance(param, click.Argument) for param in self.params)
-        listed = {name for name, param in known.items() if _takes_several(param)}
-        single = {name for name, param in known.items() if not param.is_flag} - listed
+        listed = {name for name, param in option_by_name.items() if _takes_several(param)}
+        single = {name for name, param in option_by_name.items() if not param.is_flag} - listed
         words = _Words(listed, single)
         for place, arg in enumerate(args):
             if arg == "--":
                 words.plain += args[place:]
                 words.arguments += len(args) - place - 1
                 break
-            words.take(_in_full(arg, known))
+            words.take(_in_full(arg, option_by_name))
         return super().parse_args(ctx, words.spelt(arguments))
 
 
@@ -34,18 +36,18 @@ def _takes_several(param: click.Option) -> bool:
     return param.multiple and (param.metavar or "").endswith("...")
 
 
-def _in_full(arg: str, known: Collection[str]) -> str:
-    """Return an option that was shortened in full, where only one begins so."""
+def _in_full(arg: str, option_names: Collection[str]) -> str:
+    """Expand an abbreviated option, if it is unambiguous."""
     name, equals, value = arg.partition("=")
-    if not name.startswith("--") or name in known or name == "--help":
+    if not name.startswith("--") or name in option_names or name == "--help":
         return arg
-    begun = [option for option in known if option.startswith(name)]
+    begun = [option for option in option_names if option.startswith(name)]
     return f"{begun[0]}{equals}{value}" if len(begun) == 1 else arg
 
 
 @dataclass
 class _Words:
-    """Tell values of options from arguments, word by word."""
+    """Words of a command line, split into option values and arguments."""
 
     listed: Collection[str]
     single: Collection[str]
@@ -56,7 +58,7 @@ class _Words:
     _awaits: bool = False
 
     def take(self, word: str) -> None:
-        """Take in one word."""
+        """Add one word."""
         if self._awaits:
             self._awaits = False
             self.plain.append(word)
@@ -69,11 +71,11 @@ class _Words:
             self.arguments += 1
 
     def spelt(self, arguments: int) -> list[str]:
-        """Return all words, each value of a list after its option."""
+        """Return all words, each value of a list preceded by its option."""
         lacking = max(0, arguments - self.arguments)
         values = self.lists[-1][1] if self.lists else []
-        kept = max(0, len(values) - lacking)
-        given_back, values[kept:] = values[kept:], []
+        taken = max(0, len(values) - lacking)
+        given_back, values[taken:] = values[taken:], []
         named = [part for name, words in self.lists for word in words for part in (name, word)]
         return [*named, *self.plain, *given_back]
 

@@ -1,4 +1,4 @@
-"""The command ``proctor``: finds the command asked for, and says errors without a traceback."""
+"""The command ``proctor``: dispatches to subcommands, and prints errors without a traceback."""
 
 import importlib
 import os
@@ -14,35 +14,38 @@ from proctor.io.search_paths import forget_working_directory
 from proctor.version import __version__
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "run": ("proctor.cli.run:run", "Examine a candidate with a suite; goes on where it stopped."),
-    "plan": ("proctor.cli.plan:plan", "Say what a run would do, without doing it."),
-    "check": ("proctor.cli.check:check", "Say what is wrong with a suite; --deep attacks it."),
+    "run": ("proctor.cli.run:run", "Evaluate a candidate on a suite; resumes where it stopped."),
+    "plan": ("proctor.cli.plan:plan", "Show what a run would do and cost, without doing it."),
+    "check": ("proctor.cli.check:check", "Report problems of a suite; --deep attacks it."),
     "report": ("proctor.cli.report:report", "Print the numbers of a run."),
     "battle": ("proctor.cli.battle:battle", "Let a judge compare the answers of several runs."),
-    "charts": ("proctor.cli.charts:charts", "Draw the numbers of runs, as SVG and PNG."),
-    "compare": ("proctor.cli.compare:compare", "Say which run is better, and how sure that is."),
+    "charts": ("proctor.cli.charts:charts", "Draw charts of runs, as SVG and PNG."),
+    "compare": (
+        "proctor.cli.compare:compare",
+        "Tell which run is better, and with what certainty.",
+    ),
     "show": ("proctor.cli.show:show", "Show one case of a run: transcript, scores, why."),
     "list": ("proctor.cli.list:list_", "List runs, suites, cases, scorers, models, languages."),
     "proxy": ("proctor.cli.proxy:proxy", "Pass an agent's model calls on, and record them."),
     "view": ("proctor.cli.view:view", "Show suites, runs and cases as pages in a browser."),
-    "convert": ("proctor.cli.convert:convert", "Write a suite of any dialect as a native one."),
+    "convert": ("proctor.cli.convert:convert", "Rewrite a suite of any format as a native one."),
     "export": ("proctor.cli.export:export", "Write runs to a file: a page, .jsonl or .parquet."),
-    "import": ("proctor.cli.import_:import_", "Read exported runs, or Arthur Bench's folders."),
-    "store": ("proctor.cli.store:store_", "Write the key of a store, for another of yours."),
+    "import": ("proctor.cli.import_:import_", "Import exported runs, or Arthur Bench's folders."),
+    "store": ("proctor.cli.store:store_", "Write the key of a store, for another store."),
     "delete": ("proctor.cli.delete:delete", "Delete a run from the store."),
-    "init": ("proctor.cli.init:init", "Write a small suite of your own to start from."),
-    "demo": ("proctor.cli.demo:demo", "Examine a small model with the starter suite; no key."),
-    "doctor": ("proctor.cli.doctor:doctor", "Say what works on this machine."),
+    "init": ("proctor.cli.init:init", "Create a small suite to start from."),
+    "demo": ("proctor.cli.demo:demo", "Try a small local model on the starter suite; no key."),
+    "doctor": ("proctor.cli.doctor:doctor", "Check what works on this machine."),
     **origin_tables.commands(),
 }
 
 STOPPED = 130
 WORKING = "proctor"
-"""What threads are called that work for a command."""
+"""The name of the threads that run a command's work."""
 
 
 class LazyGroup(click.Group):
-    """Import a command only when it is used, so that help is quick."""
+    """A group that imports a command only when it is used, so that help is quick."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
@@ -59,7 +62,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Say which command was probably meant where there is none of that name."""
+        """Suggest a command where there is none of that name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from proctor.suggestions import LOOSELY, closest
 
@@ -81,7 +84,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="proctor")
 def cli() -> None:
-    """Examine language models and agents, and know how far the marks can be trusted.
+    """Evaluate language models and agents, and know how far to trust the scores.
 
     \b
     Example:
@@ -95,10 +98,10 @@ def cli() -> None:
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process with its exit code."""
     forget_working_directory()
-    given = sys.argv[1:] if args is None else args
-    code = _run(given)
+    arguments = sys.argv[1:] if args is None else args
+    code = _run(arguments)
     if code == STOPPED and any(thread.name == WORKING for thread in threading.enumerate()):
-        # Something would not be interrupted. Whatever it does is undone, or will be done again.
+        # Some thread did not stop. Its work is rolled back, or will be done again.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -106,7 +109,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def bench() -> None:
-    """Run ``proctor bench`` under the name that users of Arthur Bench know."""
+    """Run ``proctor bench`` as ``bench``, the name that users of Arthur Bench know."""
     main(["bench", *sys.argv[1:]])
 
 
@@ -122,7 +125,7 @@ def _run(args: list[str]) -> int:
         click.echo("stopped", err=True)
         return STOPPED
     except click.ClickException as error:
-        from proctor.core.user_info import without_user_info
+        from proctor.core.names import without_user_info
 
         vars(error)["message"] = without_user_info(error.message)
         error.show()
@@ -141,7 +144,7 @@ def _run(args: list[str]) -> int:
 
 def _say(error: Exception, *, as_json: bool) -> None:
     from proctor.cli.output import problem_json, say_error
-    from proctor.core.user_info import without_user_info
+    from proctor.core.names import without_user_info
     from proctor.errors import SuiteError
     from proctor.io.redaction import redact
 
@@ -150,11 +153,11 @@ def _say(error: Exception, *, as_json: bool) -> None:
         return
     import json
 
-    found = error.problems if isinstance(error, SuiteError) else []
+    problems = error.problems if isinstance(error, SuiteError) else []
     shown = {
         "kind": type(error).__name__,
         "message": str(error),
-        "problems": [problem_json(problem) for problem in found],
+        "problems": [problem_json(problem) for problem in problems],
     }
     text = json.dumps({"error": shown}, ensure_ascii=False, indent=2)
     click.echo(redact(without_user_info(text)))

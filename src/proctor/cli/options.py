@@ -1,7 +1,7 @@
-"""Options that several commands share."""
+"""Options that several commands share: in groups by purpose, and as settings."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from proctor import origin_tables
-from proctor.cli.agent_options import agent_options, agent_settings
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
 from proctor.core.exchange import Sampling
-from proctor.core.model_name import parse_model
-from proctor.core.suite import Spec
+from proctor.core.names import parse_agent, parse_model
+from proctor.core.suite import VARIANT, Spec
 from proctor.engine.run.settings import (
     MAX_UNSCORED,
     CallSettings,
@@ -23,6 +22,127 @@ from proctor.engine.run.settings import (
     SuiteSettings,
 )
 from proctor.io.search_paths import trust_folders
+
+GROUPS: dict[str, Sequence[str]] = {
+    "Candidate": (
+        "--model", "--answers", "--agent", "--agent-option", "--proxy", "--attempts", "--system",
+        "--temperature", "--top-p", "--top-k", "--max-tokens", "--seed", "--max-turns", "--again",
+        "--name",
+    ),
+    "Judge and simulated user": (
+        "--judge", "--panel", "--judge-repeats", "--tie", "--simulator",
+    ),
+    "Suite": (
+        "--where", "--limit", "--select", "--dialect", "--root", "--allow-import",
+    ),
+    "Limits": (
+        "--max-cost", "--price", "--concurrency", "--rpm", "--tpm", "--timeout",
+        "--attempt-timeout", "--max-unscored",
+    ),
+    "Where it runs": (
+        "--executor", "--workers", "--sandbox", "--offline", "--header", "--record", "--store",
+    ),
+    "Output": (
+        "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
+    ),
+    "Files of other tools": (
+        f"--{VARIANT}", "--dialect-option",
+    ),
+}  # fmt: skip
+"""Options by the title of their group, in the order of the help."""
+
+
+class GroupedHelp(click.Command):
+    """A command whose help shows its options in titled groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list per group; ungrouped options come last."""
+        for title, options in self.groups(ctx):
+            records = [record for one in options if (record := one.get_help_record(ctx))]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def groups(self, ctx: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
+        """Yield the options of each group that the command has."""
+        options = [
+            one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden
+        ]
+        by_name = {name: one for one in options for name in one.opts}
+        grouped = {name for names in GROUPS.values() for name in names}
+        for title, names in GROUPS.items():
+            if members := [by_name[name] for name in names if name in by_name]:
+                yield title, members
+        if rest := [one for one in options if not grouped & set(one.opts)]:
+            yield "Other", rest
+
+
+agent_options = [
+    click.option(
+        "--agent",
+        metavar="A",
+        help="An agent to evaluate: python:module:attr, http://…, exec:COMMAND, recorded:PATH,"
+        " taskweaver:APP_DIR, a model whose history is kept, or a YAML file that describes one.",
+    ),
+    click.option(
+        "--agent-option",
+        "agent_options",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of the agent, as JSON or plain text.",
+    ),
+    click.option(
+        "--proxy",
+        metavar="M",
+        help="Pass the agent's own calls on to this model: they become steps with tokens and cost.",
+    ),
+]
+
+
+def agent_settings(options: dict[str, Any]) -> tuple[Spec | None, tuple[str, ...]]:
+    """Take the agent out of a command's options; if it is a model, return it as one."""
+    text, more = options.pop("agent", None), options.pop("agent_options", ())
+    if text is None:
+        if more:
+            raise click.UsageError("--agent-option needs an --agent")
+        return None, ()
+    params: dict[str, Any] = {}
+    if text.endswith((".yaml", ".yml")):
+        text, params = _described(Path(text))
+    params |= {name: _value(value) for name, value in (_agent_option(item) for item in more)}
+    spec = parse_agent(text)
+    if spec is not None:
+        return Spec(name=spec.name, params={**spec.params, **params}), ()
+    if params:
+        raise click.UsageError(f"{text!r} is a model: it has no option {', '.join(params)}")
+    return None, (text,)
+
+
+def _described(path: Path) -> tuple[str, dict[str, Any]]:
+    """Read a YAML file with an agent's name under ``agent`` and its parameters beside it."""
+    from proctor.io.yaml_files import read_yaml
+
+    fields = read_yaml(path).data
+    if not isinstance(fields, dict) or not isinstance(fields.get("agent"), str):
+        raise click.UsageError(f"{path} describes no agent: expected a line such as agent: exec:…")
+    return fields.pop("agent"), fields
+
+
+def _agent_option(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise click.UsageError("--agent-option: expected NAME=VALUE, as in timeout=120")
+    return name.strip(), value
+
+
+def _value(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,15 +153,15 @@ class ShareType(click.ParamType[float]):
     name = "share"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Read the share."""
+        """Parse the share."""
         text = str(value).strip()
         try:
-            found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
-            found = -1.0
-        if not 0 <= found <= 1:
-            self.fail(f"{text!r} is no share (fix: write 0% to 100%, or 0 to 1)", param, ctx)
-        return found
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"{text!r} is not a share (fix: write 0% to 100%, or 0 to 1)", param, ctx)
+        return share
 
 
 def store_option(command: Command) -> Command:
@@ -49,7 +169,7 @@ def store_option(command: Command) -> Command:
     return click.option(
         "--store",
         metavar="URL",
-        help="Where runs are kept: a path or a database URL"
+        help="The store: a path or a database URL"
         " [default: $PROCTOR_STORE, else .proctor/proctor.db].",
     )(command)
 
@@ -60,7 +180,7 @@ def json_option(command: Command) -> Command:
 
 
 def variant_option(help_text: str) -> Callable[[Command], Command]:
-    """Add --compat, which asks for an origin's variant of everything."""
+    """Add --compat, which selects an origin's variant of everything."""
     return click.option("--compat", "variant", type=click.Choice(["original"]), help=help_text)
 
 
@@ -71,20 +191,20 @@ def suite_options(command: Command) -> Command:
             click.argument("spec", type=click.Path(path_type=Path)),
             click.option("--dialect", metavar="NAME", help="Read the suite in this format."),
             variant_option(
-                "Keep the odd behaviour of the format's origin, so that old numbers come out."
+                "Reproduce the quirks of the format's original tool, for the same numbers."
             ),
             click.option(
                 "--root",
                 type=click.Path(path_type=Path, file_okay=False, exists=True),
-                help="The folder that the suite's files must lie in [default: the suite's own].",
+                help="The folder that the suite's files must be in [default: the suite's own].",
             ),
-            click.option("--where", metavar="EXPR", help="Only cases for which this holds."),
+            click.option("--where", metavar="EXPR", help="Only cases that match this expression."),
             click.option("--limit", type=click.IntRange(1), help="Only the first N cases."),
             click.option("--select", multiple=True, metavar="CASE", help="Only these cases."),
             click.option(
                 "--allow-import",
                 is_flag=True,
-                help="Let the suite name classes of its own (module:Class).",
+                help="Allow the suite to load its own classes (module:Class).",
             ),
         ]
     ):
@@ -93,7 +213,7 @@ def suite_options(command: Command) -> Command:
 
 
 def run_options(command: Command) -> Command:
-    """Add the options that say who is examined, and how."""
+    """Add the options about the candidate and how it is evaluated."""
     for decorate in reversed(
         [
             click.option(
@@ -101,7 +221,7 @@ def run_options(command: Command) -> Command:
                 "models",
                 multiple=True,
                 metavar="M",
-                help="A model to examine: openai:NAME[@URL], anthropic:NAME, azure:NAME@URL,"
+                help="A model to evaluate: openai:NAME[@URL], anthropic:NAME, azure:NAME@URL,"
                 " local:smollm2, replay:FILE. Several make one run each.",
             ),
             click.option(
@@ -110,13 +230,13 @@ def run_options(command: Command) -> Command:
                 help="Answers on file: a folder, JSONL, CSV, TSV or Parquet.",
             ),
             *agent_options,
-            click.option("--attempts", type=click.IntRange(1), help="At most N attempts a case."),
+            click.option("--attempts", type=click.IntRange(1), help="At most N attempts per case."),
             click.option(
                 "--again",
                 default="",
                 metavar="LABEL",
-                help="Ask anew, under this label; the same label goes on. Verdicts on the same"
-                " words are kept.",
+                help="Ask again, under this label; the same label resumes. Verdicts on identical"
+                " answers are reused.",
             ),
             click.option("--name", default="", help="The run's name [default: SUITE-CANDIDATE]."),
             *judge_options,
@@ -127,25 +247,27 @@ def run_options(command: Command) -> Command:
                 default="local",
                 show_default=True,
                 metavar="WHERE",
-                help="Where grading runs: local, or ray[:ADDRESS], a Ray cluster.",
+                help="Where scoring runs: local, or ray[:ADDRESS], a Ray cluster.",
             ),
             click.option(
-                "--workers", type=click.IntRange(1), help="Grading processes [default: one a core]."
+                "--workers",
+                type=click.IntRange(1),
+                help="Scoring processes [default: one per core].",
             ),
             click.option(
                 "--sandbox",
                 default="bubblewrap",
                 show_default=True,
                 metavar="TIER",
-                help="Where programs run: bubblewrap, docker[:IMAGE], or process, which is no"
-                " boundary at all.",
+                help="Where programs run: bubblewrap, docker[:IMAGE], or process, which"
+                " isolates nothing.",
             ),
             click.option(
                 "--interval",
                 type=click.Choice(["t", "bootstrap"]),
                 default="t",
                 show_default=True,
-                help="How the 95% interval of the rate is found.",
+                help="Method for the 95% interval of the rate.",
             ),
             click.option(
                 "--max-unscored",
@@ -153,7 +275,7 @@ def run_options(command: Command) -> Command:
                 default="10%",
                 show_default=True,
                 metavar="SHARE",
-                help="Exit 3 where more of the cases than this could not be scored.",
+                help="Exit 3 if more than this share of cases could not be scored.",
             ),
         ]
     ):
@@ -174,9 +296,11 @@ panel_options = [
         type=click.Choice(["mean", "median", "majority"]),
         default="mean",
         show_default=True,
-        help="How the verdicts of several judges fold into one.",
+        help="How the verdicts of several judges are combined.",
     ),
-    click.option("--judge-repeats", type=click.IntRange(1), default=1, help="Ask each N times."),
+    click.option(
+        "--judge-repeats", type=click.IntRange(1), default=1, help="Ask each judge N times."
+    ),
 ]
 
 judge_options = [
@@ -186,7 +310,7 @@ judge_options = [
         type=click.Choice(["0", "half", "unscored"]),
         default="0",
         show_default=True,
-        help="What a criterion gives on which the judges are evenly divided.",
+        help="The result of a criterion when the judges are evenly split.",
     ),
     click.option(
         "--simulator", metavar="M", help="The model that plays the user [default: the judge]."
@@ -197,8 +321,8 @@ sampling_options = [
     click.option("--temperature", type=float, help="The candidate's temperature."),
     click.option("--top-p", type=float, help="The candidate's top_p."),
     click.option("--top-k", type=int, help="The candidate's top_k."),
-    click.option("--max-tokens", type=click.IntRange(1), help="Most tokens of a reply."),
-    click.option("--seed", type=int, help="The candidate's seed, where the server takes one."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Maximum tokens per reply."),
+    click.option("--seed", type=int, help="The candidate's seed, if the server supports one."),
     click.option("--system", default="", metavar="TEXT", help="A system prompt for every case."),
 ]
 
@@ -208,41 +332,53 @@ call_options = [
         type=click.IntRange(1),
         default=64,
         show_default=True,
-        help="Most calls at a time; fewer while a server says it is too many.",
+        help="Maximum concurrent calls; lowered while a server limits the rate.",
     ),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for a call."),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        help="Time limit of a call, in seconds.",
+    ),
     click.option(
         "--attempt-timeout",
         type=click.FloatRange(0, min_open=True),
         default=3600.0,
         show_default=True,
-        help="Seconds for one attempt, all its turns together.",
+        help="Time limit of an attempt with all its turns, in seconds.",
     ),
-    click.option("--rpm", type=click.IntRange(1), help="Most requests a minute."),
-    click.option("--tpm", type=click.IntRange(1), help="Most tokens a minute."),
-    click.option("--header", "headers", multiple=True, metavar="NAME=VALUE", help="Send it along."),
+    click.option("--rpm", type=click.IntRange(1), help="Maximum requests per minute."),
+    click.option("--tpm", type=click.IntRange(1), help="Maximum tokens per minute."),
+    click.option(
+        "--header",
+        "headers",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="HTTP header to send with each call. Repeatable.",
+    ),
     click.option("--max-cost", type=float, metavar="USD", help="Spend no more than this."),
     click.option(
         "--price",
         "prices",
         multiple=True,
         metavar="MODEL=IN/OUT",
-        help="Dollars per million tokens in and out, where the built-in table is silent or old.",
+        help="Dollars per million input and output tokens, overriding the built-in table.",
     ),
-    click.option("--offline", is_flag=True, help="Let nothing but loopback be reached."),
+    click.option("--offline", is_flag=True, help="Allow connections to this machine only."),
     click.option(
         "--record",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Write all traffic of the run to this cassette, for --model replay:FILE.",
+        help="Record all model traffic of the run in this file, for --model replay:FILE.",
     ),
 ]
 
 
 def suite_options_of_dialects(command: Command) -> Command:
-    """Add the options that some formats understand."""
+    """Add the options that only some formats support."""
     for decorate in reversed(
         [
-            click.option("--max-turns", type=click.IntRange(1), help="Most turns of a dialogue."),
+            click.option(
+                "--max-turns", type=click.IntRange(1), help="Maximum turns of a dialogue."
+            ),
             click.option(
                 "--dialect-option",
                 "dialect_options",
@@ -258,7 +394,7 @@ def suite_options_of_dialects(command: Command) -> Command:
 
 
 def moved_flags() -> list[Callable[[Command], Command]]:
-    """Return the options that are origins' own: they work, are hidden, and say where they went."""
+    """Return the origins' own options: hidden, still working, with a notice where they moved."""
     return [_moved(*row) for row in origin_tables.flags()]
 
 
@@ -308,51 +444,51 @@ def suite_settings(options: dict[str, Any]) -> SuiteSettings:
 
 
 def _dialect_settings(options: dict[str, Any]) -> dict[str, str]:
-    """Take the settings of dialects out of a command's options; written ones go last."""
+    """Take the settings of formats out of a command's options; --dialect-option wins."""
     names = ("max_turns", *(setting for _, setting, _, _ in origin_tables.flags()))
-    found = {name: options.pop(name, None) for name in names}
-    made = {
+    values = {name: options.pop(name, None) for name in names}
+    settings = {
         name: str(int(value) if isinstance(value, bool) else value)
-        for name, value in found.items()
+        for name, value in values.items()
         if value is not None
     }
     for text in options.pop("dialect_options", ()):
         name, sign, value = text.partition("=")
         if not sign or not name.strip():
             raise click.UsageError(f"--dialect-option {text!r} is not of the form NAME=VALUE")
-        made[name.strip()] = value
-    return made
+        settings[name.strip()] = value
+    return settings
 
 
 def sandbox_spec(text: str) -> Spec:
-    """Read ``docker:IMAGE`` and the like."""
+    """Parse ``docker:IMAGE`` and the like."""
     name, _, image = text.partition(":")
     return Spec(name=name, params={"image": image} if image else {})
 
 
 def executor_spec(text: str, workers: int | None) -> Spec:
-    """Read ``ray:ADDRESS`` and the like."""
+    """Parse ``ray:ADDRESS`` and the like."""
     name, _, address = text.partition(":")
-    given = {"address": address, "workers": workers}
-    return Spec(name=name, params={key: value for key, value in given.items() if value})
+    params = {"address": address, "workers": workers}
+    return Spec(name=name, params={key: value for key, value in params.items() if value})
 
 
 def run_settings(options: dict[str, Any]) -> list[RunSettings]:
-    """Take the settings out of a command's options; several models make a run each."""
+    """Take the run settings out of a command's options, one for each model."""
     executor = executor_spec(options.pop("executor", "local"), options.pop("workers", None))
-    asked = _asked(options)
+    model_options = _model_options(options)
     models, answers = options.pop("models", ()), options.pop("answers", None)
     agent, own = agent_settings(options)
     models = (*models, *own)
     name = options.pop("name", "")
-    if asked["access"].credentials and not models and answers is None and agent is None:
+    if model_options["access"].credentials and not models and answers is None and agent is None:
         raise click.UsageError(
             "--header goes along with --model, and here a file names the address, if anybody does:"
             " a header goes only to an address that the same source names (fix: --model"
             " openai:NAME@URL)"
         )
     if name and len(models) > 1:
-        raise click.UsageError("--name names one run, and several models make several")
+        raise click.UsageError("--name is for one run, but there are several models")
     settings = RunSettings(
         panel=panel_settings(options),
         simulator=_choice(text, {}) if (text := options.pop("simulator", None)) else None,
@@ -372,11 +508,11 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     )
     if not models:
         return [settings]
-    return [replace(settings, model=_choice(text, asked)) for text in models]
+    return [replace(settings, model=_choice(text, model_options)) for text in models]
 
 
 def panel_settings(options: dict[str, Any]) -> JudgeSettings:
-    """Take out who judges."""
+    """Take the judges' settings out of a command's options."""
     return JudgeSettings(
         judges=tuple(_choice(text, {}) for text in options.pop("judges", ())),
         combine=options.pop("panel", "mean"),
@@ -385,8 +521,8 @@ def panel_settings(options: dict[str, Any]) -> JudgeSettings:
     )
 
 
-def _asked(options: dict[str, Any]) -> dict[str, Any]:
-    """Take out how the candidate is asked."""
+def _model_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the candidate model's settings out of a command's options."""
     names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
     sampling = Sampling(**{name: options.pop(name, None) for name in names})
     headers = [_pair(text, "--header") for text in options.pop("headers", ())]
@@ -395,13 +531,13 @@ def _asked(options: dict[str, Any]) -> dict[str, Any]:
     return {"sampling": sampling, "system": options.pop("system", ""), "access": access}
 
 
-def _choice(text: str, asked: dict[str, Any]) -> ModelChoice:
+def _choice(text: str, model_options: dict[str, Any]) -> ModelChoice:
     parse_model(text)
-    return ModelChoice(spec=text, **asked)
+    return ModelChoice(spec=text, **model_options)
 
 
 def call_settings(options: dict[str, Any]) -> CallSettings:
-    """Take out how models are called."""
+    """Take the settings of model calls out of a command's options."""
     return CallSettings(
         concurrency=options.pop("concurrency", 64),
         timeout=options.pop("timeout", None),
@@ -416,19 +552,19 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found or not name.strip():
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
         # Not repeated: it may be a key, written as in other programs.
-        raise click.UsageError(f"{option} wants NAME=VALUE, as in {option} X-Team=blue")
+        raise click.UsageError(f"{option}: expected NAME=VALUE, as in {option} X-Team=blue")
     return name.strip(), value.strip()
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
     name, value = _pair(text, "--price")
     try:
-        asked, said = (float(part) for part in value.split("/"))
+        prompt_price, completion_price = (float(part) for part in value.split("/"))
     except ValueError:
         raise click.UsageError(
-            f"--price wants MODEL=IN/OUT, as in gpt-4o=2.5/10, not {text!r}"
+            f"--price: expected MODEL=IN/OUT, as in gpt-4o=2.5/10, not {text!r}"
         ) from None
-    return name, (asked, said)
+    return name, (prompt_price, completion_price)

@@ -1,4 +1,4 @@
-"""What commands print: JSON, problems, progress."""
+"""Output of commands: JSON, problems, progress."""
 
 import json
 import os
@@ -16,6 +16,8 @@ from proctor.errors import Problem, grouped
 
 if TYPE_CHECKING:
     from proctor.engine.run.evaluate import RunProgress
+    from proctor.store.store import Store
+
 
 PLAIN_SECONDS = 5.0
 
@@ -26,12 +28,12 @@ def print_json(value: Json) -> None:
 
 
 def say(text: str) -> None:
-    """Tell a person something while a command runs."""
+    """Print a notice to standard error while a command runs."""
     click.echo(text, err=True)
 
 
 def say_stopped() -> None:
-    """Tell a person who interrupted a command that nothing is lost, and how to go on."""
+    """Say after an interruption that nothing is lost, and how to resume."""
     import re
     import shlex
 
@@ -40,11 +42,11 @@ def say_stopped() -> None:
     context = click.get_current_context(silent=True)
     words = (context.find_root().obj if context is not None else None) or ()
     again = re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", shlex.join(["proctor", *words]))
-    click.echo(f"\nstopped; what was done is stored. To go on:\n  {redact(again)}", err=True)
+    click.echo(f"\nstopped; finished work is stored. To resume:\n  {redact(again)}", err=True)
 
 
 def problem_json(problem: Problem) -> dict[str, Json]:
-    """Make JSON of a problem."""
+    """Return a problem as JSON."""
     return {
         "severity": problem.severity,
         "message": problem.text,
@@ -67,8 +69,8 @@ def say_problems(problems: Iterable[Problem], *, most: int | None = None) -> Non
 
 
 def say_error(error: Exception) -> None:
-    """Print to standard error why something cannot be done, without anybody's key."""
-    from proctor.core.user_info import without_user_info
+    """Print an error to standard error, with keys redacted."""
+    from proctor.core.names import without_user_info
     from proctor.errors import SuiteError
     from proctor.io.redaction import redact
 
@@ -77,12 +79,12 @@ def say_error(error: Exception) -> None:
 
 
 def on_terminal() -> bool:
-    """Tell whether a person reads standard output on a terminal."""
+    """Tell whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def table_width() -> int | None:
-    """Return how wide tables may be: ``COLUMNS``, or the terminal; none where nothing limits it."""
+    """Return the width for tables: ``COLUMNS``, or the terminal's; None if unlimited."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
@@ -91,7 +93,7 @@ def table_width() -> int | None:
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator["Callable[[RunProgress], None]"]:
-    """Show progress on standard error: a bar on a terminal, a line now and then in a pipe."""
+    """Show progress on standard error: a bar on a terminal, else a line now and then."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
@@ -102,7 +104,7 @@ def progress_bar(quiet: bool = False) -> Iterator["Callable[[RunProgress], None]
 
 
 class _PlainLines:
-    """Print a line every few seconds."""
+    """Progress as a line every few seconds."""
 
     def __init__(self) -> None:
         self.last = time.monotonic()
@@ -121,13 +123,13 @@ class _PlainLines:
 
 
 class _Rates:
-    """Say how fast each phase of a run goes, from the first that was heard of it."""
+    """Rate of each phase of a run, since its first progress report."""
 
     def __init__(self) -> None:
         self.begun: dict[str, tuple[float, int]] = {}
 
     def of(self, progress: "RunProgress") -> str:
-        """Return how many a second; nothing where it is too early to say."""
+        """Return the rate per second; empty if it is too early to tell."""
         now = time.monotonic()
         began, before = self.begun.setdefault(progress.phase, (now, progress.done))
         passed = now - began
@@ -174,3 +176,13 @@ def _rich_bar() -> Iterator["Callable[[RunProgress], None]"]:
             )
 
         yield show
+
+
+def tell_which(store: "Store", references: Iterable[str]) -> None:
+    """Print which run a name means, where several have it."""
+    from proctor.cli.output import say
+    from proctor.engine.run.names import which_notice
+
+    for reference in dict.fromkeys(references):
+        if notice := which_notice(reference, store):
+            say(notice)

@@ -1,11 +1,11 @@
-"""``proctor plan``: what would run."""
+"""``proctor plan``: show what a run would do."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.options import (
+    GroupedHelp,
     json_option,
     run_options,
     run_settings,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def plan(**options: Any) -> int:
-    """Say what `proctor run` with the same options would do; nothing is run or stored.
+    """Show what `proctor run` with the same options would do and cost; nothing is run or stored.
 
     \b
     Example:
@@ -45,78 +45,88 @@ def plan(**options: Any) -> int:
     except StoreError:
         store = None
     plans = [
-        (_candidate(settings), made) for settings in several for made in plan_all(settings, store)
+        (_candidate(settings), run_plan)
+        for settings in several
+        for run_plan in plan_all(settings, store)
     ]
     if store is not None:
         store.close()
     if as_json:
-        shown = [_object(candidate, made) for candidate, made in plans]
+        shown = [_object(candidate, run_plan) for candidate, run_plan in plans]
         print_json(shown[0] if len(shown) == 1 else {"plans": shown})
-        return 2 if any(made.problems for _, made in plans) else 0
+        return 2 if any(run_plan.problems for _, run_plan in plans) else 0
     codes = []
-    for number, (candidate, made) in enumerate(plans):
+    for number, (candidate, run_plan) in enumerate(plans):
         if number:
             click.echo()
-        codes.append(_say(candidate, made))
+        codes.append(_say(candidate, run_plan))
     return max(codes)
 
 
 def _candidate(settings: "RunSettings") -> str:
-    """Return who would be examined, as a person named it."""
+    """Return the candidate as the user named it."""
     if settings.model is not None:
         return settings.model.spec
     if settings.agent is not None:
         return settings.agent.name
-    return str(settings.answers) if settings.answers is not None else "as the suite's settings say"
+    return str(settings.answers) if settings.answers is not None else "from the suite's settings"
 
 
-def _object(candidate: str, made: "Plan") -> dict[str, Any]:
+def _object(candidate: str, run_plan: "Plan") -> dict[str, Any]:
     from proctor.cli.output import problem_json
 
     return {
-        "suite": made.suite.name,
+        "suite": run_plan.suite.name,
         "candidate": candidate,
-        "dialect": made.suite.dialect,
-        "cases": made.cases,
-        "attempts": made.attempts,
-        "attempts_stored": made.attempts_stored,
-        "unanswered": made.unanswered,
-        "scores": {"total": made.scores, "stored": made.stored, "to_do": made.to_do},
-        "scorers": dict(made.scorers),
-        "usage": dict(made.usage),
-        "problems": [problem_json(problem) for problem in made.problems],
-        "warnings": [problem_json(problem) for problem in made.warnings],
+        "dialect": run_plan.suite.dialect,
+        "cases": run_plan.cases,
+        "attempts": run_plan.attempts,
+        "attempts_stored": run_plan.attempts_stored,
+        "unanswered": run_plan.unanswered,
+        "scores": {"total": run_plan.scores, "stored": run_plan.stored, "to_do": run_plan.to_do},
+        "scorers": dict(run_plan.scorers),
+        "usage": dict(run_plan.usage),
+        "problems": [problem_json(problem) for problem in run_plan.problems],
+        "warnings": [problem_json(problem) for problem in run_plan.warnings],
     }
 
 
-def _say(candidate: str, made: "Plan") -> int:
+def _say(candidate: str, run_plan: "Plan") -> int:
     from proctor.cli.output import say_problems
 
-    say_problems((*made.problems, *made.warnings))
-    if made.problems:
-        many = f"{len(made.problems)} problem{'s' if len(made.problems) > 1 else ''}"
+    say_problems((*run_plan.problems, *run_plan.warnings))
+    if run_plan.problems:
+        many = f"{len(run_plan.problems)} problem{'s' if len(run_plan.problems) > 1 else ''}"
         click.echo(f"{candidate}: {many}; nothing would be run", err=True)
         return 2
     click.echo(f"candidate {candidate}")
-    click.echo(f"suite     {made.suite.name} ({made.suite.dialect}), {made.cases} cases")
-    new = made.attempts - made.attempts_stored
-    there = "on file" if made.on_file else f"in all, {made.attempts_stored} there, {new} to make"
-    click.echo(f"attempts  {made.attempts} {there}, {made.unanswered} unanswered")
-    click.echo(f"scores    {made.scores}, of which {made.stored} stored, {made.to_do} to do")
-    for name, count in sorted(made.scorers.items()):
+    click.echo(
+        f"suite     {run_plan.suite.name} ({run_plan.suite.dialect}), {run_plan.cases} cases"
+    )
+    new = run_plan.attempts - run_plan.attempts_stored
+    there = (
+        "on file"
+        if run_plan.on_file
+        else f"in all, {run_plan.attempts_stored} there, {new} to make"
+    )
+    click.echo(f"attempts  {run_plan.attempts} {there}, {run_plan.unanswered} unanswered")
+    click.echo(
+        f"scores    {run_plan.scores}, of which {run_plan.stored} stored, {run_plan.to_do} to do"
+    )
+    for name, count in sorted(run_plan.scorers.items()):
         click.echo(f"          {name}: {count}")
-    found = made.usage["range"]
-    if not found["calls"][2]:
+    usage_range = run_plan.usage["range"]
+    if not usage_range["calls"][2]:
         click.echo(
-            f"calls     0 ({'answers on file cost nothing' if made.on_file else 'all stored'})"
+            f"calls     0 ({'answers on file cost nothing' if run_plan.on_file else 'all stored'})"
         )
         return 0
-    click.echo(f"calls     {_range(found['calls'])}")
-    for role, calls in made.usage["roles"].items():
+    click.echo(f"calls     {_range(usage_range['calls'])}")
+    for role, calls in run_plan.usage["roles"].items():
         click.echo(f"          {role}: {_range(calls)}")
-    click.echo(f"tokens    in {_range(found['prompt_tokens'])}")
-    click.echo(f"          out {_range(found['completion_tokens'])}")
-    cost = found["cost"]
+    click.echo(f"tokens    in {_range(usage_range['prompt_tokens'])}")
+    click.echo(f"          out {_range(usage_range['completion_tokens'])}")
+    cost = usage_range["cost"]
     shown = "unknown (fix: --price MODEL=IN/OUT)" if cost is None else _range(cost, "$")
     click.echo(f"cost      {shown}")
     return 0

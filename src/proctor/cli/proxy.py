@@ -1,4 +1,4 @@
-"""``proctor proxy``: a loopback model URL that records what an agent asks."""
+"""``proctor proxy``: a local model URL that records an agent's model calls."""
 
 import json
 from pathlib import Path
@@ -22,23 +22,23 @@ PORT = 7462
 @click.option(
     "--record",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Append every call to this file, one JSON object a line.",
+    help="Append every call to this file, one JSON object per line.",
 )
 @click.option(
     "--secret",
     envvar="PROCTOR_PROXY_SECRET",
     metavar="TEXT",
-    help="What the base URL holds that nobody can guess [default: a new one each time]; better in"
+    help="The secret in the base URL [default: a new one each time]; better set in"
     " $PROCTOR_PROXY_SECRET.",
 )
 @json_option
 def proxy(model: str, port: int, record: Path | None, secret: str | None, as_json: bool) -> int:
-    """Listen on loopback, and pass on what an agent asks its model, until Ctrl-C.
+    """Listen on this machine, and forward an agent's model calls, until Ctrl-C.
 
-    The agent needs no key: the proxy has it. It needs the base URL that is printed, which holds a
-    secret, so that no other program and no page in a browser can use the key. Only calls of models
-    are passed on. In `proctor run --agent … --proxy M` the same happens by itself, and the calls
-    become steps of the attempt.
+    The agent needs no API key: the proxy has it. It needs the base URL that is printed, which
+    contains a secret, so that no other program and no page in a browser can use the key. Only
+    model calls are forwarded. `proctor run --agent … --proxy M` does the same by itself, and the
+    calls become steps of the attempt.
 
     \b
     Example:
@@ -65,7 +65,7 @@ def proxy(model: str, port: int, record: Path | None, secret: str | None, as_jso
 
 
 class _Tally:
-    """Say and count what was asked."""
+    """Printed calls and their totals."""
 
     def __init__(self, *, quiet: bool) -> None:
         from proctor.core.exchange import Usage
@@ -75,7 +75,7 @@ class _Tally:
         self.used = Usage()
 
     def take(self, call: "ProxyCall") -> None:
-        """Take in one call."""
+        """Record one call."""
         self.used += call.usage
         if self.file is not None:
             self.file.write(json.dumps(call.to_json(), ensure_ascii=False) + "\n")
@@ -119,7 +119,7 @@ async def _serve(model: str, port: int, secret: str, tally: _Tally) -> None:
         await behind.check()
         async with Proxy(await behind.upstream(), told=tally.take).serving(port) as serving:
             base = serving.base(serving.open(secret))
-            click.echo(f"passing on to {behind.label} at {serving.address}; Ctrl-C ends", err=True)
+            click.echo(f"forwarding to {behind.label} at {serving.address}; Ctrl-C stops", err=True)
             click.echo(f"  export OPENAI_BASE_URL={base} OPENAI_API_KEY=none", err=True)
             await asyncio.Event().wait()
     finally:

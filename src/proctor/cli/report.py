@@ -1,4 +1,4 @@
-"""``proctor report``: the numbers of a run."""
+"""``proctor report``: print the numbers of a run."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 
 
 @click.command()
@@ -18,10 +18,10 @@ from proctor.cli.references import tell_which
     type=click.Choice(["table", "md", "csv", "json", "html", "junit"]),
     default="table",
     show_default=True,
-    help="How the numbers are written.",
+    help="Output format.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file.")
-@click.option("--cases", is_flag=True, help="Show every case as well.")
+@click.option("--cases", is_flag=True, help="Include every case.")
 @click.option(
     "--layout", metavar="ORIGIN", help="Write the result files of this origin into --out."
 )

@@ -1,4 +1,4 @@
-"""``proctor run``: examine a candidate with a suite."""
+"""``proctor run``: evaluate a candidate on a suite."""
 
 import sys
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proctor.cli.grouped_help import GroupedHelp
 from proctor.cli.options import (
+    GroupedHelp,
     json_option,
     run_options,
     run_settings,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from proctor.store.store import Store
 
 INCOMPLETE = 3
-"""The exit code where something could not be run."""
+"""Exit code where something could not be run."""
 
 
 @click.command(cls=GroupedHelp)
@@ -33,17 +33,16 @@ INCOMPLETE = 3
 @run_options
 @suite_options_of_dialects
 @click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
-@click.option("--cases", is_flag=True, help="Show every case as well.")
+@click.option("--cases", is_flag=True, help="Include every case.")
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
 @click.option("--layout", metavar="ORIGIN", help="Also write the result files of this origin.")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder for --layout.")
 @store_option
 @json_option
 def run(**options: Any) -> int:
-    """Examine a candidate with the suite SPEC, and print the numbers.
+    """Evaluate a candidate on the suite SPEC, and print the numbers.
 
-    Whatever is stored already is not done again: after an interruption, start the same command
-    once more.
+    Stored work is not done again: after an interruption, run the same command again.
 
     \b
     Example:
@@ -75,12 +74,12 @@ def run(**options: Any) -> int:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
         gates = several[0].gates
-        codes = [_gated(found.view, gates) for found in outcomes]
+        codes = [_gated(outcome.view, gates) for outcome in outcomes]
         return max(*codes, INCOMPLETE if refused else 0)
 
 
 def _gated(view: Any, gates: Sequence[str]) -> int:
-    """Say which gates were missed, or could still be, and return the exit code of a run."""
+    """Print the missed gates and their caveats, and return the exit code of a run."""
     from proctor.engine.run.gates import gate_results
 
     results = gate_results(gates, view.summary)
@@ -105,10 +104,10 @@ def examine(
     quiet: bool,
     refused: list[Refused] | None = None,
 ) -> "list[Outcome] | None":
-    """Examine every candidate with every suite, with progress; none where it was interrupted.
+    """Evaluate every candidate on every suite, with progress; return None if interrupted.
 
-    Where there is a list for them, suites that cannot be run are told at once and put there, as
-    long as others can be run.
+    With a ``refused`` list, suites that cannot be run are reported at once and added to it, as long
+    as others can be run.
     """
     from proctor.cli.output import progress_bar, say, say_error, say_problems, say_stopped
     from proctor.engine.models.budget import Budget
@@ -121,14 +120,16 @@ def examine(
     def put_aside(suite: str, error: "ProctorError") -> None:
         assert refused is not None
         refused.append(Refused(suite, error))
-        click.echo(f"{suite} cannot be run, and is left out:", err=True)
+        click.echo(f"{suite} cannot be run and is skipped:", err=True)
         say_error(error)
 
     try:
         for settings in several:
             with progress_bar() as progress:
-                told = None if refused is None else put_aside
-                outcomes += run_sync(evaluate_all(settings, store, progress, say, budget, told))
+                on_refusal = None if refused is None else put_aside
+                outcomes += run_sync(
+                    evaluate_all(settings, store, progress, say, budget, on_refusal)
+                )
     except KeyboardInterrupt:
         say_stopped()
         return None
@@ -148,15 +149,15 @@ def print_runs(
     by: tuple[str, ...] = (),
     cases: bool = False,
 ) -> None:
-    """Print the runs of a command; as JSON, one object where there is one run and no other."""
+    """Print the runs of a command; as JSON, a single run is one object."""
     from proctor.cli.output import print_json
     from proctor.reports.structured import to_object
 
     if as_json and (len(views) > 1 or refused):
-        made: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
+        output: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
         if refused:
-            made["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
-        print_json(made)
+            output["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
+        print_json(output)
         return
     for number, view in enumerate(views):
         if number:
@@ -187,7 +188,7 @@ def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> N
 def write_layout(
     view: Any, name: str, out: Path, *, quiet: bool, suite: Path | None = None
 ) -> None:
-    """Write the result files of an origin, and say where they lie."""
+    """Write the result files of an origin, and print where they are."""
     from proctor.core.suite import Spec
     from proctor.registry import build
 
@@ -200,17 +201,17 @@ def write_layout(
 
 
 def exit_code(summary: Any, missed: list[str], run: Any = None) -> int:
-    """Say which gates were missed, and return the exit code of a run."""
+    """Print the missed gates, and return the exit code of a run."""
     for gate in missed:
         click.echo(f"gate missed: {gate}", err=True)
     totals = summary.totals
     incomplete = run is not None and run.status == "incomplete"
     if totals.errors:
         many = f"{totals.errors} of {totals.attempts} attempts failed"
-        click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+        click.echo(f"incomplete: {many}; the same command retries them", err=True)
     elif incomplete and totals.cases_unscored:
         many = f"{totals.cases_unscored} of {totals.cases} cases could not be scored"
-        click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+        click.echo(f"incomplete: {many}; the same command retries them", err=True)
     if totals.errors or incomplete:
         return 3
     return 1 if missed else 0

@@ -1,4 +1,4 @@
-"""Serving the pages: the options of it, and the server itself."""
+"""The web server: its options, and serving."""
 
 import secrets
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import click
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """Hold where pages are served, and to whom."""
+    """Settings of the web server."""
 
     host: str
     port: int
@@ -19,7 +19,7 @@ class Serving:
 
 
 def serving_options(port: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the options of a server, with the port that it usually has."""
+    """Add the server's options to a command, with its default port."""
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(_options(port)):
@@ -39,26 +39,25 @@ def _options(port: int) -> list[Callable[[Callable[..., Any]], Callable[..., Any
             type=click.IntRange(0, 65535),
             default=port,
             show_default=True,
-            help="0: any free.",
+            help="Port; 0 means any free one.",
         ),
         click.option(
             "--name",
             "names",
             multiple=True,
             metavar="HOST",
-            help="A name under which browsers reach this machine, besides --host.",
+            help="Another host name that browsers use for this machine. Repeatable.",
         ),
         click.option(
             "--token",
             envvar="PROCTOR_VIEW_TOKEN",
-            help="What a browser must present first [default: none on this machine alone, else a"
-            " new one].",
+            help="Access token [default: none if only this machine can connect, else a new one].",
         ),
     ]
 
 
 def serve(store: str | None, where: Serving) -> None:
-    """Serve the pages of a store until they are stopped; the address is printed."""
+    """Serve the pages of a store until interrupted; print the address."""
     import uvicorn
 
     from proctor.errors import UsageError
@@ -76,14 +75,16 @@ def serve(store: str | None, where: Serving) -> None:
         port = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         if not private:
-            click.echo("others can reach this address; whoever has the token can read the store")
+            click.echo(
+                "other machines can reach this address; anyone with the token can read the store"
+            )
         query = f"?token={token}" if token else ""
         click.echo(f"http://{shown}:{port}/{query}")
         uvicorn.Server(server_config(app)).run(sockets=[listener])
 
 
 def _listening(host: str, port: int) -> Any:
-    """Open the socket first, so that the address printed is one that answers."""
+    """Open the socket first, so that the printed address works."""
     import socket
 
     from proctor.errors import UsageError

@@ -1,4 +1,4 @@
-"""``proctor show``: one case of a run, with all that explains its mark."""
+"""``proctor show``: show one case of a run, with everything that explains its score."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.options import json_option, store_option
-from proctor.cli.references import tell_which
+from proctor.cli.output import tell_which
 from proctor.core.attempt import TRACEBACK
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def show(
     run: str, case: str, attempt: int | None, full: bool, store: str | None, as_json: bool
 ) -> None:
-    """Show CASE of RUN: the question, each answer, each score and why, and how they add up.
+    """Show CASE of RUN: the question, each answer, each score with its reason, and the formula.
 
     \b
     Example:
@@ -36,48 +36,48 @@ def show(
     from proctor.cli.output import print_json
     from proctor.engine.run.evaluate import case_of, view_of
     from proctor.errors import UsageError
-    from proctor.reports.rounds import agent_object, files_left
     from proctor.reports.structured import case_object
+    from proctor.reports.turns import agent_object, files_left
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
         tell_which(opened, [run])
         view = view_of(opened, run)
-        found = case_of(opened, view, case)
+        result = case_of(opened, view, case)
         left = {
-            file.key for item in found.attempts for file in files_left(item.attempt) if file.key
+            file.key for item in result.attempts for file in files_left(item.attempt) if file.key
         }
         sizes = opened.files.sizes(left)
-    chosen = [item for item in found.attempts if attempt in (None, item.attempt.index)]
+    chosen = [item for item in result.attempts if attempt in (None, item.attempt.index)]
     if not chosen:
-        known = ", ".join(str(item.attempt.index) for item in found.attempts)
-        raise UsageError(f"case {case!r} has no attempt {attempt} (there are: {known})")
+        indices = ", ".join(str(item.attempt.index) for item in result.attempts)
+        raise UsageError(f"case {case!r} has no attempt {attempt} (there are: {indices})")
     if as_json:
-        shown = case_object(found)
+        shown = case_object(result)
         keep = {item.attempt.index for item in chosen}
         shown["attempts"] = [
-            {**made, "output": item.attempt.output, **agent_object(item.attempt, sizes)}
-            for made, item in zip(shown["attempts"], found.attempts, strict=True)
+            {**shown_attempt, "output": item.attempt.output, **agent_object(item.attempt, sizes)}
+            for shown_attempt, item in zip(shown["attempts"], result.attempts, strict=True)
             if item.attempt.index in keep
         ]
-        prompt = [{"role": m.role, "content": m.content} for m in found.case.messages]
+        prompt = [{"role": m.role, "content": m.content} for m in result.case.messages]
         about = {"id": view.run.id, "name": view.run.name, "imported": view.run.imported}
         print_json(
-            {"run": about, "messages": prompt, "references": list(found.case.references), **shown}
+            {"run": about, "messages": prompt, "references": list(result.case.references), **shown}
         )
         return
     if view.run.imported:
-        click.echo("imported: answers and scores are as the file has them")
-    for line in _lines(found, chosen, sizes, None if full else 1500):
+        click.echo("imported: answers and scores are as in the file")
+    for line in _lines(result, chosen, sizes, None if full else 1500):
         click.echo(line)
 
 
 def _lines(
-    found: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
+    result: "CaseResult", chosen: "list[AttemptResult]", sizes: "dict[str, int]", most: int | None
 ) -> Iterator[str]:
     from proctor.reports.reasons import formula
 
-    case, folded = found.case, found.folded
+    case, folded = result.case, result.folded
     value = "unscored" if folded.value is None else f"{folded.value:.4g} of {case.full_score:g}"
     yield click.style(f"{case.id}  {value}", bold=True)
     for tag, values in case.tags.items():
@@ -94,7 +94,7 @@ def _lines(
         if where := item.attempt.notes.get(TRACEBACK):
             yield from _block("traceback", _printable(str(where)).rstrip(), None)
         yield from _numbered("context", _listed(item.attempt.notes, "context"), most)
-        yield from _said(item, most)
+        yield from _answer_lines(item, most)
         yield from _agent_lines(item.attempt, sizes, most)
         yield from _noted(item.attempt.notes)
         for criterion in case.criteria:
@@ -104,10 +104,10 @@ def _lines(
         yield from _turn_lines(case, item)
         if item.value.value is not None and item.scores:
             yield f"  = {formula(case, item)}"
-    if len(found.attempts) > 1 and folded.value is not None:
+    if len(result.attempts) > 1 and folded.value is not None:
         shown = ", ".join("–" if b is None else f"{b:.4g}" for b in folded.buckets[:30])
         yield ""
-        yield f"all {len(found.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
+        yield f"all {len(result.attempts)} attempts fold into {folded.value:.4g} (of {shown})"
 
 
 def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _numbered(title: str, texts: Any, most: int | None) -> Iterator[str]:
         yield from _block(f"{title} {number}", _printable(str(text)), most)
 
 
-def _said(item: "AttemptResult", most: int | None) -> Iterator[str]:
-    """Show what was said, turn by turn where there were several, and the thinking in full only."""
+def _answer_lines(item: "AttemptResult", most: int | None) -> Iterator[str]:
+    """Yield the answer, by turn if there are several, with the thinking if ``most`` is None."""
     messages = item.attempt.messages
     for number, message in enumerate(messages):
         if message.thinking and most is None:
@@ -129,12 +129,12 @@ def _said(item: "AttemptResult", most: int | None) -> Iterator[str]:
 
 
 def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) -> Iterator[str]:
-    """Show what an agent did, post by post, attachments in full only, and the files it left."""
-    from proctor.reports.rounds import files_left, rounds_shown
+    """Yield an agent's posts and the files it left, attachments only if ``most`` is None."""
+    from proctor.reports.turns import files_left, rounds_shown
 
     for one in rounds_shown(attempt):
-        said = f", {one.error}" if one.error else ""
-        yield click.style(f"  round {one.number}: {one.state}{_printable(said)}", dim=True)
+        error_note = f", {one.error}" if one.error else ""
+        yield click.style(f"  round {one.number}: {one.state}{_printable(error_note)}", dim=True)
         for post in one.posts:
             first, *rest = _cut(_printable(post.message), most).split("\n")
             yield f"    {_printable(post.sender)} -> {_printable(post.receiver)}: {first}"
@@ -151,7 +151,7 @@ def _agent_lines(attempt: "Attempt", sizes: "dict[str, int]", most: int | None) 
 
 
 def _turn_lines(case: "Case", item: "AttemptResult") -> Iterator[str]:
-    """Show what each turn is worth by itself."""
+    """Yield the mark of each turn."""
     from proctor.reports.turns import turns_of
 
     for turn in turns_of(case, item):
@@ -161,7 +161,7 @@ def _turn_lines(case: "Case", item: "AttemptResult") -> Iterator[str]:
 
 
 def _noted(notes: Any) -> Iterator[str]:
-    """Show why a dialogue ended, what each turn covered, and what was strange about it."""
+    """Yield why a dialogue ended, what each turn covered, and its flags."""
     if reason := notes.get("reason"):
         yield f"  ended: {_printable(str(reason))}"
     ledger = notes.get("ledger")
@@ -171,13 +171,13 @@ def _noted(notes: Any) -> Iterator[str]:
     for flag in _listed(notes, "flags"):
         yield f"  the simulated user: {_printable(_words(flag))}"
     if turns := _listed(notes, "truncated"):
-        yield f"  cut off by the limit of tokens: turn {', '.join(map(str, turns))}"
+        yield f"  truncated by the token limit: turn {', '.join(map(str, turns))}"
 
 
 def _listed(holder: Any, name: str) -> Sequence[Any]:
-    """Return a list of notes, or of a score's detail; a stranger's may hold anything."""
-    found = holder.get(name) if isinstance(holder, dict) else None
-    return found if isinstance(found, list | tuple) else ()
+    """Return a list from notes or a score's detail, which may contain anything."""
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _words(flag: Any) -> str:
@@ -210,12 +210,12 @@ def _score_lines(criterion: "Criterion", score: "Score", full: bool) -> Iterator
 
 
 def _test_rows(number: int, test: Any, full: bool) -> Iterator[str]:
-    """Show a unit test: how it ended, and for a failed one what it said and what was run."""
+    """Yield a unit test: its outcome, and if it failed, its message and program."""
     line = f" at line {test['line']}" if test.get("line") else ""
     passed, seconds = bool(test.get("passed")), test.get("seconds")
     took = f" ({seconds:.2f} s)" if isinstance(seconds, int | float) else ""
-    said = "" if passed else f": {_printable(str(test.get('result', '')))}{line}"
-    yield f"{'✓' if passed else '✗'} test {number}{took}{said}"
+    message = "" if passed else f": {_printable(str(test.get('result', '')))}{line}"
+    yield f"{'✓' if passed else '✗'} test {number}{took}{message}"
     if passed and not full:
         return
     for name in ("stderr", "stdout"):
@@ -246,11 +246,11 @@ def _detail_rows(score: "Score", full: bool) -> Iterator[str]:
                 yield f"judge, reply {number}: {row}"
     for number, blank in enumerate(rows_of(score.detail, "blanks"), 1):
         mark = "✓" if blank.get("points") else "✗"
-        yield f"{mark} blank {number}: {blank.get('text')!r}, wanted {blank.get('target')!r}"
+        yield f"{mark} blank {number}: {blank.get('text')!r}, expected {blank.get('target')!r}"
 
 
 def _marked(item: "AttemptResult") -> str:
-    """Return the answer with what was found in it underlined."""
+    """Return the answer with matches underlined."""
     from proctor.reports.reasons import spans_of
 
     text = _printable(item.attempt.output)
@@ -276,7 +276,7 @@ def _cut(text: str, most: int | None) -> str:
 
 
 def _printable(text: str) -> str:
-    """Replace control characters, so that an answer cannot steer the terminal."""
+    """Replace control characters, so that an answer cannot control the terminal."""
     return "".join("�" if _steers(char) else char for char in text)
 
 

@@ -1,4 +1,4 @@
-"""``proctor store``: what a store has besides its runs, written to a file."""
+"""``proctor store``: write the key of a store to a file."""
 
 import os
 from pathlib import Path
@@ -16,15 +16,15 @@ _HEAD = "proctor-store-key 1 "
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
-    help="The file to write, which nobody else may read.",
+    help="The file to write, readable by you only.",
 )
 @store_option
 @json_option
 def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
-    """Write the key by which a store knows its exports, for another store of yours.
+    """Write the key with which a store signs its exports, for another store of yours.
 
-    Whoever has the key can write runs that `proctor import --own --key FILE` takes for yours: keep
-    it as you keep a password. It is written nowhere unless you ask for it here.
+    Anyone with the key can write runs that `proctor import --own --key FILE` accepts as yours:
+    treat it like a password. It is written only by this command.
 
     \b
     Example:
@@ -37,14 +37,14 @@ def store_(what: str, out: Path, store: str | None, as_json: bool) -> None:
     from proctor.store.store import Store
 
     with Store.open(store, create=False) as opened:
-        made = opened.secret.derive_key(PURPOSE)
+        key = opened.secret.derive_key(PURPOSE)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(os.open(out, flags, 0o600), "w", encoding="ascii") as file:
-            file.write(f"{_HEAD}{made.hex()}\n")
+            file.write(f"{_HEAD}{key.hex()}\n")
     except FileExistsError:
-        raise UsageError(f"{out} is there already (fix: name another file)") from None
+        raise UsageError(f"{out} already exists (fix: name another file)") from None
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror or error}") from None
     if as_json:
@@ -59,10 +59,10 @@ def read_key(path: Path) -> bytes:
 
     text = text_files.read_text(path, limit=1000).strip()
     try:
-        made = bytes.fromhex(text.removeprefix(_HEAD))
+        key = bytes.fromhex(text.removeprefix(_HEAD))
     except ValueError:
-        made = b""
-    if not text.startswith(_HEAD) or len(made) != 32:
+        key = b""
+    if not text.startswith(_HEAD) or len(key) != 32:
         hint = "write it with `proctor store key --out FILE`"
         raise text_files.wrong(path, "this is not the key of a store", 1, 1, hint=hint)
-    return made
+    return key

@@ -1,4 +1,4 @@
-"""``proctor view``: the pages, served on this machine."""
+"""``proctor view``: serve the pages on this machine."""
 
 import click
 
@@ -12,10 +12,10 @@ PORT = 7461
 @serving_options(PORT)
 @store_option
 def view(host: str, port: int, names: tuple[str, ...], token: str | None, store: str | None) -> int:
-    """Show suites, runs and cases as pages in a browser, until it is stopped.
+    """Show suites, runs and cases in a browser, until interrupted.
 
-    Only this machine can reach them. With another --host a token is required: it is in the address
-    that is printed, and a browser keeps it from then on.
+    Only this machine can connect. With another --host a token is required: it is part of the
+    printed address, and the browser remembers it.
 
     \b
     Example:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
-from proctor.core.candidate_name import candidate_label
+from proctor.core.names import candidate_label
 from proctor.core.run import CaseResult, Group, Run, Summary
 from proctor.core.suite import Suite
 from proctor.errors import UsageError

@@ -1,6 +1,6 @@
 """One criterion on one attempt, and the one formula that makes a case's value of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -215,3 +215,15 @@ def _scaled(case: Case, points: float, denominator: float) -> float:
     if case.min_points is not None:
         points = max(points, case.min_points)
     return points / denominator * case.full_score
+
+
+def in_turn(values: Iterable[float]) -> float:
+    """Add numbers one after the other.
+
+    The built-in ``sum`` corrects its rounding since Python 3.12, so that its last bit differs
+    from that of earlier versions, and from what the originals wrote into their files.
+    """
+    added = 0.0
+    for value in values:
+        added += value
+    return added

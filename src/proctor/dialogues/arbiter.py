@@ -17,7 +17,7 @@ UNREACHABLE = "JudgeUnreachable"
 
 @dataclass(frozen=True)
 class Arbiter:
-    """Ask the judge of a dialogue in one way."""
+    """The judge of a dialogue, asked in one way."""
 
     tries: int
     sampling: Sampling | None = None

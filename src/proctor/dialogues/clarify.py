@@ -38,7 +38,7 @@ _VAGUE = {"true": "true", "false": "false"}
 
 @dataclass(frozen=True)
 class Clarify(Dialogue):
-    """Let the candidate ask before it answers, and rule on every turn.
+    """A dialogue in which the candidate may ask before it answers; every turn is ruled on.
 
     After each reply the judge says whether it is a final answer, whether that is correct, and
     which points of the checklist are settled; a simulated user answers questions. The last turn

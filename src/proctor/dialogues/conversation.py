@@ -17,7 +17,7 @@ NO_USER = "SimulatorFailed"
 
 
 class DialogueStopped(Exception):
-    """Say that a judge or a simulated user failed, so that the attempt cannot be scored."""
+    """A judge or a simulated user that failed, so that the attempt cannot be scored."""
 
     def __init__(self, reason: str, error: str, turn: Mapping[str, Json] | None = None) -> None:
         super().__init__(error)
@@ -29,7 +29,7 @@ class DialogueStopped(Exception):
 
 @dataclass
 class Conversation:
-    """Gather the messages after those of the case, turn by turn."""
+    """The messages after those of the case, turn by turn."""
 
     ctx: DialogueContext
     failed_as: str | None = None

@@ -19,7 +19,7 @@ from proctor.judging.prompts import NumberOf, Words, keys_of, load
 
 @dataclass
 class _Record:
-    """Keep account of one attempt while it goes on."""
+    """Account of one attempt while it goes on."""
 
     turns: list[dict[str, Json]] = field(default_factory=list)
     flags: list[dict[str, Json]] = field(default_factory=list)
@@ -28,7 +28,7 @@ class _Record:
 
 @dataclass(frozen=True)
 class Fata(Dialogue):
-    """Have the candidate ask for what is missing once, and then answer.
+    """A dialogue in which the candidate asks for what is missing once, and then answers.
 
     The judge says whether a reply asks or answers. It writes the user's reply to a question, and
     rules on an answer. Asking again on the last turn is wrong.

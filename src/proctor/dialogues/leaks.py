@@ -36,7 +36,7 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unasked:
-    """Hold a point that was told though nobody asked for it, and how that is known."""
+    """A point that the user revealed without being asked, and the evidence for it."""
 
     point: str
     evidence: str

@@ -34,7 +34,7 @@ _LONG = 2000
 
 @dataclass
 class Ledger:
-    """Keep account of one attempt while it goes on."""
+    """Account of one attempt while it goes on."""
 
     points: tuple[str, ...]
     missing: list[str] = field(init=False)

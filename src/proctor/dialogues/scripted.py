@@ -12,7 +12,7 @@ from proctor.dialogues.conversation import Conversation, spoken
 
 @dataclass(frozen=True)
 class Scripted(Dialogue):
-    """Put the case's messages, and then each further question, in one session.
+    """The case's messages, and then each further question, in one session.
 
     It ends early where the agent fails, and below ``stop_below`` where that is more than 0: a turn
     whose share of its full marks is less than that (strictly) is the last one.

@@ -26,7 +26,7 @@ AGAIN = ("ask_user_again_answer", "ask_user_again_point")
 
 @dataclass(frozen=True)
 class SimulatedUser:
-    """Answer the candidate's questions, knowing what the user knows and no more."""
+    """A user who answers the candidate's questions, knowing what the user knows and no more."""
 
     scenario: str
     sampling: Sampling

@@ -10,7 +10,7 @@ from proctor.dialogues.conversation import Conversation
 
 @dataclass(frozen=True)
 class SingleTurn(Dialogue):
-    """Put the case's messages to the candidate and take its one reply."""
+    """The case's messages, and the candidate's one reply."""
 
     failed_as: str | None = None
     """The answer text that a failed call stands for; none lets the error pass."""

@@ -11,7 +11,7 @@ from proctor.core.suite import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArbiterDecision:
-    """Hold a ruling as the dialogue acts on it."""
+    """A ruling as the dialogue acts on it."""
 
     final: bool
     correct: bool | None

@@ -18,7 +18,7 @@ PROMPTS = ("virtual_user", "virtual_user_start")
 
 @dataclass(frozen=True)
 class VirtualUser(Dialogue):
-    """Have a model play a user who knows the task alone, until it says the stop word.
+    """A model that plays a user who knows the task alone, until it says the stop word.
 
     The case's hidden ``task`` is what the user wants. A case that asks something itself begins
     with that. With ``verbose`` the user and the judge see every post of the agent's rounds.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from proctor.contracts.executor import Executor, GradeTask
 from proctor.core.attempt import Attempt
-from proctor.core.blame import innocent_answers, missed, suites_doing
 from proctor.core.encoding import score_from
+from proctor.core.failures import innocent_answers, missed, suites_doing
 from proctor.core.fingerprint import digest, plain
 from proctor.core.score import Score
 from proctor.core.suite import Json
@@ -36,7 +36,7 @@ MOST_REMEMBERED = 1000
 
 @dataclass
 class LocalExecutor(Executor):
-    """Run scorers in processes of this machine, and kill those that take too long."""
+    """Processes of this machine; those that take too long are killed."""
 
     workers: int = 0
     """How many processes; 0 means one per core."""

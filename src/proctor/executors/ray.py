@@ -35,7 +35,7 @@ SHARED = 64
 
 @dataclass
 class RayExecutor(Executor):
-    """Run scorers and programs on the nodes of a Ray cluster, and store what they give here."""
+    """The nodes of a Ray cluster, which run scorers and programs; results are stored here."""
 
     address: str = ""
     """Where the cluster is; empty means the one that this machine belongs to, else a new one."""
@@ -289,7 +289,7 @@ _LOST = "the workers of the cluster that judged this were lost, one after the ot
 
 @dataclass(eq=False)
 class ClusterModel(Model):
-    """Be a model whose replies the nodes compute; who it is, and its limits, stay here."""
+    """A model whose replies the nodes compute; its identity and its limits stay here."""
 
     inner: Model
     executor: RayExecutor
@@ -320,7 +320,7 @@ class ClusterModel(Model):
 
 @dataclass
 class ClusterSandbox(Sandbox):
-    """Run programs in the sandboxes of the nodes."""
+    """The sandboxes of the nodes."""
 
     executor: RayExecutor
     tier: str  # type: ignore[misc]

@@ -22,7 +22,7 @@ Warn = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteModules:
-    """Find the modules that a suite names, and read each of them once."""
+    """The modules that a suite names, each read once."""
 
     root: Path
     """No file outside this folder is read."""
@@ -67,7 +67,7 @@ def file_of(module: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Hold a folder, and its name in the folder where the function will run."""
+    """A folder, and its name in the folder where the function will run."""
 
     folder: Path
     name: PurePosixPath
@@ -75,7 +75,7 @@ class _Place:
 
 @dataclass(kw_only=True)
 class _Beside:
-    """Gather the files that a module needs: what it imports, and what its texts name."""
+    """The files that a module needs: imports, and files named in its texts."""
 
     root: Path
     home: _Place

@@ -1,8 +1,9 @@
-"""The one concurrency helper: many things at once, but never more than a limit."""
+"""Working through much: many things at a time, or so many at once."""
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from itertools import islice
 from threading import Event, Thread
 from typing import Any, TypeVar
 
@@ -110,3 +111,10 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
+
+
+def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Cut a stream into lists of at most so many."""
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch

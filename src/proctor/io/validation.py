@@ -1,6 +1,6 @@
 """Data from outside against a pydantic model: every error as a problem with its place."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -83,54 +83,54 @@ def problems_of(
     for item in error.errors(include_url=False)[:MOST]:
         loc = _real_loc(value, item["loc"])
         keys = _keys_at(model, item["loc"][:-1]) if item["type"] in _UNKNOWN_KEY else ()
-        message, hint = _words(item, keys)
+        hint = suggest(str(item["loc"][-1]), keys) if keys else ""
+        message = _message(item, _TEMPLATES, describe)
         problems.append(document.problem((*at, *loc), message, hint=hint))
     return problems
 
 
 _UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
-_WORDS: Mapping[str, str] = {
+_TEMPLATES: Mapping[str, str] = {
     "missing": "the key {key!r} is missing",
     "extra_forbidden": "unknown key {key!r}",
     "unexpected_keyword_argument": "unknown key {key!r}",
-    "string_type": "a text is wanted here, not {got}",
-    "bool_parsing": "true or false is wanted here, not {got}",
-    "bool_type": "true or false is wanted here, not {got}",
-    "float_parsing": "a number is wanted here, not {got}",
-    "float_type": "a number is wanted here, not {got}",
-    "int_parsing": "a whole number is wanted here, not {got}",
-    "int_type": "a whole number is wanted here, not {got}",
-    "int_from_float": "a whole number is wanted here, not {got}",
-    "list_type": "a list is wanted here, not {got}",
-    "tuple_type": "a list is wanted here, not {got}",
-    "dict_type": "a mapping is wanted here, not {got}",
-    "model_type": "a mapping is wanted here, not {got}",
-    "model_attributes_type": "a mapping is wanted here, not {got}",
-    "dataclass_type": "a mapping is wanted here, not {got}",
-    "finite_number": "a finite number is wanted here, not {got}",
-    "greater_than": "more than {gt:g} is wanted here, not {got}",
-    "greater_than_equal": "{ge:g} or more is wanted here, not {got}",
-    "less_than": "less than {lt:g} is wanted here, not {got}",
-    "less_than_equal": "{le:g} or less is wanted here, not {got}",
-    "literal_error": "one of {expected} is wanted here, not {got}",
+    "string_type": "expected a string, not {got}",
+    "bool_parsing": "expected true or false, not {got}",
+    "bool_type": "expected true or false, not {got}",
+    "float_parsing": "expected a number, not {got}",
+    "float_type": "expected a number, not {got}",
+    "int_parsing": "expected a whole number, not {got}",
+    "int_type": "expected a whole number, not {got}",
+    "int_from_float": "expected a whole number, not {got}",
+    "list_type": "expected a list, not {got}",
+    "tuple_type": "expected a list, not {got}",
+    "dict_type": "expected a mapping, not {got}",
+    "model_type": "expected a mapping, not {got}",
+    "model_attributes_type": "expected a mapping, not {got}",
+    "dataclass_type": "expected a mapping, not {got}",
+    "finite_number": "expected a finite number, not {got}",
+    "greater_than": "expected more than {gt:g}, not {got}",
+    "greater_than_equal": "expected {ge:g} or more, not {got}",
+    "less_than": "expected less than {lt:g}, not {got}",
+    "less_than_equal": "expected {le:g} or less, not {got}",
+    "literal_error": "expected one of {expected}, not {got}",
 }
 
 
-def _words(item: Any, keys: Iterable[str]) -> tuple[str, str]:
-    key = item["loc"][-1] if item["loc"] else ""
-    hint = suggest(str(key), keys) if item["type"] in _UNKNOWN_KEY else ""
-    template = _WORDS.get(item["type"])
+def _message(item: Any, templates: Mapping[str, str], describe_value: Callable[[Any], str]) -> str:
+    template = templates.get(item["type"])
     if template is None:
         message = str(item["msg"]).removeprefix("Value error, ")
-        return message[:1].lower() + message[1:], hint
-    words = {**item.get("ctx", {}), "key": key, "got": describe(item.get("input"))}
-    return template.format(**words), hint
+        return message[:1].lower() + message[1:]
+    key = item["loc"][-1] if item["loc"] else ""
+    parts = {**item.get("ctx", {}), "key": key, "got": describe_value(item.get("input"))}
+    return template.format(**parts)
 
 
 def describe(value: Any) -> str:
     """Name a value shortly: what kind of thing it is, and its beginning."""
     if isinstance(value, str):
-        return f"the text {value[:40]!r}{'…' if len(value) > 40 else ''}"
+        return f"the string {value[:40]!r}{'…' if len(value) > 40 else ''}"
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -184,11 +184,16 @@ def _model_in(annotation: Any) -> Any:
     return next((model for arg in get_args(annotation) if (model := _model_in(arg))), None)
 
 
-def words_of(error: ValidationError) -> list[str]:
-    """Say pydantic's errors in our words, each with its field."""
+def words_of(
+    error: ValidationError,
+    *,
+    templates: Mapping[str, str] = _TEMPLATES,
+    describe: Callable[[Any], str] = describe,
+) -> list[str]:
+    """Return pydantic's errors in our words, each after the name of its field."""
     lines = []
     for item in error.errors(include_url=False):
-        message, _ = _words(item, ())
+        message = _message(item, templates, describe)
         field = ".".join(str(part) for part in item["loc"])
         lines.append(f"{field}: {message}" if field else message)
     return lines

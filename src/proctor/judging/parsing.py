@@ -165,14 +165,14 @@ def checked(value: Json, verdict: type[Verdict]) -> Verdict:
     """Check an object against a verdict's type, without bending a value to fit."""
     from pydantic import ValidationError
 
-    from proctor.io.validation import words_of
+    from proctor.judging.retry_words import problems_in
 
     kind: Any = verdict
     data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     try:
         instance: Verdict = kind.model_validate_json(data, strict=True)
     except ValidationError as error:
-        raise UnreadableReply("; ".join(words_of(error)), has_json=True) from None
+        raise UnreadableReply(problems_in(error), has_json=True) from None
     return instance
 
 

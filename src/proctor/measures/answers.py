@@ -7,7 +7,7 @@ from typing import ClassVar
 from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Measured
-from proctor.core.summation import in_turn
+from proctor.core.score import in_turn
 from proctor.measures.shares import Share, full_marks
 from proctor.stats.intervals import RatioSums, clip01
 

@@ -6,8 +6,7 @@ from typing import ClassVar, Literal
 
 from proctor.contracts.measure import Measure
 from proctor.core.run import CaseResult, Measured
-from proctor.core.score import ScoreStatus, ValueStatus
-from proctor.core.summation import in_turn
+from proctor.core.score import ScoreStatus, ValueStatus, in_turn
 from proctor.measures.shares import NEAR, Share, full_marks
 from proctor.stats.intervals import RatioSums, wilson_interval
 

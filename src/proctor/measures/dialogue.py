@@ -157,7 +157,7 @@ class Reasons(Measure):
 
 @dataclass
 class _Moments:
-    """Gather counts per case with the sums of their products, for an interval of any mix."""
+    """Counts per case with the sums of their products, for an interval of any mix."""
 
     n: int = 0
     sums: list[int] = field(default_factory=lambda: [0] * 5)

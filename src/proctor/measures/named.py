@@ -8,9 +8,8 @@ from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.fingerprint import digest
 from proctor.core.run import AttemptResult, CaseResult, Measured
-from proctor.core.score import ScoreStatus
+from proctor.core.score import ScoreStatus, in_turn
 from proctor.core.suite import Case, Json
-from proctor.core.summation import in_turn
 from proctor.stats.intervals import RatioSums
 
 
@@ -66,7 +65,7 @@ class NamedMetric(Measure):
 
 @dataclass
 class _NamedValues:
-    """Gather values over all cases and by tag."""
+    """Values over all cases and by tag."""
 
     by: str
     whole: RatioSums = field(default_factory=RatioSums)

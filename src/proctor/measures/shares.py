@@ -12,7 +12,7 @@ NEAR = 1e-9
 
 @dataclass
 class Share:
-    """Gather a share over attempts, the attempts at one case being one draw."""
+    """A share over attempts, the attempts at one case being one draw."""
 
     hits: int = 0
     n: int = 0

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 
-from proctor.core.user_info import without_user_info
+from proctor.core.names import without_user_info
 from proctor.errors import UsageError
 from proctor.io.loopback import is_loopback_host
 from proctor.io.redaction import SECRETS

@@ -19,7 +19,7 @@ _DATA = re.compile(r"data:([\w.+/-]+);base64,(.*)", re.S)
 
 @dataclass(eq=False)
 class Anthropic(Served):
-    """Ask a model of Anthropic."""
+    """A model of Anthropic."""
 
     key_env: str = "ANTHROPIC_API_KEY"
 

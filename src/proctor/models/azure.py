@@ -14,7 +14,7 @@ _VERSION = "api-version="
 
 @dataclass(eq=False)
 class Azure(OpenAI):
-    """Ask a deployment: ``azure:DEPLOYMENT@https://HOST[?api-version=VERSION]``."""
+    """A deployment: ``azure:DEPLOYMENT@https://HOST[?api-version=VERSION]``."""
 
     key_env: str = "AZURE_OPENAI_API_KEY"
 

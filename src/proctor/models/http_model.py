@@ -51,7 +51,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(eq=False)
 class Served(Model):
-    """Ask a model behind one or several servers."""
+    """A model behind one or several servers."""
 
     model: str
     urls: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ START_LIMIT = 300.0
 
 @dataclass(eq=False)
 class Local(Model):
-    """Ask a GGUF file, which a process beside this one serves; ``smollm2`` is fetched once."""
+    """A GGUF file, served by a process beside this one; ``smollm2`` is fetched once."""
 
     computes: ClassVar[bool] = True
 
@@ -147,7 +147,7 @@ class Local(Model):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Serving:
-    """Hold the process that serves a model, and its client."""
+    """The process that serves a model, and its client."""
 
     loop: asyncio.AbstractEventLoop
     process: asyncio.subprocess.Process

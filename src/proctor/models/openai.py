@@ -22,7 +22,7 @@ FEW_LOGPROBS = 5
 
 @dataclass(eq=False)
 class OpenAI(Served):
-    """Ask a model of OpenAI, or of any server that is compatible with it."""
+    """A model of OpenAI, or of any server that is compatible with it."""
 
     key_env: str = "OPENAI_API_KEY"
 

@@ -19,7 +19,7 @@ from proctor.io.text_files import decode, parse_json, read_lines
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """Hold one reply of a cassette, and which model gave it."""
+    """One reply of a cassette, and the model that gave it."""
 
     model: str
     reply: Json
@@ -55,7 +55,7 @@ def read(path: Path) -> Mapping[str, Mapping[str, RecordedCall]]:
 
 @dataclass(eq=False)
 class Replay(Model):
-    """Give the replies of a cassette, and never ask anybody."""
+    """The replies of a cassette; no model is ever called."""
 
     model: str
     """The cassette; ``FILE#NAME`` where several models were asked the same and one is meant."""

@@ -13,7 +13,7 @@ __all__ = ["NAMED", "Weights", "cache", "find", "log", "sha256_of"]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Say in which package a model's file lies, and which bytes it must have."""
+    """The package in which a model's file lies, and the bytes it must have."""
 
     package: str
     member: str

@@ -1,1 +1,1 @@
-"""Reports: a finished run as text for people and files for programs."""
+"""Reports: a run as text for people and files for programs."""

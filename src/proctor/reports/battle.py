@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.core.comparison import BattleOutcome, Comparison, Pair, Standing, Tally
 from proctor.core.suite import VARIANT, Json
-from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import clean
-from proctor.reports.tabular import md_table, usage_line
+from proctor.reports.tabular import md_table, printed, usage_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,7 +27,7 @@ _USAGE: Mapping[str, Json] = {
 
 
 def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, Json]:
-    """Make the object that ``battle --json`` prints, with every comparison if asked for."""
+    """Make the object that ``battle --json`` prints, with every comparison if ``cases`` is set."""
     data: dict[str, Json] = {
         "battle": {
             "runs": [
@@ -92,16 +91,16 @@ def battle_table(
 
 
 def notes_of(outcome: BattleOutcome) -> list[str]:
-    """Say how the numbers are to be read, and what is missing from them, one line each."""
-    notes = [f"Judge: {one_line(outcome.judge) or 'nobody was asked'}; {_how(outcome)}"]
+    """Return notes on how to read the numbers, and what they lack, one line each."""
+    notes = [f"Judge: {one_line(outcome.judge) or 'none'}; {_how(outcome)}"]
     if outcome.imported:
-        notes.append("Imported: what the judge said is as the file has it")
+        notes.append("Imported: the judge's verdicts are as in the file")
     invalid = sum(pair.invalid for pair in outcome.pairs)
     if invalid:
-        notes.append(f"Invalid: {invalid} without a readable verdict; they count for nobody")
+        notes.append(f"Invalid: {invalid} without a readable verdict, not counted")
     missing = sum(pair.missing for pair in outcome.pairs)
     if missing:
-        notes.append(f"Missing: {missing} could not be compared; the same command tries them again")
+        notes.append(f"Missing: {missing} could not be compared; the same command retries them")
     for pair in outcome.pairs:
         if pair.first_seat is not None and abs(pair.first_seat - 0.5) > 0.15:
             seat = "first" if pair.first_seat > 0.5 else "second"
@@ -109,7 +108,7 @@ def notes_of(outcome: BattleOutcome) -> list[str]:
             names = f"{outcome.name_of(pair.first)} and {outcome.name_of(pair.second)}"
             notes.append(
                 f"Of {one_line(names)}, whoever was shown {seat} won {share:.0%} of the decided"
-                " comparisons: the judge leans to a seat"
+                " comparisons: the judge has a position bias"
             )
     notes += [one_line(warning) for warning in outcome.warnings]
     if line := usage_line(outcome.usage):

@@ -1,4 +1,4 @@
-"""A battle as the files that ColossalAI's pipeline leaves."""
+"""A battle as the result files of ColossalAI's pipeline."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from proctor.io.text_files import read_json, wrong
 
 FOLDER = Path("gpt_evaluate", "battle_results")
 INVALID = (-1.0, -1.0)
-"""The marks that the original gives to what it cannot read."""
+"""The marks that the original gives to unreadable replies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,26 +21,28 @@ class BattleRecord:
     id: Json
     evaluation: str
     scores: tuple[float, float] | None
-    """None where nobody was asked."""
+    """None where no judge was asked."""
     outcome: Preference
 
     @property
     def row(self) -> dict[str, Json]:
-        """Return it as the original writes it."""
+        """Return the record as the original writes it."""
         return {"evaluation": self.evaluation, "id": self.id, "score": self.scores}
 
 
 def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
-    """Write lists and statistics of each two runs below a folder, and return the files.
+    """Write lists and statistics of each pair of runs below a folder, and return the files.
 
-    The original counts from the view of the second run. Statistics of other battles that are
-    there already stay.
+    The original counts from the view of the second run. Existing statistics of other battles
+    are kept.
     """
     target = folder / FOLDER
     total = target / "battle_results.json"
     statistics_by_pair = read_json(total).data if total.is_file() else {}
     if not isinstance(statistics_by_pair, dict):
-        raise wrong(total, "this is not what `proctor battle` writes", hint="name another folder")
+        raise wrong(
+            total, "this file was not written by `proctor battle`", hint="name another folder"
+        )
     written: list[Path] = []
     for pair in outcome.pairs:
         names = outcome.name_of(pair.first), outcome.name_of(pair.second)
@@ -53,9 +55,9 @@ def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
 
 
 def records_of(outcome: BattleOutcome, first: str, second: str) -> list[BattleRecord]:
-    """Return what the comparisons of two runs come to, in the order of the cases' ids.
+    """Return the records of two runs' comparisons, ordered by case id.
 
-    Where both orders were asked, the marks are their mean and the text is that of both.
+    Where both orders were judged, the marks are their mean and the texts are joined.
     """
     both = {first, second}
     comparisons = [one for one in outcome.comparisons if {one.first, one.second} == both]
@@ -64,9 +66,9 @@ def records_of(outcome: BattleOutcome, first: str, second: str) -> list[BattleRe
 
 
 def statistics(names: Sequence[str], records: Iterable[BattleRecord]) -> dict[str, Json]:
-    """Sum up as the original does: ``better`` means that the second is; no tie is half a win.
+    """Summarise as the original does: ``better`` means the second run; a tie is no half win.
 
-    Where no reply could be read the original stops; here rate and marks are then none.
+    Where no reply is readable the original crashes; here rate and marks are None.
     """
     valid = [record for record in records if record.outcome is not Preference.INVALID]
     better = sum(record.outcome is Preference.SECOND for record in valid)
@@ -125,7 +127,7 @@ def _written(path: Path, value: Json) -> Path:
 
 
 def _file_name(name: str) -> str:
-    """Return a run's name as a part of a path that leads nowhere else."""
+    """Return a run's name as a safe path component."""
     return name.replace("/", "_").replace("\0", "_").lstrip(".") or "_"
 
 

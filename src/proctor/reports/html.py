@@ -1,4 +1,4 @@
-"""A run as one page that stands alone: tables and pictures, no script, nothing loaded."""
+"""A run as one self-contained page: tables and charts, no script, nothing loaded."""
 
 import re
 from base64 import b64encode
@@ -14,8 +14,7 @@ from proctor.core.suite import Json, Message
 from proctor.reports.charts import drawing
 from proctor.reports.charts.chosen_charts import charts_of
 from proctor.reports.charts.parts import Chart
-from proctor.reports.reasons import one_line, reasons
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import one_line, reasons, shortfall
 from proctor.reports.tabular import notes_of, rows_of
 
 _UNKNOWN = "–"
@@ -60,7 +59,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var
 
 @dataclass(frozen=True)
 class HtmlReport(Report):
-    """Write a run as one page with tables and pictures, without a script."""
+    """Report of a run as one page with tables and charts, without a script."""
 
     charts: bool = True
 
@@ -164,7 +163,7 @@ def _measures(view: RunView) -> Iterator[str]:
 
 
 def _categories(view: RunView) -> Iterator[str]:
-    """Write the measures that are known by category as one table: a row for each category."""
+    """Write measures by category as one table, with a row for each category."""
     by_measure = {
         name: rows
         for name, measured in view.summary.measures.items()
@@ -192,7 +191,7 @@ def _category_cell(row: Json) -> str:
 
 def _pictures(view: RunView, by: Sequence[str]) -> Iterator[str]:
     if lacking := drawing.missing():
-        yield f'<p class="about">No pictures: {_line(lacking)}</p>'
+        yield f'<p class="about">No charts: {_line(lacking)}</p>'
         return
     yield "<h2>Pictures</h2>"
     for chart in charts_of([view], by=by):
@@ -200,7 +199,7 @@ def _pictures(view: RunView, by: Sequence[str]) -> Iterator[str]:
 
 
 def _figure(chart: Chart) -> str:
-    """Draw a chart as an image: nothing in it can run or reach outside, whatever its labels say."""
+    """Embed a chart as an image, in which nothing can run or load, whatever its labels say."""
     data = b64encode(drawing.svg(chart).encode()).decode()
     words = _line(chart.title)
     return f'<figure><img alt="{words}" src="data:image/svg+xml;base64,{data}"></figure>'
@@ -261,7 +260,7 @@ def _closing(view: RunView) -> Iterator[str]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Write a table; its cells are HTML already."""
+    """Write a table from cells that are already HTML."""
     yield '<div class="wide"><table>'
     yield f"<thead><tr>{''.join(f'<th>{_line(name)}</th>' for name in header)}</tr></thead>"
     yield "<tbody>"
@@ -275,7 +274,7 @@ def _cell(text: str) -> str:
 
 
 def _bar(rate: float | None, shown: str = "") -> str:
-    """Write a share as a cell that is filled as far."""
+    """Write a share as a cell with a bar."""
     if rate is None:
         return f"<td>{_UNKNOWN}</td>"
     far = min(100.0, max(0.0, rate * 100))
@@ -284,7 +283,7 @@ def _bar(rate: float | None, shown: str = "") -> str:
 
 
 def _message(role: str, message: Message) -> str:
-    pictures = f" (with {len(message.images)} pictures)" if message.images else ""
+    pictures = f" (with {len(message.images)} images)" if message.images else ""
     return f'<p class="role">{_line(role + pictures)}</p>\n{_pre(message.content)}'
 
 

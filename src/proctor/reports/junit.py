@@ -1,4 +1,4 @@
-"""A run as JUnit XML, for the pages of a build server."""
+"""A run as JUnit XML, for build servers."""
 
 import re
 from collections import Counter
@@ -18,10 +18,10 @@ _LINES = 50
 
 @dataclass(frozen=True)
 class JunitReport(Report):
-    """Write a run as JUnit XML: a test per case, passed where it gets full marks."""
+    """Report of a run as JUnit XML: a test per case, which passes with full marks."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        """Return the XML; the cases are always there, breakdowns never."""
+        """Return the XML, always with cases, never with breakdowns."""
         outcomes: Counter[str] = Counter()
         suite = ElementTree.Element("testsuite", name=_safe(view.run.suite))
         seconds = 0.0
@@ -87,5 +87,5 @@ def _outcome(parent: ElementTree.Element, tag: str, message: str, lines: Sequenc
 
 
 def _safe(text: str) -> str:
-    """Remove the characters that XML cannot hold."""
+    """Remove the characters that XML does not allow."""
     return _NOT_XML.sub("", text)

@@ -1,30 +1,31 @@
-"""Why a case is worth what it is, in lines short enough for a report."""
+"""Reasons for the value of a case, in short lines."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from proctor.core.run import AttemptResult, CaseResult
+from proctor.contracts.report import RunView
+from proctor.core.run import AttemptResult, CaseResult, RunStatus
 from proctor.core.score import Score, ScoreStatus, ValueStatus, shares
 from proctor.core.suite import Case, Criterion, Json
 
 _NEAR = 1e-9
-# Control and formatting characters, which could move a terminal's cursor or reverse its text.
+# Control and formatting characters, which could move a terminal's cursor or reverse text.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line that is safe to show, whoever wrote it."""
+    """Return untrusted text as one line that is safe to show."""
     return _UNPRINTABLE.sub(" ", text).strip()
 
 
 def full_marks(result: CaseResult) -> bool:
-    """Tell whether a case is worth all it can be."""
+    """Tell whether a case has full marks."""
     value = result.folded.value
     return value is not None and value >= result.case.full_score - _NEAR
 
 
 def reasons(result: CaseResult) -> list[str]:
-    """Say why a case is unscored, in error, or short of full marks; nothing where it is not."""
+    """Say why a case is unscored, in error, or short of full marks; empty otherwise."""
     if result.folded.status in (ValueStatus.UNSCORED, ValueStatus.ERROR):
         return unscored_reasons(result)
     return [] if full_marks(result) else lost_reasons(result)
@@ -44,7 +45,7 @@ def formula(case: Case, item: AttemptResult) -> str:
 
 
 def spans_of(detail: Json) -> Iterator[tuple[int, int]]:
-    """Yield where in an answer a score found what it looked for."""
+    """Yield the spans of an answer that a score matched."""
     for row in [*rows_of(detail, "rules"), *rows_of(detail, "texts"), *rows_of([detail])]:
         several = row.get("spans")
         for span in [*(several if isinstance(several, list) else ()), row.get("span")]:
@@ -54,13 +55,13 @@ def spans_of(detail: Json) -> Iterator[tuple[int, int]]:
 
 
 def rows_of(detail: Json, name: str = "") -> list[dict[str, Json]]:
-    """Return the objects in a list of a score's detail; a stranger's scorer may hold anything."""
+    """Return the objects in a list of a score's detail, which may contain anything."""
     rows = detail.get(name) if name and isinstance(detail, dict) else detail
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def unscored_reasons(result: CaseResult) -> list[str]:
-    """Say what broke in each attempt that could not be scored, each reason once."""
+    """Say what failed in each attempt that could not be scored, each reason once."""
     reasons: dict[str, None] = {}
     for attempt in result.attempts:
         if attempt.value.status is ValueStatus.ERROR:
@@ -112,3 +113,49 @@ def _lost(criterion: Criterion, score: Score) -> str:
     if criterion.weight > 0 and score.points < score.out_of - _NEAR:
         return f"{criterion.id} {score.points:g} of {score.out_of:g}"
     return ""
+
+
+_LONGEST = 240
+
+
+def shortfall(view: RunView) -> str:
+    """Say what a run lacks and why; empty if it is complete."""
+    totals, failures = view.summary.totals, view.summary.failures
+    parts = []
+    if totals.errors:
+        why = _reasons(failures.get("errors"))
+        parts.append(f"{totals.errors} of {totals.attempts} attempts failed{why}")
+    incomplete = view.run.status is RunStatus.INCOMPLETE
+    if totals.cases_unscored and (incomplete or totals.rate is None):
+        why = _reasons(failures.get("unscored"))
+        parts.append(f"{totals.cases_unscored} of {totals.cases} cases could not be scored{why}")
+    if parts:
+        return f"incomplete: {'; '.join(parts)}"
+    if incomplete:
+        return "incomplete: not all attempts were made; the same command resumes"
+    return _silent(view)
+
+
+def _silent(view: RunView) -> str:
+    """Say why most attempts have no answer, if there is one dominant reason."""
+    totals = view.summary.totals
+    rows = view.summary.failures.get("unanswered") or ()
+    if rows and rows[0]["count"] * 2 > totals.attempts:
+        return f"{rows[0]['count']} of {totals.attempts} attempts have no answer{_reasons(rows)}"
+    return ""
+
+
+def _reasons(rows: Sequence[Mapping[str, Json]] | None) -> str:
+    """Write the most frequent reasons, with counts where there are several."""
+    if not rows:
+        return ""
+    shown = [_cut(str(row["reason"])) for row in rows[:2]]
+    if len(rows) > 1:
+        shown = [f"{text} ({row['count']})" for text, row in zip(shown, rows, strict=False)]
+    more = ", …" if len(rows) > 2 else ""
+    return f": {', '.join(shown)}{more}"
+
+
+def _cut(text: str) -> str:
+    text = one_line(text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

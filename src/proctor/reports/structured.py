@@ -12,8 +12,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
-from proctor.reports.reasons import unscored_reasons
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import shortfall, unscored_reasons
 from proctor.reports.turns import turns_of
 
 _USAGE: Mapping[str, Json] = {
@@ -26,7 +25,7 @@ _USAGE: Mapping[str, Json] = {
 
 @dataclass(frozen=True)
 class JsonReport(Report):
-    """Write a run as one indented JSON object."""
+    """Report of a run as one indented JSON object."""
 
     streams: ClassVar[bool] = True
 
@@ -68,7 +67,7 @@ def case_object(result: CaseResult) -> dict[str, Json]:
 
 
 def tag_object(values: Sequence[str]) -> Json:
-    """Return a tag's value: a text where there is one, a list where there are several."""
+    """Return a tag's value: a string, or a list if there are several."""
     return values[0] if len(values) == 1 else list(values)
 
 
@@ -166,7 +165,7 @@ def _score(criterion: str, score: Score) -> dict[str, Json]:
 
 
 def _pieces(view: RunView, by: Sequence[str], cases: bool) -> Iterator[str]:
-    """Yield the text of the object, its cases one at a time."""
+    """Yield the text of the object in pieces, one case at a time."""
     head = _dumps(_head(view, by))
     if not cases:
         yield head + "\n"
@@ -184,13 +183,13 @@ def _dumps(value: Json) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which model output may hold
+    except UnicodeEncodeError:  # half a surrogate pair, which model output may contain
         return json.dumps(value, indent=2, allow_nan=False)
     return text
 
 
 def clean(value: Any, text: Callable[[str], str] = str) -> Any:
-    """Return a JSON value in which every number is finite and every text has been put right."""
+    """Return a JSON value with only finite numbers, and each string passed through ``text``."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, float):

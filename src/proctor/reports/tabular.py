@@ -10,12 +10,36 @@ from typing import TYPE_CHECKING
 from proctor.contracts.report import Report, RunView
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
-from proctor.reports.console import printed
-from proctor.reports.reasons import one_line, reasons
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import one_line, reasons, shortfall
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+UNLIMITED = 1_000_000
+"""The width of a file or pipe, where nothing is cut or wrapped."""
+
+
+def printed(
+    parts: Sequence["RenderableType"], *, width: int | None = None, color: bool = False
+) -> str:
+    """Render tables and lines as text; lines are never wrapped."""
+    from rich.console import Console
+
+    file = io.StringIO()
+    console = Console(
+        file=file,
+        width=UNLIMITED if width is None else width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str))
+    return "\n".join(line.rstrip() for line in file.getvalue().split("\n"))
+
 
 HEADER = ("Group", "Score", "±", "Full", "Rate", "±", "Interval 95%", "Share", "Cases")
 CASE_HEADER = ("Case", "Value", "Full", "Status", "Why")
@@ -38,16 +62,16 @@ class TableRow:
     name: str
     group: Group
     share: float | None
-    """This row's full marks as a part of all."""
+    """This row's share of all full marks."""
 
     @property
     def label(self) -> str:
-        """Return the row's name with the breakdown it belongs to."""
+        """Return the row's name with its breakdown."""
         return self.name if self.section == "overall" else f"{self.section}: {self.name}"
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """Return the row as it is shown under the header."""
+        """Return the row's cells, in the order of the header."""
         group = self.group
         return (
             one_line(self.label),
@@ -76,11 +100,11 @@ def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
 
 
 def notes_of(view: RunView) -> list[str]:
-    """Say what did not enter the sums, and the measures, one line each."""
+    """Return notes on what the sums leave out, and the measures, one line each."""
     totals = view.summary.totals
     notes = []
     if view.run.imported:
-        notes.append("Imported: answers and scores are as the file has them")
+        notes.append("Imported: answers and scores are as in the file")
     if totals.unanswered:
         notes.append(f"Unanswered: {totals.unanswered} of {totals.attempts} attempts")
     if totals.unscored:
@@ -92,8 +116,8 @@ def notes_of(view: RunView) -> list[str]:
         )
     if totals.errors:
         notes.append(
-            f"Errors: {totals.errors} of {totals.attempts} attempts failed and count nowhere;"
-            " the same command tries them again"
+            f"Errors: {totals.errors} of {totals.attempts} attempts failed and are not counted;"
+            " the same command retries them"
         )
     notes += reference_notes(view.summary.references)
     measures = view.summary.measures.items()
@@ -102,7 +126,7 @@ def notes_of(view: RunView) -> list[str]:
 
 
 def reference_notes(counts: Mapping[str, Json]) -> list[str]:
-    """Say where references look too strict: no answer equals one, though some contain it."""
+    """Say if references look too strict: no answer equals one, though some contain it."""
     if not counts:
         return []
     unmatched, compared = counts["unmatched"], counts["compared"]
@@ -119,10 +143,10 @@ def reference_notes(counts: Mapping[str, Json]) -> list[str]:
 
 @dataclass(frozen=True)
 class TableReport(Report):
-    """Write a run as a table for terminals."""
+    """Report of a run as a table for terminals."""
 
     width: int | None = None
-    """The columns of a terminal, in which long texts are folded; none cuts and folds nothing."""
+    """The terminal's width, to which long texts are wrapped; None for no limit."""
     color: bool = False
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
@@ -143,7 +167,7 @@ class TableReport(Report):
 
 @dataclass(frozen=True)
 class MarkdownReport(Report):
-    """Write a run as a Markdown table."""
+    """Report of a run as a Markdown table."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         lines = [f"**{_md(line)}**" for line in first_lines(view) if line]
@@ -166,7 +190,7 @@ class MarkdownReport(Report):
 
 @dataclass(frozen=True)
 class CsvReport(Report):
-    """Write the rows of a run, or its cases, as CSV with numbers in full."""
+    """Report of a run's rows, or its cases, as CSV with full precision."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         file = io.StringIO()
@@ -190,7 +214,7 @@ def _csv_row(row: TableRow) -> list[str | float | None]:
 
 
 def _csv_cases(view: RunView) -> Iterator[Sequence[str | float | None]]:
-    """Yield the header and a row per case; the tags are known once every case was seen."""
+    """Yield the header and a row per case, in a second pass after collecting the tags."""
     tags: dict[str, None] = {}
     listed = []
     for result in view.results():
@@ -209,13 +233,13 @@ def _csv_cases(view: RunView) -> Iterator[Sequence[str | float | None]]:
 
 
 def _csv_text(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula, and any file can hold."""
+    """Return a text that no spreadsheet reads as a formula, and that can be encoded."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def first_lines(view: RunView) -> list[str]:
-    """Return what stands before everything else: what the run lacks, where it lacks anything."""
+    """Return the first line: what the run lacks, if anything."""
     return [text, ""] if (text := shortfall(view)) else []
 
 
@@ -301,7 +325,7 @@ def _measure_line(name: str, measured: Measured) -> str:
 
 
 def usage_line(usage: Mapping[str, Json]) -> str:
-    """Say what the calls of a run took; nothing where no model was asked."""
+    """Return calls, tokens and cost of a run; empty if no model was called."""
     if not usage.get("calls"):
         return ""
     tokens_in, tokens_out = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)

@@ -1,13 +1,15 @@
-"""What each turn of an attempt is worth, where criteria judge single turns."""
+"""Marks, rounds and files of the turns of an attempt."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.rounds import RoundState, rounds_of
+from proctor.core.rounds import FILES, ROUNDS, RoundState, rounds_of
 from proctor.core.run import AttemptResult
 from proctor.core.score import ValueStatus, turn_values
 from proctor.core.suite import Case, Json
+from proctor.reports.reasons import rows_of
 
 SCORED, UNSCORED = "scored", "unscored"
 NOT_REACHED, AGENT_FAILURE = "not_reached", "agent_failure"
@@ -22,11 +24,11 @@ class Turn:
     score: float | None
     """The weighted points."""
     normalized: float | None
-    """Their share of all that the turn could give."""
+    """Their share of the maximum of the turn."""
     status: str
 
     def to_json(self) -> dict[str, Json]:
-        """Return the turn as reports write it, counted from 1."""
+        """Return the turn as JSON, counted from 1."""
         return {
             "turn": self.turn + 1,
             "score": self.score,
@@ -61,3 +63,82 @@ def _status(attempt: Attempt, turn: int) -> str:
     if attempt.status in (AttemptStatus.STOPPED, AttemptStatus.ERROR):
         return SCORED if turn == 0 else NOT_REACHED
     return NOT_REACHED if replies or turn else AGENT_FAILURE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPost:
+    """One message between the user, the agent and its parts."""
+
+    sender: str
+    receiver: str
+    message: str
+    attachments: tuple[tuple[str, str], ...]
+    """Kind and text of each attachment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRound:
+    """What the agent did for one message of the user."""
+
+    number: int
+    """From 1."""
+    state: str
+    error: str
+    posts: tuple[ShownPost, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundFile:
+    """A file that the agent left."""
+
+    name: str
+    key: str
+    """Empty where it was too large to be stored."""
+
+
+def rounds_shown(attempt: Attempt) -> list[ShownRound]:
+    """Return the rounds of an attempt."""
+    return [
+        ShownRound(
+            number=number,
+            state=str(one.get("state", "")),
+            error=str(one.get("error") or ""),
+            posts=tuple(_post(post) for post in rows_of(one, "post_list")),
+        )
+        for number, one in enumerate(rows_of(dict(attempt.notes), ROUNDS), 1)
+    ]
+
+
+def files_left(attempt: Attempt) -> list[RoundFile]:
+    """Return the files after the last round."""
+    after = rows_of(dict(attempt.notes), FILES)
+    last = after[-1] if after else {}
+    return [RoundFile(name=str(name), key=str(key or "")) for name, key in sorted(last.items())]
+
+
+def agent_object(attempt: Attempt, sizes: Mapping[str, int]) -> dict[str, Json]:
+    """Return an agent's rounds and files as JSON; empty for a plain model."""
+    data: dict[str, Json] = {}
+    if rounds := rows_of(dict(attempt.notes), ROUNDS):
+        data["rounds"] = rounds
+    if left := files_left(attempt):
+        data["files"] = [{"name": file.name, "size": sizes.get(file.key)} for file in left]
+    return data
+
+
+def _post(post: Mapping[str, Json]) -> ShownPost:
+    return ShownPost(
+        sender=str(post.get("send_from", "")),
+        receiver=str(post.get("send_to", "")),
+        message=str(post.get("message") or ""),
+        attachments=tuple(
+            (str(item.get("type", "")), _text(item.get("content")))
+            for item in rows_of(post, "attachment_list")
+        ),
+    )
+
+
+def _text(content: Json) -> str:
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, ensure_ascii=False, indent=1, default=str)

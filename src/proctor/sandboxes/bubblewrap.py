@@ -62,7 +62,7 @@ PASSWD = b"user:x:1000:1000:user:/sandbox:/bin/sh\n"
 
 @dataclass
 class Bubblewrap(Sandbox):
-    """Run programs without network, with a read-only view of what they need and nothing else."""
+    """Programs without network, with a read-only view of what they need and nothing else."""
 
     tier: ClassVar[str] = "bubblewrap"
     joins: ClassVar[bool] = True
@@ -366,7 +366,7 @@ def _preparation(group: ControlGroup | None, covered: Covers | None) -> Callable
 
 
 class _Sealed:
-    """Hold small files for bubblewrap to read by number."""
+    """Small files that bubblewrap reads by number."""
 
     def __init__(self) -> None:
         self._files: list[int] = []

@@ -37,7 +37,7 @@ TRIAL_TIME = 300
 
 @dataclass
 class Container(Sandbox):
-    """Run programs in a container without network; its image brings the languages."""
+    """A container without network; its image brings the languages."""
 
     tier: ClassVar[str] = "docker"
 

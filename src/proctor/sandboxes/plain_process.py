@@ -16,7 +16,7 @@ from proctor.sandboxes.supervisor_job import SUPERVISOR, job_of, rlimits, superv
 
 @dataclass
 class PlainProcess(Sandbox):
-    """Run programs as ordinary processes of yours: they can read and change whatever you can."""
+    """Ordinary processes of yours: they can read and change whatever you can."""
 
     tier: ClassVar[str] = "process"
     safe: ClassVar[bool] = False

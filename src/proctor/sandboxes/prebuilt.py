@@ -21,7 +21,7 @@ class _Aid:
 
 @dataclass
 class Aids:
-    """Hold the aids of one sandbox, until it is closed."""
+    """The prebuilt files of one sandbox, until it is closed."""
 
     run: Callable[[Program], Awaitable[Ran]]
     _entries: dict[object, _Aid] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from proctor.io import child_processes
 
 
 class OwnProcess:
-    """Hold one process that runs a module of this package and talks over its standard streams."""
+    """One process that runs a module of this package and talks over its standard streams."""
 
     def __init__(self, module: str) -> None:
         self._module = module

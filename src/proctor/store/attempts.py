@@ -165,7 +165,7 @@ class Attempts:
         """The keys of attempts that could not be read, and may be put again."""
         self._links = LinkReader(database, scores, self._damaged)
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def stored_keys(self, keys: Iterable[str]) -> set[str]:
         """Return those keys whose attempt need not be made again."""
         table = attempt_table.c
         query = select(table.key).where(table.status.not_in(UNFINISHED))

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, InterfaceError, SQLAlchemyError
 
 from proctor.errors import StoreError, StoreGone
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 
 OPTION = "store_file"
 """Under this name an engine holds its file."""

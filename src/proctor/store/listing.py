@@ -243,7 +243,7 @@ class Cursor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ListingQuery:
     """Which cases of a run are listed, and in which order."""
 
     where: str = ""
@@ -269,7 +269,7 @@ class Listing:
         self._database = database
         self._search = search
 
-    def page(self, run_id: str, request: Wanted, limit: int) -> list[ResultRow]:
+    def page(self, run_id: str, request: ListingQuery, limit: int) -> list[ResultRow]:
         """Return the page of rows that is wanted; ask for one more to know if there are more."""
         table = run_results.c
         columns = [column for column in table if column.name != "run_id"]
@@ -309,7 +309,7 @@ class Listing:
                 counts[min(bins - 1, max(0, int(value * bins)))] += cases
         return counts
 
-    def _conditions(self, run_id: str, request: Wanted) -> list[ColumnElement[bool]]:
+    def _conditions(self, run_id: str, request: ListingQuery) -> list[ColumnElement[bool]]:
         table = run_results.c
         conditions: list[ColumnElement[bool]] = []
         if request.where.strip():
@@ -340,7 +340,7 @@ def contains(database: Database, words: str, text: Any) -> ColumnElement[bool]:
     return condition
 
 
-def _along(request: Wanted, first: int) -> Sequence[_Stretch]:
+def _along(request: ListingQuery, first: int) -> Sequence[_Stretch]:
     """Return the list as a walk along the index of texts, whose order is that of places."""
     number, after = texts.c.rowid, request.after
     if request.descending:
@@ -348,7 +348,7 @@ def _along(request: Wanted, first: int) -> Sequence[_Stretch]:
     return [([] if after is None else [number > first + after.position], [number.asc()])]
 
 
-def _stretches(request: Wanted) -> Sequence[_Stretch]:
+def _stretches(request: ListingQuery) -> Sequence[_Stretch]:
     """Return the parts that a list consists of, each with what it begins after and its order.
 
     By value, the rows without one are a part of their own, the lowest: databases differ in where

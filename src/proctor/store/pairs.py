@@ -168,7 +168,7 @@ SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedPairs:
+class PairQuery:
     """Which cases of two runs are listed."""
 
     change: Change | None = None
@@ -200,7 +200,7 @@ class PairedListing:
         self,
         first: Run,
         second: Run,
-        request: WantedPairs,
+        request: PairQuery,
         limit: int,
         after: PairCursor = START,
     ) -> tuple[list[StoredPair], PairCursor | None]:
@@ -271,7 +271,7 @@ class _Walk:
     query: Select[Any]
     first: Run
     second: Run
-    request: WantedPairs
+    request: PairQuery
     last: int
 
 

@@ -22,7 +22,7 @@ class Scores:
         self._damaged: set[str] = set()
         """The keys of scores that could not be read, and may be put again."""
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def stored_keys(self, keys: Iterable[str]) -> set[str]:
         """Return those keys whose score need not be made again."""
         table = score_table.c
         query = select(table.key).where(table.status != ScoreStatus.FAILED.value)

@@ -1,4 +1,4 @@
-"""Where things are found: the addresses of pages, and how they are read back."""
+"""Addresses of pages: how they are built, and how they are parsed."""
 
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode
@@ -20,19 +20,19 @@ def run_link(run_id: str) -> str:
 
 def case_link(run_id: str, case_id: str) -> str:
     """Return the address of the page of a case in a run."""
-    if case_id in (".", ".."):  # browsers take these for steps in the path, even quoted
+    if case_id in (".", ".."):  # browsers resolve these as path segments, even quoted
         return with_query(f"{run_link(run_id)}/case", [("id", case_id)])
     return f"{run_link(run_id)}/cases/{_part(case_id)}"
 
 
 def with_query(path: str, pairs: Iterable[tuple[str, object]]) -> str:
     """Return a path with a query of the pairs that have a value."""
-    kept = [(name, str(value)) for name, value in pairs if value not in (None, "")]
-    return f"{path}?{urlencode(kept, errors='replace')}" if kept else path
+    filled = [(name, str(value)) for name, value in pairs if value not in (None, "")]
+    return f"{path}?{urlencode(filled, errors='replace')}" if filled else path
 
 
 def twin_of(request: Request) -> str:
-    """Return the address of the same page as JSON, of this very state."""
+    """Return the address of the current page as JSON, with the same query."""
     path = raw_path(request)
     pairs = [pair for pair in request.query_params.multi_items() if pair[0] not in ("lang",)]
     return with_query("/home.json" if path == "/" else path + TWIN, pairs)
@@ -44,17 +44,17 @@ def wants_json(request: Request) -> bool:
 
 
 def named(request: Request, name: str) -> str:
-    """Return what a part of the path says, without the ending of the twin."""
+    """Return a path parameter without the ``.json`` ending."""
     text: str = request.path_params[name]
     return text.removesuffix(TWIN) if wants_json(request) else text
 
 
 def raw_path(request: Request) -> str:
-    """Return the path as it was asked for, still quoted: a quoted ending is part of a name."""
+    """Return the requested path, still quoted: a quoted ``.json`` is part of a name."""
     raw: bytes = request.scope.get("raw_path") or quote(request.url.path).encode()
     return raw.decode("ascii", "replace").partition("?")[0]
 
 
 def _part(text: str) -> str:
-    made = quote(text, safe="", errors="replace")
-    return f"{made.removesuffix(TWIN)}%2Ejson" if made.endswith(TWIN) else made
+    quoted = quote(text, safe="", errors="replace")
+    return f"{quoted.removesuffix(TWIN)}%2Ejson" if quoted.endswith(TWIN) else quoted

@@ -1,4 +1,4 @@
-"""The web application: every page, its guard, and what is said when something is wrong."""
+"""The web application: its routes, its guard and its error pages."""
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ from proctor.web.safety import LOOPBACK, Guard
 from proctor.web.store_pool import StorePool
 
 GUESTS = origin_tables.endpoints()
-"""Modules of origins that answer requests below a prefix of their own."""
+"""Modules of origins that serve endpoints below their own prefix."""
 routes: list[Route] = [
     *home.routes,
     *suite.routes,
@@ -40,27 +40,31 @@ routes: list[Route] = [
 def make_app(
     store_url: str | None, *, token: str | None = None, hosts: Collection[str] = LOOPBACK
 ) -> Starlette:
-    """Make the application over a store that is there; hosts are the names it answers to."""
-    shelf = StorePool(store_url)
+    """Make the application over an existing store; ``hosts`` are the accepted Host names."""
+    store_pool = StorePool(store_url)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        shelf.close()
+        store_pool.close()
 
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     app = _Guarded(
         routes=[*routes, Mount("/static", static)],
-        exception_handlers={HTTPException: _told, ProctorError: _wrong, Exception: _broken},
+        exception_handlers={
+            HTTPException: _http_error,
+            ProctorError: _proctor_error,
+            Exception: _unexpected_error,
+        },
         lifespan=lifespan,
     )
-    app.state.shelf = shelf
+    app.state.store_pool = store_pool
     app.guard = partial(Guard, hosts=hosts, token=token)
     return app
 
 
 class _Guarded(Starlette):
-    """An application whose guard also stands around its answers to errors."""
+    """An application whose guard also wraps its error responses."""
 
     guard: Callable[[ASGIApp], ASGIApp]
 
@@ -68,19 +72,19 @@ class _Guarded(Starlette):
         return self.guard(super().build_middleware_stack())
 
 
-def _told(request: Request, error: Exception) -> Response:
+def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     answer = _error(request, error.status_code, error.detail)
     answer.headers.update(error.headers or {})
     return answer
 
 
-def _wrong(request: Request, error: Exception) -> Response:
+def _proctor_error(request: Request, error: Exception) -> Response:
     return _error(request, 500 if isinstance(error, StoreError) else 400, str(error))
 
 
-def _broken(request: Request, error: Exception) -> Response:
-    return _error(request, 500, "this page is broken; what went wrong is in the server's log")
+def _unexpected_error(request: Request, error: Exception) -> Response:
+    return _error(request, 500, "internal error; the details are in the server's log")
 
 
 def _error(request: Request, status: int, message: str) -> Response:

@@ -1,6 +1,6 @@
-"""Connections to the pages: how long a request may take, how many there may be at a time.
+"""Limits on connections: how long a request may take, how many are open at once.
 
-What the server itself answers, before there is a request, has the headers of every other answer.
+Responses of the server itself, sent before a request is parsed, carry the same headers as others.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from proctor.web.safety import HEADERS
 
 HEAD_SECONDS = 10.0
-"""How long the head of a request may take to come, from its first byte or the connection's."""
+"""How long the head of a request may take, from its first byte or the connection's start."""
 BODY_SECONDS = 30.0
 """How long its body may take."""
 TAKING_SECONDS = 60.0
-"""How long a client may take nothing of what it is sent."""
-KEPT_SECONDS = 5
+"""How long a client may go without reading the response."""
+KEEP_ALIVE_SECONDS = 5
 """How long a connection stays open for another request."""
 LARGEST_HEAD = 32 * 1024
 MOST = 256
-"""Connections at a time; beyond them one is closed that waits for its client."""
+"""Connections at a time; beyond that, one that is waiting for its client is closed."""
 LOOK = 0.5
-"""Seconds between two looks at a connection."""
+"""Seconds between two checks of a connection."""
 _REASONS = {
     400: "Bad Request",
     408: "Request Timeout",
@@ -35,7 +35,7 @@ _REASONS = {
 
 
 def server_config(app: Any) -> uvicorn.Config:
-    """Return how the pages are served, on whatever socket."""
+    """Return the server's configuration, for any socket."""
     return uvicorn.Config(
         app,
         http=GuardedConnection,
@@ -43,14 +43,14 @@ def server_config(app: Any) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_keep_alive=KEPT_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
 
 
 class GuardedConnection(H11Protocol):
-    """A connection that is closed where its client keeps it waiting."""
+    """A connection that is closed when its client is too slow."""
 
     _phase: Literal["", "head", "body"] = ""
     _until = 0.0
@@ -58,7 +58,7 @@ class GuardedConnection(H11Protocol):
     _watch: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request; where there are too many, one that waits is closed."""
+        """Wait for a request; above the limit, close the connection that has waited longest."""
         super().connection_made(transport)
         self._await("head")
         self._look()
@@ -76,7 +76,7 @@ class GuardedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what came, and see what is still awaited."""
+        """Process received bytes, and update the deadline."""
         if self.transport.is_closing():
             return
         super().data_received(data)
@@ -86,21 +86,21 @@ class GuardedConnection(H11Protocol):
         """Wait for the rest of the request, or for the next one."""
         super().on_response_complete()
         if self.conn.their_state is h11.IDLE:
-            # Whether another request comes is watched by the server itself.
+            # uvicorn itself times out idle keep-alive connections.
             self._phase = ""
         else:
             self._follow()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request, with the headers of every other answer."""
+        """Reject malformed requests, with the same headers as other responses."""
         hint = getattr(sys.exc_info()[1], "error_status_hint", 400)
         if hint == 431:
             self.answer(431, f"the head of the request has more than {LARGEST_HEAD} bytes")
         else:
-            self.answer(400, "this is no HTTP request")
+            self.answer(400, "not a valid HTTP request")
 
     def answer(self, status: int, words: str) -> None:
-        """Say why, where nothing was said yet, and close."""
+        """Send an error unless a response has begun, and close the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE, h11.ERROR) and not self._begun:
             self.transport.write(_response(status, words))
         if self._answering:
@@ -115,7 +115,7 @@ class GuardedConnection(H11Protocol):
 
     @property
     def _begun(self) -> bool:
-        """Tell whether the answer to the last request was begun, and is not complete."""
+        """Tell whether a response to the last request has begun but is not complete."""
         return self._answering and self.cycle.response_started
 
     def _follow(self) -> None:
@@ -128,13 +128,13 @@ class GuardedConnection(H11Protocol):
             self._phase = ""
 
     def _await(self, phase: Literal["head", "body"]) -> None:
-        """Set a limit to what is awaited; it does not move with every byte that comes."""
+        """Set the deadline of a phase; received bytes do not extend it."""
         if self._phase != phase:
             self._phase = phase
             self._until = self.loop.time() + (HEAD_SECONDS if phase == "head" else BODY_SECONDS)
 
     def _look(self) -> None:
-        """Close the connection where its client is late, and look again soon where it is not."""
+        """Close the connection if a deadline has passed, and schedule the next check."""
         now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         if not unsent or unsent != self._unsent:
             self._unsent, self._unsent_since = unsent, now
@@ -142,12 +142,12 @@ class GuardedConnection(H11Protocol):
             self.transport.abort()
             return
         if self._phase and now > self._until and not self.transport.is_closing():
-            self.answer(408, "the request did not come to its end")
+            self.answer(408, "the request was not completed in time")
         self._watch = self.loop.call_later(LOOK, self._look)
 
 
 def _response(status: int, words: str) -> bytes:
-    """Write a whole answer, as h11 would no longer do for a broken request."""
+    """Build a complete response, since h11 sends none after a protocol error."""
     body = f"{words}\n".encode()
     headers = {
         **HEADERS,

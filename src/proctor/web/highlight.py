@@ -1,4 +1,4 @@
-"""Texts cut into pieces: what was found in one, what differs between two."""
+"""Texts cut into pieces to highlight matches in one, or differences between two."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Any
 Piece = dict[str, Any]
 
 MOST = 200_000
-"""How many characters of one text a page shows, unless all of it is asked for."""
+"""How many characters of one text a page shows, unless the whole text is requested."""
 _MOST_TOKENS = 4000
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|[^\w\s]")
 
@@ -15,25 +15,25 @@ _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|[^\w\s]"
 def pieces(
     text: str, spans: Iterable[tuple[int, int]] = (), *, most: int | None = MOST
 ) -> list[Piece]:
-    """Cut a text where a span begins or ends; the last piece may say how much was left out."""
+    """Cut a text at the bounds of spans; the last piece may say how much was left out."""
     shown = text if most is None else text[:most]
-    made: list[Piece] = []
+    cut_pieces: list[Piece] = []
     end = 0
     for start, stop in [*_joined(spans, len(shown)), (len(shown), len(shown))]:
         if start > end:
-            made.append(_piece(shown[end:start]))
+            cut_pieces.append(_piece(shown[end:start]))
         if stop > start:
-            made.append(_piece(shown[start:stop], hit=True))
+            cut_pieces.append(_piece(shown[start:stop], hit=True))
         end = stop
     if len(shown) < len(text):
-        made.append({**_piece(""), "more": len(text) - len(shown)})
-    return made
+        cut_pieces.append({**_piece(""), "more": len(text) - len(shown)})
+    return cut_pieces
 
 
 def compared(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
-    """Cut two texts into what both have and what only one of them has.
+    """Cut two texts into common pieces and pieces that only one of them has.
 
-    Long texts are compared by lines, and very long ones not at all.
+    Long texts are compared line by line, and very long ones not at all.
     """
     first, second = _tokens(one), _tokens(other)
     if max(len(first), len(second)) > _MOST_TOKENS:
@@ -46,27 +46,27 @@ def compared(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
     right: list[Piece] = []
     for step in Indel.opcodes(first, second):
         parts = first[step.src_start : step.src_end], second[step.dest_start : step.dest_end]
-        for made, part in zip((left, right), parts, strict=True):
+        for side_pieces, part in zip((left, right), parts, strict=True):
             if part:
-                _append(made, "".join(part), hit=step.tag != "equal")
+                _append(side_pieces, "".join(part), hit=step.tag != "equal")
     return _whole_phrases(left), _whole_phrases(right)
 
 
-def _whole_phrases(made: list[Piece]) -> list[Piece]:
-    """Mark a space between two words that are marked, too: a phrase reads as one."""
+def _whole_phrases(marked_pieces: list[Piece]) -> list[Piece]:
+    """Also mark a space between two marked words, so that a phrase is highlighted as one."""
     joined: list[Piece] = []
-    for place, piece in enumerate(made):
-        between = 0 < place < len(made) - 1 and piece["text"].isspace()
+    for place, piece in enumerate(marked_pieces):
+        between = 0 < place < len(marked_pieces) - 1 and piece["text"].isspace()
         _append(joined, piece["text"], hit=piece["hit"] or between)
     return joined
 
 
-def _append(made: list[Piece], text: str, *, hit: bool) -> None:
-    """Add a piece, joined with the last one where it is of the same kind."""
-    if made and made[-1]["hit"] == hit:
-        made[-1]["text"] += text
+def _append(side_pieces: list[Piece], text: str, *, hit: bool) -> None:
+    """Append a piece, merged with the last one if both are of the same kind."""
+    if side_pieces and side_pieces[-1]["hit"] == hit:
+        side_pieces[-1]["text"] += text
     else:
-        made.append(_piece(text, hit=hit))
+        side_pieces.append(_piece(text, hit=hit))
 
 
 def _piece(text: str, *, hit: bool = False) -> Piece:
@@ -74,17 +74,17 @@ def _piece(text: str, *, hit: bool = False) -> Piece:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return words, spaces and signs, one more than can be compared at most."""
-    found = []
+    """Return words, spaces and punctuation, at most one more than the limit."""
+    tokens = []
     for token in _TOKEN.finditer(text):
-        found.append(token[0])
-        if len(found) > _MOST_TOKENS:
+        tokens.append(token[0])
+        if len(tokens) > _MOST_TOKENS:
             break
-    return found
+    return tokens
 
 
 def _joined(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Return the spans that lie in a text, those that overlap as one."""
+    """Return the spans within a text, with overlapping ones merged."""
     joined: list[tuple[int, int]] = []
     for start, stop in sorted({span for span in spans if 0 <= span[0] < span[1] <= length}):
         if joined and start < joined[-1][1]:

@@ -1,4 +1,4 @@
-"""Filling the index of texts in the background, a little at a time, for runs that are searched."""
+"""Background indexing of texts, in small batches, for runs that are searched."""
 
 import os
 import threading
@@ -8,12 +8,12 @@ from proctor.errors import StoreError
 from proctor.store.store import Store
 
 PAUSE = 0.02
-"""Seconds between two portions: whoever else writes to the store gets a turn."""
+"""Seconds between two batches, so that other writers to the store get a turn."""
 _LESS_URGENT = 10
 
 
 class Indexer:
-    """Fill the index for one run after the other, in one thread that ends with the server."""
+    """A thread that fills the index run by run, and ends with the server."""
 
     def __init__(self, opened: Callable[[], Store]) -> None:
         self._opened = opened
@@ -24,7 +24,7 @@ class Indexer:
         self._unable = False
 
     def ask(self, run_id: str) -> bool:
-        """See to it that a run gets indexed; tell where the store has no index."""
+        """Queue a run for indexing; return False if the store has no index."""
         with self._lock:
             if self._unable:
                 return False
@@ -36,7 +36,7 @@ class Indexer:
         return True
 
     def close(self) -> None:
-        """Stop after the portion that is being written."""
+        """Stop after the current batch."""
         self._stopped.set()
         thread = self._thread
         if thread is not None:
@@ -50,7 +50,7 @@ class Indexer:
                 try:
                     whole = store.search.index(run_id)
                 except StoreError:
-                    whole = True  # Somebody else writes for long; the next search asks again.
+                    whole = True  # Another writer is busy; the next search queues it again.
                 if whole:
                     with self._lock:
                         self._waiting.remove(run_id)

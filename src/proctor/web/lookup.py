@@ -1,9 +1,9 @@
-"""Runs and suites as pages ask for them: what is not there is a page that says so."""
+"""Lookup of the runs and suites that requests name; a missing one is a 404 page."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from proctor.core.candidate_name import candidate_label
+from proctor.core.names import candidate_label
 from proctor.core.run import Run, RunStatus
 from proctor.engine.run.summary_json import sound_summary
 from proctor.errors import StoreError, StoreGone
@@ -17,7 +17,7 @@ MOST_RUNS = 200
 
 
 def the_run(store: Store, request: Request) -> Run:
-    """Return the run that the path names, or answer 404."""
+    """Return the run that the path names, or raise a 404 error."""
     try:
         return store.runs.get(named(request, "run"))
     except StoreGone:
@@ -27,15 +27,15 @@ def the_run(store: Store, request: Request) -> Run:
 
 
 def the_suite(store: Store, key: str) -> SuiteRow:
-    """Return the suite of a key, or of the beginning of one, or answer 404."""
-    found = store.suites.matching(key)
-    if len(found) != 1:
+    """Return the suite with a key or key prefix, or raise a 404 error."""
+    matches = store.suites.matching(key)
+    if len(matches) != 1:
         raise HTTPException(404, f"the store has no suite {key!r}")
-    return found[0]
+    return matches[0]
 
 
 def listed_run(store: Store, run: Run) -> ListedRun:
-    """Describe a run in a list: who, what, when, and its numbers so far."""
+    """Describe a run for a list, with its totals so far."""
     stored = store.summaries.get(run.id)
     numbers = sound_summary(stored)
     totals = (numbers or {}).get("totals", {})

@@ -1,4 +1,4 @@
-"""What the store does not have, told as a page that is not there."""
+"""Missing runs and cases as 404 responses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from proctor.errors import StoreError, StoreGone
 
 @contextmanager
 def or_missing() -> Iterator[None]:
-    """Answer 404 where the store has no such run or case."""
+    """Turn the store's error about a missing run or case into a 404 error."""
     try:
         yield
     except StoreGone:

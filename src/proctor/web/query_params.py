@@ -1,4 +1,4 @@
-"""What an address asks for, read with care: a wrong part is said, not guessed at."""
+"""Query parameters, validated: an invalid one is an error, never guessed."""
 
 from starlette.requests import Request
 
@@ -6,22 +6,22 @@ from proctor.errors import UsageError
 
 
 def whole_number(request: Request, name: str, default: int) -> int:
-    """Return a whole number of the query."""
+    """Return an integer query parameter."""
     text = request.query_params.get(name, "")
     if not text:
         return default
     try:
-        found = int(text)
+        number = int(text)
     except ValueError:
-        found = 1 << 63
-    if abs(found) >= 1 << 31:
+        number = 1 << 63
+    if abs(number) >= 1 << 31:
         raise UsageError(f"{name} must be a whole number")
-    return found
+    return number
 
 
 def one_of(request: Request, name: str, choices: tuple[str, ...]) -> str:
-    """Return a word of the query that must be one of some; the first is the usual one."""
-    found = request.query_params.get(name) or choices[0]
-    if found not in choices:
+    """Return a query parameter that must be one of some choices; the first is the default."""
+    choice = request.query_params.get(name) or choices[0]
+    if choice not in choices:
         raise UsageError(f"{name} must be one of: {', '.join(filter(None, choices))}")
-    return found
+    return choice

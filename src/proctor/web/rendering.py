@@ -1,4 +1,4 @@
-"""From data to an answer: a page in the reader's language, or the same as JSON."""
+"""Rendering of responses: a page in the reader's language, or the same data as JSON."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ YEAR = 365 * 24 * 3600
 def answer_with(
     request: Request, result: Page[ResponseModel] | HtmlPage | ResponseModel | Response
 ) -> Response:
-    """Answer with what a handler returned: a page, or its JSON where the address ends in .json."""
+    """Render what a handler returned: a page, or its JSON where the address ends in .json."""
     if isinstance(result, Response):
         return result
     if isinstance(result, ResponseModel):
@@ -38,10 +38,10 @@ def answer_with(
 
 def _html(request: Request, template: str, data: Mapping[str, Any], status: int) -> Response:
     language = language_of(request)
-    known = words(language)
+    texts = words(language)
 
     def t(key: str, **values: object) -> str:
-        return known[key].format(**values) if values else known[key]
+        return texts[key].format(**values) if values else texts[key]
 
     text = _environment().get_template(f"{template}.html").render(
         **data,
@@ -58,7 +58,7 @@ def _html(request: Request, template: str, data: Mapping[str, Any], status: int)
 
 
 def json_answer(data: Any, *, status: int = 200) -> Response:
-    """Answer with JSON in which every number is finite and every text can be encoded."""
+    """Make a JSON response in which every number is finite and every text can be encoded."""
     import json
 
     text = json.dumps(clean(data, _encodable), ensure_ascii=False, allow_nan=False)
@@ -66,12 +66,12 @@ def json_answer(data: Any, *, status: int = 200) -> Response:
 
 
 def percent(value: float | None) -> str:
-    """Write a share as people read it."""
+    """Format a share as a percentage."""
     return "–" if value is None else f"{100 * value:.1f}%"
 
 
 def signed(value: float | None) -> str:
-    """Write a difference of shares in points of 100, with its sign."""
+    """Format a difference of shares in percentage points, with its sign."""
     if value is None:
         return "–"
     shown = f"{100 * value:+.1f}"
@@ -79,12 +79,12 @@ def signed(value: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Write a number shortly; none is a dash."""
+    """Format a number briefly; None is a dash."""
     return "–" if value is None else f"{value:.{digits}g}"
 
 
 def moment(seconds: float | None) -> str:
-    """Write a point in time, in UTC."""
+    """Format a timestamp, in UTC."""
     if not seconds:
         return "–"
     try:
@@ -94,7 +94,7 @@ def moment(seconds: float | None) -> str:
 
 
 def day(seconds: float | None) -> str:
-    """Write the day of a point in time, in UTC."""
+    """Format the day of a timestamp, in UTC."""
     return moment(seconds).partition(" ")[0]
 
 
@@ -117,7 +117,7 @@ def _seen(value: Any) -> Any:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("proctor.web"),
         autoescape=True,
         finalize=_seen,
@@ -133,5 +133,5 @@ def _environment() -> Environment:
         "day": day,
         "visible": visible,
     }
-    made.filters.update(filters)
-    return made
+    environment.filters.update(filters)
+    return environment

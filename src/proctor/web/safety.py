@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with the answers."""
+"""Access rules: which requests are accepted, and what a browser may do with responses."""
 
 import hmac
 from collections.abc import Collection, Mapping
@@ -30,10 +30,10 @@ LONGEST_ADDRESS = 16 * 1024
 
 
 class Guard:
-    """Let in only requests meant for this server, from its own pages, with its token if any.
+    """Middleware that accepts only requests for this server, from its own pages, with its token.
 
-    It stands around everything else, so that no answer leaves without its headers: not the pages
-    of errors, and not the one that is left when such a page breaks itself.
+    It wraps everything else, so that every response has its headers: error pages too, and the
+    last resort when an error page itself fails.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str], token: str | None) -> None:
@@ -42,9 +42,9 @@ class Guard:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
+        """Reject a request, or pass it on."""
         if scope["type"] != "http":
-            # There are no web sockets here; the server's own start and stop pass through.
+            # There are no web sockets; lifespan messages pass through.
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
@@ -72,24 +72,24 @@ class Guard:
             await self._app(scope, receive, guarded)
         except Exception:
             if not begun:
-                await PlainTextResponse("this page is broken\n", 500)(scope, receive, guarded)
+                await PlainTextResponse("internal error\n", 500)(scope, receive, guarded)
             raise
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
-            return PlainTextResponse("this server does not answer to that host\n", 421)
+            return PlainTextResponse("this server does not accept that Host header\n", 421)
         if not _same_origin(headers, host, scope["method"]):
-            return PlainTextResponse("only this server's own pages may ask that\n", 403)
+            return PlainTextResponse("only this server's own pages may send that\n", 403)
         return self._without_token(scope) if self._token else None
 
     def _without_token(self, scope: Scope) -> Response | None:
         assert self._token is not None
         request = Request(scope)
         pass_ = _pass(self._token)
-        kind, _, given = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and _same(given.strip(), self._token):
+        kind, _, presented = request.headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and _same(presented.strip(), self._token):
             return None
         if _same(request.cookies.get(COOKIE, ""), pass_):
             return None
@@ -99,12 +99,12 @@ class Guard:
             answer = RedirectResponse(_without(request), 303)
             answer.set_cookie(COOKIE, pass_, httponly=True, samesite="strict")
             return answer
-        words = "open the address that `proctor view` printed: it holds the token\n"
+        words = "open the address that `proctor view` printed: it contains the token\n"
         return PlainTextResponse(words, 401, {"WWW-Authenticate": "Bearer"})
 
 
 def _oversized(scope: Scope) -> Response | None:
-    """Refuse heads that are longer than any browser's."""
+    """Reject heads that are longer than any browser's."""
     if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
         return PlainTextResponse("the address is too long\n", 414)
     size = sum(len(name) + len(value) for name, value in scope["headers"])
@@ -122,7 +122,7 @@ def _name(host: str) -> str:
 
 
 def _same_origin(headers: Headers, host: str, method: str) -> bool:
-    """Tell whether a request comes from a page of this server, or from no page at all."""
+    """Tell whether a request comes from a page of this server, or from no page."""
     origin = headers.get("origin")
     if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
         return False
@@ -130,17 +130,17 @@ def _same_origin(headers: Headers, host: str, method: str) -> bool:
     return method in _READING or site in ("same-origin", "none")
 
 
-def _same(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+def _same(presented: str, expected: str) -> bool:
+    return hmac.compare_digest(presented.encode("utf-8", "replace"), expected.encode())
 
 
 def _pass(token: str) -> str:
-    """Return what the cookie holds: proof of the token, not the token."""
+    """Return the cookie's value: a proof of the token, not the token itself."""
     return sha256(f"proctor view {token}".encode()).hexdigest()
 
 
 def _without(request: Request) -> str:
-    """Return the address of a request without the token; a path of this server only."""
-    kept = [pair for pair in parse_qsl(request.url.query) if pair[0] != "token"]
+    """Return the address of a request without the token, always a path on this server."""
+    pairs = [pair for pair in parse_qsl(request.url.query) if pair[0] != "token"]
     path = "/" + request.url.path.lstrip("/\\")
-    return f"{path}?{urlencode(kept)}" if kept else path
+    return f"{path}?{urlencode(pairs)}" if pairs else path

@@ -1,4 +1,4 @@
-"""The stores that pages read from: a few, each lent to one request at a time."""
+"""Pool of stores that pages read from, each lent to one request at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from starlette.requests import Request
 
 from proctor.store.store import Store
 from proctor.web.indexing import Indexer
-from proctor.web.page_cache import Remembered
+from proctor.web.page_cache import PageCache
 
 FEW = 4
-"""How many requests read at once; each store keeps a cache of its own."""
+"""How many requests read at once; each store has its own cache."""
 
 
 class StorePool:
-    """Lend stores of one address, opening each the first time it is needed."""
+    """Stores of one address, each opened when it is first needed."""
 
     def __init__(self, url: str | None, *, create: bool = False) -> None:
         self._url = url
@@ -24,7 +24,7 @@ class StorePool:
         self._free: LifoQueue[Store | None] = LifoQueue()
         for store in (*[None] * (FEW - 1), first):
             self._free.put(store)
-        self.remembered = Remembered()
+        self.page_cache = PageCache()
         self.indexer = Indexer(lambda: Store.open(url, create=False))
 
     @contextmanager
@@ -33,17 +33,17 @@ class StorePool:
         store = self._free.get()
         try:
             if store is not None and not store.is_there():
-                # Another one may lie there by now.
+                # Another store may be free by now.
                 store.close()
                 store = None
-                self.remembered.forget()
+                self.page_cache.forget()
             store = store or Store.open(self._url, create=False)
             yield store
         finally:
             self._free.put(store)
 
     def close(self) -> None:
-        """Close the stores that are not lent."""
+        """Close the idle stores."""
         self.indexer.close()
         while not self._free.empty():
             if (store := self._free.get()) is not None:
@@ -52,12 +52,12 @@ class StorePool:
 
 @contextmanager
 def opened(request: Request) -> Iterator[Store]:
-    """Lend the store that a request is about."""
-    with shelf_of(request).lend() as store:
+    """Lend a store to a request."""
+    with store_pool_of(request).lend() as store:
         yield store
 
 
-def shelf_of(request: Request) -> StorePool:
-    """Return the stores of a request's server, with what is remembered about them."""
-    shelf: StorePool = request.app.state.shelf
-    return shelf
+def store_pool_of(request: Request) -> StorePool:
+    """Return the store pool of a request's application."""
+    store_pool: StorePool = request.app.state.store_pool
+    return store_pool

@@ -1,4 +1,4 @@
-"""Texts of strangers as they may be shown: nothing in them hides, nothing turns the reading."""
+"""Untrusted text made safe to show: invisible and direction-changing characters are marked."""
 
 import re
 
@@ -9,5 +9,5 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text in which every character that steers, hides or cannot be sent is a mark."""
-    return _HIDDEN.sub(lambda found: f"⟦U+{ord(found[0]):04X}⟧", text)
+    """Replace control, invisible and unencodable characters by visible marks."""
+    return _HIDDEN.sub(lambda match: f"⟦U+{ord(match[0]):04X}⟧", text)

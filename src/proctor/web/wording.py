@@ -1,4 +1,4 @@
-"""The words of the pages in English and Chinese, and which language a reader wants."""
+"""Texts of the pages in English and Chinese, and the choice of language."""
 
 import json
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ COOKIE = "proctor_lang"
 
 @cache
 def words(language: str) -> Mapping[str, str]:
-    """Return the words of a language by their keys."""
+    """Return the texts of a language by their keys."""
     text = files("proctor.web").joinpath("words", f"{language}.json").read_text(encoding="utf-8")
-    made: dict[str, str] = json.loads(text)
-    return made
+    texts: dict[str, str] = json.loads(text)
+    return texts
 
 
 def language_of(request: Request) -> str:
-    """Return the language asked for: by the address, else the cookie, else the browser."""
-    asked = (request.query_params.get("lang"), request.cookies.get(COOKIE))
-    for wanted in asked:
-        if wanted in LANGUAGES:
-            return str(wanted)
+    """Return the language of the query, else of the cookie, else of the browser."""
+    explicit = (request.query_params.get("lang"), request.cookies.get(COOKIE))
+    for language in explicit:
+        if language in LANGUAGES:
+            return str(language)
     for part in request.headers.get("accept-language", "").split(","):
-        wanted = part.partition(";")[0].strip().lower().partition("-")[0]
-        if wanted in LANGUAGES:
-            return wanted
+        language = part.partition(";")[0].strip().lower().partition("-")[0]
+        if language in LANGUAGES:
+            return language
     return "en"

@@ -66,7 +66,7 @@ def test_several_models_make_a_run_each(cities: Any, serve: Serve) -> None:
         table = cities("run", "suite.yaml", *models, "--gate", "rate > 0.5", code=1)
         assert "gate missed" in table.stderr
         assert table.stdout.index("openai:good") < table.stdout.index("openai:bad")
-        assert "--name names one run" in cities("run", "suite.yaml", *models, "--name", "x", code=2).stderr  # fmt: skip
+        assert "--name is for one run" in cities("run", "suite.yaml", *models, "--name", "x", code=2).stderr  # fmt: skip
         plans = cities.json("plan", "suite.yaml", *models, "--attempts", "2")["plans"]
         assert [(plan["attempts"], plan["attempts_stored"]) for plan in plans] == [(8, 4), (8, 4)]
     assert len(server.calls) == 8
@@ -88,7 +88,7 @@ def test_an_attempt_that_failed_is_made_by_the_same_command(cities: Any, serve: 
     with serve(rules=rules) as server:
         args = ("run", "suite.yaml", "--model", server.at())
         done = cities(*args, code=3)
-        assert " attempts failed; the same command tries them again" in done.stderr
+        assert " attempts failed; the same command retries them" in done.stderr
         assert "no lions" in cities("show", "@last", "lyon").stdout
         made = cities.json(*args)
     assert (made["run"]["status"], made["totals"]["score"]) == ("complete", 3.0)
@@ -182,7 +182,7 @@ def test_a_cassette_gives_the_same_numbers_without_a_server(manners: Any, serve:
     suite = (manners.folder / "suite.yaml").read_text()
     manners.write("suite.yaml", suite.replace("Say two", "Say 2"))
     done = manners("run", "suite.yaml", *replay, *flags, code=3)
-    assert " attempts failed; the same command tries them again" in done.stderr
+    assert " attempts failed; the same command retries them" in done.stderr
     shown = manners("show", "@last", "two", "--store", "elsewhere.db").stdout
     assert "has no reply to this request (for two#0): 'Say 2.'" in shown
 

@@ -16,7 +16,7 @@ import pytest
 from proctor.contracts.model import ModelChoice
 from proctor.contracts.report import RunView
 from proctor.core.encoding import attempt_from, case_from
-from proctor.engine.run import run_rows
+from proctor.engine.run import attempt_writer
 from proctor.engine.run.evaluate import evaluate
 from proctor.engine.run.settings import CallSettings, RunSettings, SuiteSettings
 from proctor.executors import local
@@ -147,7 +147,7 @@ def test_a_run_that_is_not_held_is_read_once(
 ) -> None:
     settings = settings_of(suite, answers=answers_of(suite))
     held, _ = examined(settings, store)
-    monkeypatch.setattr(run_rows, "MOST_HELD", 3)
+    monkeypatch.setattr(attempt_writer, "MOST_HELD", 3)
     with counted() as decodes:
         view = asyncio.run(evaluate(settings, store)).view
     assert decodes == {"attempts": CASES * ATTEMPTS, "cases": CASES}

@@ -122,7 +122,7 @@ def test_a_handler_of_the_suite_is_not_given_what_was_never_looked_for() -> None
     }
     score = graded(Spec(name="keywords", params=params), [ENDLESS], out_of=1.0)[0]
     assert (score.status, score.points) == ("scored", 0.0)
-    from proctor.core.blame import passed_a_limit
+    from proctor.core.failures import passed_a_limit
 
     assert passed_a_limit(score)
 

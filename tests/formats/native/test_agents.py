@@ -71,9 +71,9 @@ def test_a_virtual_user_needs_no_question(tmp_path: Path) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"criteria": {**POINT, "turn": 0}}, "1 or more is wanted here"),
-    ({"criteria": {**POINT, "turn": True}}, "a whole number is wanted here"),
-    ({"criteria": {**POINT, "turn": "2"}}, "a whole number is wanted here"),
+    ({"criteria": {**POINT, "turn": 0}}, "expected 1 or more"),
+    ({"criteria": {**POINT, "turn": True}}, "expected a whole number"),
+    ({"criteria": {**POINT, "turn": "2"}}, "expected a whole number"),
     ({"criteria": {**POINT, "turn": 2}}, "judges turn 2, and the dialogue 'single_turn' ends"),
     ({"criteria": {**POINT, "turn": 3}, "dialogue": {"scripted": ["b"]}}, "ends with turn 2"),
     ({"files": "missing.txt"}, "there is no file 'missing.txt'"),
@@ -82,8 +82,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"files": {"file": "here.txt", "name": "/x"}}, "is no name inside of the working folder"),
     ({"files": ["here.txt", "here.txt"]}, "two files have the name 'here.txt'"),
     ({"files": [{"name": "x"}]}, "the key 'file' is missing"),
-    ({"files": 3}, "a mapping is wanted here"),
-    ({"setup": ["x"]}, "a mapping is wanted here"),
+    ({"files": 3}, "expected a mapping"),
+    ({"setup": ["x"]}, "expected a mapping"),
     ({"criteria": {"eval_code": "return ("}}, "the code is not Python"),
     ({"criteria": {"eval_code": {"code": "return 1", "post_index": True}}}, "a whole number"),
     ({"dialogue": {"virtual_user": {"max_rounds": 0}}}, "max_rounds is at least 1"),

@@ -99,7 +99,7 @@ LISTS = {"input_text_list": INPUTS, "reference_output_list": REFERENCES}
         ),
         ("exact_match", {**LISTS, "input_text_list": []}, UserValueError, "at least 1 test case"),
         ("exact_match", {**LISTS, "reference_output_list": ["1", None]}, UserValueError, "row 2"),
-        ("exact_match", {**LISTS, "input_text_list": "abc"}, UserTypeError, "a list is wanted"),
+        ("exact_match", {**LISTS, "input_text_list": "abc"}, UserTypeError, "expected a list"),
         ("exact_match", {"reference_data_path": "x.txt"}, UserValueError, "no .csv file"),
         ("exact_match", {"reference_data_path": "x.csv"}, MissingFileError, "no file x.csv"),
         ("exact_match", {"reference_data": 3}, UserTypeError, "data frame"),

@@ -3,7 +3,7 @@
 import pytest
 
 from proctor.bench import TestSuite
-from proctor.origins.arthur.paging import NumberedPages, PageRequest, SuitesWanted
+from proctor.origins.arthur.paging import NumberedPages, PageRequest, SuiteQuery
 from proctor.store.store import Store
 
 
@@ -24,10 +24,10 @@ def test_pages(address: str, suite: TestSuite) -> None:
     with Store.open(address) as store:
         pages, key = NumberedPages(store), suite.id.hex
         for criteria, count in ((["exact_match"], 1), (["Exact_match", "%"], 0), ([], 1)):
-            wanted = SuitesWanted(dialect="bench", criteria=criteria)
+            wanted = SuiteQuery(dialect="bench", criteria=criteria)
             found, known = pages.suites(wanted, page("-last_run_time"))
             assert (len(found), known) == (count, count)
-        odd = SuitesWanted(dialect="bench", name="nul \x00 \ud800", criteria=["\x00", "\ud800"])
+        odd = SuiteQuery(dialect="bench", name="nul \x00 \ud800", criteria=["\x00", "\ud800"])
         assert pages.suites(odd, page("name")) == ([], 0)
         for sort, names in (("name", ["high", "low"]), ("created_at", ["low", "high"]), ("-avg_score", ["high", "low"])):  # fmt: skip
             assert [run.name for run in pages.runs(key, page(sort))] == names

@@ -149,12 +149,12 @@ def test_merging_goes_key_by_key(tmp_path: Path) -> None:
     ("text", "wrong"),
     [
         ("max_turns = 4", ""),
-        ("max_turns = four", "a whole number is wanted for 'max_turns'"),
+        ("max_turns = four", "expected a whole number for 'max_turns'"),
         ("max_turns = 0", "'max_turns' must be at least 1"),
-        ("temperature = nan", "a number is wanted for 'temperature'"),
-        ("temperature = hot", "a number is wanted for 'temperature'"),
+        ("temperature = nan", "expected a number for 'temperature'"),
+        ("temperature = hot", "expected a number for 'temperature'"),
         ("temperature = -0.5", "'temperature' must be at least 0"),
-        ("strict_mode = perhaps", "true or false is wanted for 'strict_mode'"),
+        ("strict_mode = perhaps", "expected true or false for 'strict_mode'"),
         ("timeout = 0", "'timeout' must be at least 0.001"),
     ],
 )

@@ -294,7 +294,7 @@ def test_the_language_of_the_judge(base: Path) -> None:
         ),
         ("math500, ask_mind", ",", "config/base.ini:8", "no task is enabled"),
         ("enabled = math500, ask_mind", "", "config/base.ini", "no task is enabled"),
-        ("max_turns = 5", "max_turns = no", "config/base.ini:15", "a whole number is wanted"),
+        ("max_turns = 5", "max_turns = no", "config/base.ini:15", "expected a whole number"),
         (
             "max_turns = 5",
             "guidance_mode = loud",
@@ -329,7 +329,7 @@ def test_mistakes_of_all_tasks_are_said_at_once(base: Path, tmp_path: Path) -> N
         read(base)
     assert [problem.message.split("'")[0] for problem in caught.value.problems] == [
         "unknown key ",
-        "a number is wanted for ",
+        "expected a number for ",
         "not valid JSON: Expecting property name enclosed in double quotes",
     ]
 

@@ -146,7 +146,7 @@ def test_what_holds_where_nothing_is_written(tmp_path: Path) -> None:
         ("api_url = http://", "this is no address of a server"),
         ("api_url = http://h:99999/v1", "this is no address of a server"),
         ("api_url = http://me:pw-1@h/v1", "the address carries a user name or a password"),
-        ("headers = x: y", "a JSON object of texts is wanted for 'headers'"),
+        ("headers = x: y", "expected a JSON object of strings for 'headers'"),
     ],
 )
 def test_settings_that_cannot_be(tmp_path: Path, text: str, message: str) -> None:

@@ -256,12 +256,12 @@ def test_in3_as_published(tmp_path: Path, more: Any, points: list[str], answers:
         (
             "math500",
             {"ori_question": ["q"], "expected_answer": "4"},
-            ["a text is wanted for 'ori_question', not a list"],
+            ["expected a string for 'ori_question', not a list"],
         ),
         (
             "math500",
             {"ori_question": "q", "expected_answer": True},
-            ["a text is wanted for 'expected_answer', not true"],
+            ["expected a string for 'expected_answer', not true"],
         ),
         (
             "math500",
@@ -274,7 +274,7 @@ def test_in3_as_published(tmp_path: Path, more: Any, points: list[str], answers:
             {"question": "q", "choice1": "a", "choice2": "b", "choice3": "c", "correct_index": 4},
             [
                 "the row has no 'choice4'",
-                "0, 1, 2 or 3 is wanted for 'correct_index', not the number 4",
+                "expected 0, 1, 2 or 3 for 'correct_index', not the number 4",
             ],
         ),
         (
@@ -283,28 +283,28 @@ def test_in3_as_published(tmp_path: Path, more: Any, points: list[str], answers:
             [
                 "the row has no 'ori_question'",
                 "the row has no 'expected_answer'",
-                "a list of texts is wanted for 'required_points'",
+                "expected a list of strings for 'required_points'",
             ],
         ),
         ("ask_mind", QUESTION, ["the row has no 'degraded_question'"]),
         (
             "in3_interaction",
             {"task": "t", "vague": "yes"},
-            ["true or false is wanted for 'vague', not the text 'yes'"],
+            ["expected true or false for 'vague', not the string 'yes'"],
         ),
         (
             "healthbench",
             {"prompt": "hi", "rubrics": [{"criterion": "x"}]},
             [
                 "item 1 of 'rubrics' needs a text 'criterion' and a number 'points'",
-                "a list of messages is wanted for 'prompt', not the text 'hi'",
+                "expected a list of messages for 'prompt', not the string 'hi'",
             ],
         ),
         (
             "healthbench",
             {"prompt": [{"role": "judge", "content": "hi"}], "rubrics": None},
             [
-                "a list is wanted for 'rubrics', not nothing",
+                "expected a list for 'rubrics', not nothing",
                 "message 1 of 'prompt' needs a 'role' (system, developer, user, assistant) and a 'content'",
             ],
         ),

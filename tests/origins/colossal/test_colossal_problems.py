@@ -69,8 +69,8 @@ def test_nothing_wrong(tmp_path: Path) -> None:
         (category(Metric=["BLEU"]), "unknown key 'Metric'|did you mean 'Metrics'?"),
         (category(Metrics=["bleu"]), "there is no metric 'bleu'|did you mean 'BLEU'?"),
         (category(Metrics=["F1"]), "there is no metric 'F1'|did you mean 'F1 score'?"),
-        (category(Metrics="BLEU"), "a list of names is wanted here, not the text 'BLEU'"),
-        (category(Metrics=[3]), "a name is wanted here, not the number 3"),
+        (category(Metrics="BLEU"), "expected a list of names, not the string 'BLEU'"),
+        (category(Metrics=[3]), "expected a name, not the number 3"),
         (category(GPT=["relevence"]), "no metric 'relevence'|did you mean 'relevance'?"),
         (category(GPT=["correctness"]), "the prompt for 'chat' defines no metric 'correctness'"),
         (category(GPT=["bleu1"]), "a rating cannot be called 'bleu1'"),
@@ -85,11 +85,11 @@ def test_nothing_wrong(tmp_path: Path) -> None:
             "UniEval judges English only",
         ),
         (changed(path_for_UniEval={"dialog": ""}), "no UniEval task 'dialog'|'dialogue'"),
-        (changed(path_for_UniEval=[]), "a mapping of texts is wanted here, not a list"),
+        (changed(path_for_UniEval=[]), "expected a mapping of strings, not a list"),
         (changed(BERTScore={"modle": "x"}), "unknown key 'modle'|did you mean 'model'?"),
-        (changed(category={"chat": []}), "a mapping of GPT, Metrics, UniEval is wanted here"),
+        (changed(category={"chat": []}), "expected a mapping of GPT, Metrics, UniEval"),
         (changed(category={}), "the config names no category"),
-        (changed(target_file=3), "a path is wanted here"),
+        (changed(target_file=3), "expected a path"),
         (changed(gpt_evaluation_prompt_file="../p.json"), "lies outside the folder"),
     ],
 )  # fmt: skip
@@ -102,7 +102,7 @@ def test_configs(tmp_path: Path, config: Any, words: str) -> None:
 @pytest.mark.parametrize(
     ("targets", "words"),
     [
-        ({"a": 1}, "a list of records is wanted"),
+        ({"a": 1}, "expected a list of records"),
         ([], "the list is empty"),
         ([3], "a record is a mapping, not the number 3"),
         ([{**TARGETS[0], "category": None}, TARGETS[1], {"id": 3}], "targets.json:16:2"),
@@ -111,7 +111,7 @@ def test_configs(tmp_path: Path, config: Any, words: str) -> None:
         ([{"category": "chat", "instruction": "x"}], "the record has no 'id'"),
         ([{**TARGETS[0], "id": 1.5}], "an id is a whole number or a text, not the number 1.5"),
         ([{**TARGETS[0], "id": True}], "an id is a whole number or a text, not true"),
-        ([{**TARGETS[0], "input": 5}], "a text is wanted here, not the number 5"),
+        ([{**TARGETS[0], "input": 5}], "expected a string, not the number 5"),
         ([TARGETS[0], TARGETS[0]], "the id 1 occurs twice (first in record 1)"),
         (
             [{**TARGETS[1], "target": "", "output": ""}],
@@ -139,12 +139,12 @@ def test_a_rating_with_reference_needs_one(tmp_path: Path) -> None:
     [
         ([], "a prompt file is a mapping"),
         ({"open_qa": PROMPT}, "no prompt for 'chat', and none for 'general'"),
-        ({"chat": 3}, "a mapping of id, category, metrics, CoT, prompt is wanted"),
+        ({"chat": 3}, "expected a mapping of id, category, metrics, CoT, prompt"),
         ({"chat": {**PROMPT, "prompt": "{question}"}}, "the prompt has no place {answer}"),
         ({"chat": {**PROMPT, "prompt": "{answer} {step}"}}, "place {step}|did you mean 'steps'?"),
         ({"chat": {**PROMPT, "CoT": {}}}, "the prompt for 'chat' has no CoT for 'relevance'"),
         ({"chat": {**PROMPT, "CoT": None, "Cot": {}}}, "'CoT' is missing|'Cot' should be 'CoT'"),
-        ({"chat": {**PROMPT, "metrics": {"relevance": 1}}}, "a text is wanted here"),
+        ({"chat": {**PROMPT, "metrics": {"relevance": 1}}}, "expected a string"),
         ({"chat": {"metrics": {}, "CoT": {}}}, "the prompt is missing, or no text"),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_prompt_file_is_only_looked_at_where_something_is_rated(tmp_path: Path
             [{"category": "chat", "instruction": "Say hello.", "id": 1}],
             "the record has no 'output'",
         ),
-        ([{**ANSWERS[0], "output": 5}, ANSWERS[1]], "a text is wanted here, not the number 5"),
+        ([{**ANSWERS[0], "output": 5}, ANSWERS[1]], "expected a string, not the number 5"),
     ],
 )
 def test_answers(tmp_path: Path, answers: Any, words: str) -> None:

@@ -114,8 +114,8 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("model_name: m\n", "the key 'answer_paths' is missing"),
-        ("answer_paths: [a]\n", "a mapping is wanted here"),
-        ("answer_paths: {cases/eval_a.yaml: a.txt}\n", "a list is wanted here"),
+        ("answer_paths: [a]\n", "expected a mapping"),
+        ("answer_paths: {cases/eval_a.yaml: a.txt}\n", "expected a list"),
         ("answer_paths: {other.yaml: [a.txt]}\n", "none of the entries names a case"),
         ("answer_paths: {}\n", "none of the entries names a case"),
     ],

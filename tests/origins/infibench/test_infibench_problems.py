@@ -40,7 +40,7 @@ GRADINGS = [
         "  keywords: [a]\n  keyword: [b]\n",
         ["7:3: unknown key 'keyword' -> did you mean 'keywords'?"],
     ),
-    ("  keywords: a\n", ["6:3: a list is wanted here, not the text 'a'"]),
+    ("  keywords: a\n", ["6:3: expected a list, not the string 'a'"]),
     ("  keywords: []\n", ["6:3: the list is empty; at least one entry is needed"]),
     ("  keywords: ['']\n", ["6:14: an empty keyword matches every answer"]),
     (
@@ -57,15 +57,15 @@ GRADINGS = [
         "  keywords:\n    - content: {or: [a, {regex: true}]}\n",
         ["7:25: nothing to look for: one of 'content', 'or' and 'and' is needed"],
     ),
-    ("  keywords:\n    - content: [a, b]\n", ["7:7: a text is wanted here, not a list"]),
+    ("  keywords:\n    - content: [a, b]\n", ["7:7: expected a string, not a list"]),
     (
         "  keywords:\n    - {content: a, weight: heavy}\n",
-        ["7:20: a number is wanted here, not the text 'heavy'"],
+        ["7:20: expected a number, not the string 'heavy'"],
     ),
-    ("  keywords:\n    - {content: a, weight: .inf}\n", ["7:20: a number is wanted here, not"]),
+    ("  keywords:\n    - {content: a, weight: .inf}\n", ["7:20: expected a number, not"]),
     (
         "  keywords:\n    - {content: a, neg: perhaps}\n",
-        ["7:20: true or false is wanted here, not the text 'perhaps'"],
+        ["7:20: expected true or false, not the string 'perhaps'"],
     ),
     (
         "  keywords:\n    - content: {content: '(', regex: true}\n",
@@ -173,7 +173,7 @@ HEADS = [
     ("id: a\ngrading:\n", ["1:1: the key 'prompt_path' is missing"]),
     ("id: a\nprompt_path: gone.txt\ngrading:\n", ["2:1: there is no file 'gone.txt' beside"]),
     ("id: a\nprompt_path: /etc/hostname\ngrading:\n", ["2:1: the path '/etc/hostname' leaves"]),
-    ("id: [a]\nprompt_path: prompt.txt\ngrading:\n", ["1:1: a text is wanted here, not a list"]),
+    ("id: [a]\nprompt_path: prompt.txt\ngrading:\n", ["1:1: expected a string, not a list"]),
     (
         "id: a\nprompt_paht: prompt.txt\ngrading:\n",
         [
@@ -215,8 +215,8 @@ SUITES = [
     ("cases: [{weight: 1}]\n", ["1:9: the key 'path' is missing"]),
     ("cases: [{path: a.yaml, weigth: 1}]\n", ["1:24: unknown key 'weigth'"]),
     ("cases: [{path: a.yaml, weight: -1}]\n", ["1:24: "]),
-    ("cases: [3]\n", ["1:9: a text is wanted here, not the number 3"]),
-    ("cases: a.yaml\n", ["1:1: a list is wanted here, not the text 'a.yaml'"]),
+    ("cases: [3]\n", ["1:9: expected a string, not the number 3"]),
+    ("cases: a.yaml\n", ["1:1: expected a list, not the string 'a.yaml'"]),
 ]
 
 

@@ -137,16 +137,16 @@ def test_compat_keeps_the_old_way_to_read_verdicts(cases: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("weight: 1\n", "weight: 0\n", 10, "more than 0 is wanted"),
-        ("weight: 1\n", "weight: -1\n", 10, "more than 0 is wanted"),
-        ("weight: 1\n", "weight: true\n", 10, "a number is wanted"),
+        ("weight: 1\n", "weight: 0\n", 10, "expected more than 0"),
+        ("weight: 1\n", "weight: -1\n", 10, "expected more than 0"),
+        ("weight: 1\n", "weight: true\n", 10, "expected a number"),
         ("weight: 1\n", "weigth: 1\n", 10, "unknown key 'weigth'"),
         ("post_index: -1\n", "post_index: true\n", 5, "valid integer|whole number"),
         ("post_index: -1\n", "post_index: last\n", 5, "valid integer|whole number"),
         ("    post_index: null\n", "    post_index: 1.5\n", 17, "valid integer|whole number"),
         ("user_query: thank you", "user_query: ''", 15, "the text is empty"),
         ("user_query: thank you", "scoring_points: []", 15, "the list is empty"),
-        ("score_point: The sum is 5", "score_point: 5", 9, "a text is wanted"),
+        ("score_point: The sum is 5", "score_point: 5", 9, "expected a string"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(
@@ -323,7 +323,7 @@ def test_google_s_own_address_is_nobody_s_choice(tmp_path: Path) -> None:
         ('{"llm.model": "m@https://elsewhere.example/v1"}', "holds an address"),
         ('{"llm.model": "m", "llm.api_base": "https://u:pw@x"}', "no address of a server"),
         ("[]", "a JSON object"),
-        ('{"virtual_user.max_rounds": 0}', "1 or more is wanted"),
+        ('{"virtual_user.max_rounds": 0}', "expected 1 or more"),
     ],
 )
 def test_wrong_settings_are_told(tmp_path: Path, text: str, message: str) -> None:

@@ -8,10 +8,10 @@ from typing import TypeGuard
 
 from proctor.contracts.judge import Judge, Ruling
 from proctor.contracts.model import Model, ModelChoice
-from proctor.core.candidate_name import candidate_label
 from proctor.core.comparison import BattleOutcome, Comparison, Contender, Preference
 from proctor.core.exchange import Sampling, Usage
 from proctor.core.fingerprint import digest, plain
+from proctor.core.names import candidate_label
 from proctor.core.run import Run
 from proctor.core.suite import VARIANT, Json
 from proctor.engine.battle.entries import BattleJob, Entries, chosen, entries_of, jobs_of, paired
@@ -21,12 +21,12 @@ from proctor.engine.models.call_scope import CallScope
 from proctor.engine.models.network_guard import offline
 from proctor.engine.models.refused_settings import refused_words
 from proctor.engine.models.roles import Models, judge_of
+from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.evaluate import RunProgress
-from proctor.engine.run.run_rows import BATCH
 from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
 from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
 from proctor.io import concurrency
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.judging.prompts import addressed_words
 from proctor.store.store import Store
 from proctor.version import __version__

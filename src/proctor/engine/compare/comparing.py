@@ -26,7 +26,7 @@ from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
 from proctor.stats.paired import PairedCases
-from proctor.store.pairs import NEAR, Change, PairCursor, WantedPairs
+from proctor.store.pairs import NEAR, Change, PairCursor, PairQuery
 from proctor.store.rows import PairedRow, StoredPair
 from proctor.store.store import Store
 
@@ -126,7 +126,7 @@ def case_pairs(
 def listed_pairs(
     store: Store,
     sides: Sequence[Side],
-    wanted: WantedPairs,
+    wanted: PairQuery,
     limit: int,
     after: PairCursor,
 ) -> tuple[list[CasePair], PairCursor | None]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from proctor import registry
 from proctor.contracts.model import Model, ModelChoice
 from proctor.core.access import Credentials, Source
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import UsageError
 

@@ -15,7 +15,7 @@ from proctor.contracts.judge import Judge
 from proctor.contracts.model import Model, ModelChoice, ModelListener, Recorder
 from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.fingerprint import digest, plain
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.suite import Case, Json, Message, Spec, Suite
 from proctor.engine.agents.workspaces import AgentWorkspaces
@@ -24,8 +24,8 @@ from proctor.engine.models.budget import Budget
 from proctor.engine.models.call_cache import CallLog, StoredModel, Wrapped
 from proctor.engine.models.proxy import Proxy
 from proctor.engine.models.refused_settings import Refused
+from proctor.engine.run.score_dispatch import TurnGrader
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings
-from proctor.engine.run.turn_scoring import TurnGrader
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.io import json_bytes
 from proctor.store.store import Store

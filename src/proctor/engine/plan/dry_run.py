@@ -13,11 +13,11 @@ from proctor.engine.plan.estimate import Estimate, mean_price
 from proctor.engine.plan.stored_verdicts import StoredVerdicts
 from proctor.engine.run import read_suite
 from proctor.engine.run.answers_on_file import wanted
+from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.prepare import PreparedRun, prepare
-from proctor.engine.run.run_rows import BATCH
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import Problem, ProctorError, SuiteError
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.store.store import Store
 
 
@@ -121,7 +121,7 @@ def _count_dialogues(ready: PreparedRun, store: Store | None, estimate: Estimate
     for batch in batched(ready.roster, BATCH):
         counts["attempts"] += len(batch)
         keys = [planned.key for planned in batch]
-        known = store.attempts.known(keys) if store is not None else set()
+        known = store.attempts.stored_keys(keys) if store is not None else set()
         counts["attempts_stored"] += len(known)
         made = store.attempts.get_many(known) if store is not None else {}
         pairs = [(p.case, made[p.key]) for p in batch if p.key in made]
@@ -155,7 +155,7 @@ def _count_scores(
         found = ready.scorers.keys(case, attempt)
         rows += [(found[criterion.id], case, criterion, attempt) for criterion in case.criteria]
     counts["scores"] += len(rows)
-    known = store.scores.known(row[0] for row in rows) if store is not None else set()
+    known = store.scores.stored_keys(row[0] for row in rows) if store is not None else set()
     for key, _, criterion, _ in rows:
         counts["stored"] += key in known
         counts[f"scorer {criterion.scorer.name}"] += key not in known

@@ -10,10 +10,9 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import answer_key
 from proctor.core.suite import Case, Suite
 from proctor.engine.run import read_suite
-from proctor.engine.run.attempt_writer import AttemptWriter
-from proctor.engine.run.run_rows import BATCH, AttemptRow
+from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,189 @@
-"""Writing attempts: the one place where they enter the store and become part of a run."""
+"""Writing attempts: the one place where they enter the store and become part of a run.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+What was written is held for whoever scores the run and sums it up, or read from the store where it
+is much.
+"""
 
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from proctor.core.attempt import Attempt
+from proctor.core.fingerprint import plain
 from proctor.core.score import Score
-from proctor.engine.run.run_rows import AttemptRow, RunRows
-from proctor.store.rows import RunAttempt
+from proctor.core.suite import Case
+from proctor.errors import StoreError
+from proctor.io.concurrency import batched
+from proctor.store.rows import LinkedCase, RunAttempt
 from proctor.store.store import Store
+
+
+@dataclass(eq=False)
+class StoredSoon:
+    """A call of a function within some seconds after the first wish for it.
+
+    A store that cannot be written then is told by the next call, or by the one at the end.
+    """
+
+    store: Callable[[], None]
+    seconds: float
+    _timer: asyncio.TimerHandle | None = None
+
+    def wish(self) -> None:
+        """See to it that the function is called within these seconds."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self.seconds, self._call)
+
+    def stop(self) -> None:
+        """Forget the wish: somebody else calls the function now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _call(self) -> None:
+        self._timer = None
+        with suppress(StoreError):
+            self.store()
+
+
+MOST_HELD = 5_000
+"""How many attempts of a run are held."""
+MOST_TEXT = 64 * 2**20
+"""How many characters these may have."""
+BATCH = 500
+"""How many attempts are written, or looked up, at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRow:
+    """An attempt at its place in a run, with the keys of it and of its scores."""
+
+    position: int
+    index: int
+    case: Case
+    attempt: Attempt
+    key: str
+    score_keys: Mapping[str, str] = field(default_factory=dict)
+    """The key of the score by the id of its criterion."""
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    """The scores that there are already, by the id of their criterion."""
+
+
+@dataclass(eq=False)
+class RunRows:
+    """All that a run has, case by case in order, whoever wrote it."""
+
+    store: Store
+    run_id: str
+    _held: dict[tuple[int, int], AttemptRow] | None = field(default_factory=dict)
+    """The rows that were written, by position and index; none where they are too many."""
+    _text: int = 0
+    _cases: list[LinkedCase] | None = None
+
+    def add(self, rows: Iterable[AttemptRow]) -> None:
+        """Take in what is being written."""
+        if self._held is None:
+            return
+        for row in rows:
+            self._held[row.position, row.index] = as_stored(row)
+            self._text += _length(row.attempt)
+            if len(self._held) > MOST_HELD or self._text > MOST_TEXT:
+                self.let_go()
+                return
+
+    def let_go(self) -> "RunRows":
+        """Hold nothing: what the store has is what counts."""
+        self._held = None
+        return self
+
+    def clear(self) -> None:
+        """Begin anew, since the store has no row of the run any more."""
+        self._held, self._text = {}, 0
+
+    @property
+    def are_held(self) -> bool:
+        """Tell whether the rows are in memory: all that the store has were written here."""
+        if self._cases is None:
+            held = self._held
+            if held is None or self.store.attempts.count(self.run_id) != len(held):
+                return False
+            self._cases = list(self._linked(held))
+            self._held = None
+        return True
+
+    def iter_cases(self) -> Iterator[LinkedCase]:
+        """Yield the cases with their attempts and scores; those that are held are the same ones."""
+        if self.are_held and self._cases is not None:
+            return iter(self._cases)
+        return self.store.attempts.iter_cases(self.run_id)
+
+    def iter_scores(self) -> Iterator[list[Score]]:
+        """Yield the scores of each case; one that several attempts share is there once."""
+        if self.are_held:
+            for linked in self.iter_cases():
+                by_id = {id(score): score for _, of in linked.attempts for score in of.values()}
+                yield list(by_id.values())
+            return
+        for keys in self.store.attempts.iter_keys(self.run_id):
+            wanted = {key for linked in keys for key in linked.score_keys.values()}
+            yield list(self.store.scores.get_many(wanted).values())
+
+    def _linked(self, held: Mapping[tuple[int, int], AttemptRow]) -> Iterator[LinkedCase]:
+        """Yield the cases that are held, with those scores that were stored before."""
+        ordered = [held[place] for place in sorted(held)]
+        cases = (list(rows) for _, rows in groupby(ordered, lambda row: row.position))
+        for batch in batched(cases, BATCH):
+            scores = self.store.scores.get_many(
+                key
+                for rows in batch
+                for row in rows
+                for criterion, key in row.score_keys.items()
+                if criterion not in row.scores
+            )
+            for rows in batch:
+                yield _linked_case(rows, scores)
+
+
+def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedCase:
+    """Make a case of its rows; a score that several of them share is one object."""
+    made = {
+        row.score_keys[criterion]: score for row in rows for criterion, score in row.scores.items()
+    }
+    attempts = []
+    for row in rows:
+        keys = row.score_keys.items()
+        scores = {name: made.get(key) or stored.get(key) for name, key in keys}
+        attempts.append((row.attempt, {name: one for name, one in scores.items() if one}))
+    return LinkedCase(
+        rows[0].position, rows[0].case, attempts, [dict(row.score_keys) for row in rows]
+    )
+
+
+def as_stored(row: AttemptRow) -> AttemptRow:
+    """Return a row as the store gives it back: what is not typed is JSON."""
+    attempt = row.attempt
+    if attempt.usage or attempt.meta or attempt.notes:
+        attempt = replace(
+            attempt,
+            usage=plain(attempt.usage),
+            meta=plain(attempt.meta),
+            notes=plain(attempt.notes),
+        )
+    scores = {name: stored_score(score) for name, score in row.scores.items()}
+    return replace(row, attempt=attempt, scores=scores)
+
+
+def stored_score(score: Score) -> Score:
+    """Return a score as the store gives it back."""
+    return score if score.detail is None else replace(score, detail=plain(score.detail))
+
+
+def _length(attempt: Attempt) -> int:
+    """Return about how many characters an attempt has."""
+    said = sum(len(message.content) + len(message.thinking) for message in attempt.messages)
+    return said + (len(repr(attempt.notes)) if attempt.notes else 0)
 
 
 @dataclass(frozen=True)

@@ -12,21 +12,24 @@ from proctor import registry
 from proctor.contracts.dialogue import Dialogue
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
 from proctor.core.exchange import Usage
+from proctor.core.failures import FailureNotices
 from proctor.core.fingerprint import attempt_key, digest
 from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.aggregate import usage_from
-from proctor.engine.run.attempt_writer import AttemptWriter
-from proctor.engine.run.delayed_flush import StoredSoon
-from proctor.engine.run.failure_notices import FailureNotices
-from proctor.engine.run.run_rows import BATCH, MOST_HELD, AttemptRow
-from proctor.engine.run.score_dispatch import instant_scores
+from proctor.engine.run.attempt_writer import (
+    BATCH,
+    MOST_HELD,
+    AttemptRow,
+    AttemptWriter,
+    StoredSoon,
+)
+from proctor.engine.run.score_dispatch import TurnGrader, instant_scores
 from proctor.engine.run.scorer_pool import Scorers, spec_key
-from proctor.engine.run.turn_scoring import TurnGrader
 from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreError
 from proctor.io import concurrency as concurrency_module
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.io.redaction import redact
 
 FLUSH_SECONDS = 0.5
@@ -204,7 +207,7 @@ class Collector:
 
     def _batches(self, roster: AttemptPlan) -> Iterator[tuple[list[Planned], set[str]]]:
         for batch in batched(roster, BATCH):
-            yield batch, self.writer.store.attempts.known(planned.key for planned in batch)
+            yield batch, self.writer.store.attempts.stored_keys(planned.key for planned in batch)
 
     def _to_do(self, roster: AttemptPlan, counted: Interviewed) -> Iterator[Planned]:
         """Yield the attempts to be made; those that are stored are linked to the run here."""

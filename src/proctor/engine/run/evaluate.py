@@ -28,24 +28,21 @@ from proctor.engine.models.refused_settings import (
 )
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
-from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.aggregate import RunSums, case_result, fold_of, measure_label
 from proctor.engine.run.answers_on_file import AnswerImporter
-from proctor.engine.run.attempt_writer import AttemptWriter
+from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.collect import Interviewed
 from proctor.engine.run.gates import check_gates
-from proctor.engine.run.lock import alone
+from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
-from proctor.engine.run.run_rows import RunRows
-from proctor.engine.run.run_sums import RunSums, measure_label
 from proctor.engine.run.sandbox_cache import SharedSandbox
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
+from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import MAX_UNSCORED, RunSettings
 from proctor.engine.run.signature import signature
 from proctor.engine.run.summary_json import summary_from, summary_json
-from proctor.engine.run.turn_scoring import Tools
-from proctor.engine.run.working_status import allow_time_to_sum_up, at_work
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import available_cores
 from proctor.store.store import Store
@@ -84,7 +81,7 @@ async def evaluate(
     """Examine a candidate with the one suite of a path; what is stored is not done again."""
     outcomes = await evaluate_all(settings, store, progress, notice)
     if len(outcomes) != 1:
-        raise UsageError(f"{settings.suite.path} holds several suites; one is wanted here")
+        raise UsageError(f"{settings.suite.path} holds several suites; expected one")
     return outcomes[0]
 
 

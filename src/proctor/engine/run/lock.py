@@ -1,10 +1,11 @@
-"""One process at a time at a run: who comes second waits, and goes on where the first ended."""
+"""Who works at a run: one process at a time, and whatever ends it leaves the status it had."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 
-from proctor.core.run import Run
+from proctor.core.run import Run, RunStatus
+from proctor.errors import ProctorError, StoreError
 from proctor.store.store import Store
 
 PAUSE = 0.25
@@ -24,3 +25,46 @@ async def alone(store: Store, run: Run, notice: Callable[[str], None]) -> AsyncI
         yield
     finally:
         store.locks.release(run.id)
+
+
+ROWS_A_SECOND = 1000
+"""How many cases are summed up in a second, at the least."""
+
+
+@contextmanager
+def at_work(store: Store, run: Run, put_suite: Callable[[], object]) -> Iterator[None]:
+    """Store a run with its first work; mark it where something ends it before its time.
+
+    A run that was refused before any work of it was stored leaves nothing behind, and one that had
+    its numbers before keeps them with the status they had.
+    """
+    before = store.runs.find(run.id)
+    store.liveness.await_work(run, put_suite)
+    try:
+        yield
+    except BaseException as error:
+        # The reason itself is told; a store that fails now has failed before.
+        with suppress(StoreError):
+            _leave(store, run.id, before, error)
+        raise
+    finally:
+        with suppress(StoreError):
+            store.liveness.leave(run.id)
+
+
+def _leave(store: Store, run_id: str, before: Run | None, error: BaseException) -> None:
+    if not isinstance(error, ProctorError) or isinstance(error, StoreError):
+        store.liveness.leave(run_id, RunStatus.INTERRUPTED)
+        return
+    if not store.liveness.leave(run_id, RunStatus.REFUSED):
+        return
+    if before is not None and before.finished is not None:
+        store.runs.save(before)
+    elif store.attempts.count(run_id) == 0 and store.runs.find(run_id) is not None:
+        store.runs.delete(run_id)
+
+
+def allow_time_to_sum_up(store: Store, run: Run, cases: int) -> None:
+    """Let a run be silent as long as its numbers may take to be written, in one transaction."""
+    if cases > ROWS_A_SECOND:
+        store.liveness.allow_silence(run.id, cases / ROWS_A_SECOND)

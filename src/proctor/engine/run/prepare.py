@@ -14,10 +14,9 @@ from proctor.engine.models.roles import Cast, Models, cast_for, lacking, resolve
 from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.collect import AttemptPlan, Collector, Dialogues
-from proctor.engine.run.score_dispatch import ASYNC_LIMIT, ScoreDispatcher
+from proctor.engine.run.score_dispatch import ASYNC_LIMIT, ScoreDispatcher, Tools, TurnGrader
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import RunSettings
-from proctor.engine.run.turn_scoring import Tools, TurnGrader
 from proctor.errors import MissingResource, ModelError, Problem, SuiteError
 from proctor.store.store import Store
 

@@ -26,7 +26,7 @@ def read(settings: SuiteSettings) -> Reading:
     readings = read_all(settings)
     if len(readings) > 1:
         names = ", ".join(reading.suite.name for reading in readings)
-        raise UsageError(f"{settings.path} holds several suites ({names}); one is wanted here")
+        raise UsageError(f"{settings.path} holds several suites ({names}); expected one")
     return readings[0]
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.exchange import Usage
+from proctor.core.failures import FailureNotices
 from proctor.core.rounds import scored_part
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Criterion
 from proctor.engine.run.aggregate import usage_from
-from proctor.engine.run.delayed_flush import StoredSoon
-from proctor.engine.run.failure_notices import FailureNotices
-from proctor.engine.run.run_rows import RunRows, stored_score
+from proctor.engine.run.attempt_writer import RunRows, StoredSoon, stored_score
 from proctor.engine.run.score_dispatch import ScoreDispatcher, ScoreTask
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store

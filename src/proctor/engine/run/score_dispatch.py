@@ -13,15 +13,16 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
-from proctor.core.blame import passed_a_limit
+from proctor.core.failures import passed_a_limit
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.rounds import scored_part
-from proctor.core.score import Score, ScoreStatus
+from proctor.core.score import Score, ScoreStatus, Value, turn_values
 from proctor.core.suite import Case, Criterion
 from proctor.engine.models.call_scope import scored_on_replies
 from proctor.engine.models.stored_only import scored_from_store
 from proctor.engine.run.scorer_pool import Scorers, spec_key
 from proctor.io import concurrency
+from proctor.store.store import Store
 
 ASYNC_LIMIT = 16
 BATCH_SIZE = 4096
@@ -219,3 +220,35 @@ class ScoreDispatcher:
 
 def _instant(scorer: Scorer, case: Case, part: Attempt) -> Score:
     return run_scorer(scorer, ScoreContext(case=case, attempt=part))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Hold what a run scores and sets up agents with."""
+
+    executor: Executor
+    sandbox: Sandbox | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnGrader:
+    """Scores of single turns, stored under the keys that scoring the run will look for."""
+
+    store: Store
+    dispatcher: ScoreDispatcher
+
+    async def value(self, case: Case, attempt: Attempt, turn: int) -> Value | None:
+        """Return what a turn is worth; none where nothing in it is scored."""
+        criteria = [criterion for criterion in case.criteria if criterion.turn == turn]
+        keys = self.dispatcher.scorers.keys(case, attempt)
+        stored = self.store.scores.get_many(keys[criterion.id] for criterion in criteria)
+        scores: dict[str, Score] = {}
+        for criterion in criteria:
+            key = keys[criterion.id]
+            score = stored.get(key)
+            if score is None or score.status is ScoreStatus.FAILED:
+                part = scored_part(criterion, attempt)
+                score = await self.dispatcher.score(ScoreTask(key, case, criterion, part))
+                self.store.scores.put([(key, criterion.scorer.name, score)])
+            scores[criterion.id] = score
+        return turn_values(case, scores).get(turn)

@@ -16,15 +16,14 @@ from proctor.core.run import Run
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine.models.roles import Models
 from proctor.engine.run.answers_on_file import answer_row
-from proctor.engine.run.attempt_writer import AttemptWriter
+from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter, RunRows
 from proctor.engine.run.evaluate import Outcome, RunProgress, Work, carry_out, finish, view_of
 from proctor.engine.run.prepare import prepare
-from proctor.engine.run.run_rows import BATCH, AttemptRow, RunRows
+from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSettings
-from proctor.engine.run.turn_scoring import Tools
 from proctor.engine.transfer import imported_keys as quotations
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.store.store import Store
 
 

@@ -22,9 +22,8 @@ from proctor.core.fingerprint import suite_key
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json, Suite
-from proctor.engine.run.attempt_writer import AttemptWriter
+from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.evaluate import finish
-from proctor.engine.run.run_rows import BATCH, AttemptRow
 from proctor.engine.transfer import imported_keys as quotations
 from proctor.engine.transfer.rows import (
     KNOWN,
@@ -36,7 +35,7 @@ from proctor.engine.transfer.rows import (
     kind_of,
 )
 from proctor.errors import SuiteError
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.io.text_files import Document, wrong
 from proctor.store.store import Store
 

@@ -8,7 +8,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.suite import Json
 from proctor.errors import MissingResource
 from proctor.io import json_bytes
-from proctor.io.batches import batched
+from proctor.io.concurrency import batched
 from proctor.store.store import Store
 
 SPAN = 10_000

@@ -68,7 +68,7 @@ def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:
 
 
 class _AnswerRows:
-    """Go through the rows of a file, giving each its case and number, and noting wrong ones."""
+    """The rows of a file, each with its case and number; wrong ones are noted."""
 
     def __init__(self, path: Path, cases: CaseFinder, findings: Findings) -> None:
         self.path, self.cases, self.findings = path, cases, findings
@@ -157,7 +157,7 @@ def _reply(findings: Findings, row: _Row, cases: CaseFinder) -> tuple[Message, .
     document, data = row.document, row.document.data
     output, messages = data.get("output"), data.get("messages")
     if output is not None and messages is not None:
-        problem = document.problem((), "'output' and 'messages' say the same thing; one is wanted")
+        problem = document.problem((), "'output' and 'messages' say the same thing; write one")
         findings.add(problem)
     elif messages is not None:
         return _transcript(findings, document, cases[row.case])

@@ -8,9 +8,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from proctor.core.suite import VARIANT, Case, Json, Message, Spec
-from proctor.formats.native.criteria import WrittenCriterion, read_criteria, read_plugin
-from proctor.formats.native.files import FileKeys, read_files, read_setup
-from proctor.formats.native.shorthand import (
+from proctor.formats.native.criteria import (
     SCALAR,
     Criteria,
     Number,
@@ -20,7 +18,11 @@ from proctor.formats.native.shorthand import (
     Shorthand,
     Text,
     Texts,
+    WrittenCriterion,
+    read_criteria,
+    read_plugin,
 )
+from proctor.formats.native.files import FileKeys, read_files, read_setup
 from proctor.formats.native.spot import Spot
 from proctor.io.validation import Strict
 from proctor.suggestions import suggest
@@ -131,7 +133,7 @@ class CaseKeys(DefaultKeys):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defaults:
-    """Hold what counts for a case that does not say otherwise."""
+    """Settings of a case that sets none of its own."""
 
     full_score: float = 1.0
     null_score: float = 0.0
@@ -265,7 +267,7 @@ def _tags(keys: DefaultKeys) -> dict[str, tuple[str, ...]]:
 def _messages(spot: Spot, keys: CaseKeys, defaults: Defaults) -> tuple[Message, ...]:
     asking_keys = [key for key in ASKING if getattr(keys, key) is not None]
     if len(asking_keys) > 1:
-        message = f"{' and '.join(asking_keys)} say the same thing; one of them is wanted"
+        message = f"{' and '.join(asking_keys)} say the same thing; write one of them"
         spot.error(message, key=asking_keys[1])
         return ()
     system = (Message(role="system", content=defaults.system),) if defaults.system else ()
@@ -325,7 +327,7 @@ def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, .
     texts = []
     for passage, at in zip(written, spot.at(key).items() if written else (), strict=True):
         if (passage.text is None) == (passage.file is None):
-            at.error("a text, or a mapping with the key 'file', is wanted here")
+            at.error("expected a string, or a mapping with the key 'file'")
         elif passage.file is not None:
             texts.append(at.at("file").file_text() or "")
         else:

@@ -1,21 +1,85 @@
 """Criteria and other named plugins as people write them in native suites, checked on reading."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from proctor import registry
 from proctor.contracts.scorer import Scorer
 from proctor.core.suite import Criterion, Json, Spec
-from proctor.errors import PluginError
-from proctor.formats.native.modules import with_modules
-from proctor.formats.native.shorthand import Number, Text
+from proctor.errors import PluginError, SuiteError
 from proctor.formats.native.spot import Spot
+from proctor.formats.suite_modules import SuiteModules, file_of
 from proctor.io.validation import MOST_CUTS, Strict, describe, without_errors
 from proctor.suggestions import suggest
+
+SCALAR = ["string", "number", "boolean"]
+FORM = "x-form"
+"""The mark of a value whose forms are described once, in the schema's definitions."""
+
+
+def _no_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"expected a number, not {describe(value)}")
+    return value
+
+
+def _not_negative(value: float) -> float:
+    if value < 0:
+        raise ValueError(f"expected 0 or more, not {value:g}")
+    return value
+
+
+@dataclass(frozen=True)
+class Shorthand:
+    """Another way to write a value: ``{file: a.txt}`` as ``a.txt``."""
+
+    schema: Mapping[str, Json]
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"anyOf": [dict(self.schema), handler(core)]}
+
+
+@dataclass(frozen=True)
+class OneOrMany:
+    """A list that may be written as its only entry."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core)
+        return {"anyOf": [schema["items"], schema]}
+
+
+_Finite = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_no_bool)]
+Number = Annotated[_Finite, WithJsonSchema({"type": "number"})]
+Share = Annotated[
+    _Finite, AfterValidator(_not_negative), WithJsonSchema({"type": "number", "minimum": 0})
+]
+Text = Annotated[str, WithJsonSchema({"type": SCALAR})]
+"""A text; a number or a truth value keeps the spelling of its author."""
+Texts = Annotated[list[Text], OneOrMany()]
+Plugin = Annotated[Any, WithJsonSchema({FORM: "plugin"})]
+Plugins = Annotated[Any, WithJsonSchema({FORM: "plugins"})]
+Criteria = Annotated[Any, WithJsonSchema({FORM: "criteria"})]
+Cases = Annotated[Any, WithJsonSchema({FORM: "cases"})]
+
 
 LONG_KEYS = ("scorer", "with")
 
@@ -34,14 +98,14 @@ _NUMBERED = re.compile(rf"({'|'.join(_LISTS)}) (\d+)\b")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCriterion:
-    """Hold a criterion and the most points it can give, where that is known."""
+    """A criterion and its full marks, where they are known."""
 
     criterion: Criterion
     full_marks: float | None
 
 
 class WrittenLabel(Strict):
-    """Hold what a criterion says besides its scorer."""
+    """The keys of a criterion besides its scorer."""
 
     id: Text | None = Field(
         default=None,
@@ -63,7 +127,7 @@ OWN_KEYS = tuple(WrittenLabel.model_fields)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """Hold a criterion whose id is not settled yet."""
+    """A criterion whose id is not settled yet."""
 
     spot: Spot
     spec: Spec
@@ -94,12 +158,12 @@ def read_plugin(kind: str, spot: Spot) -> Spec | None:
         at = spot.at(name)
         params = at.value
     else:
-        spot.error(f"the name of a {kind}, or one name with its parameters, is wanted here")
+        spot.error(f"expected the name of a {kind}, or one name with its parameters")
         return None
     if kind in registry.BUILT_IN and ":" not in name:
         return _checked_plugin(kind, name, at, params)
     if params is not None and not isinstance(params, dict):
-        at.error(f"a mapping of parameters is wanted here, not {describe(params)}")
+        at.error(f"expected a mapping of parameters, not {describe(params)}")
         return None
     return Spec(name=name, params=params or {})
 
@@ -213,14 +277,14 @@ def _long(spot: Spot) -> tuple[str, Spot] | None:
     name, params = spot.value["scorer"], spot.value.get("with")
     scorers = registry.names("scorer")
     if not isinstance(name, str):
-        message = f"the name of a scorer is wanted here, not {describe(name)}"
+        message = f"expected the name of a scorer, not {describe(name)}"
         spot.error(message, key="scorer")
         return None
     if name not in scorers and ":" not in name:
         spot.error(f"there is no scorer {name!r}", hint=suggest(name, scorers), key="scorer")
         return None
     if params is not None and not isinstance(params, dict):
-        spot.error(f"a mapping of parameters is wanted here, not {describe(params)}", key="with")
+        spot.error(f"expected a mapping of parameters, not {describe(params)}", key="with")
         return None
     if strange and params is None:
         return None
@@ -351,3 +415,53 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
 def _full_marks(scorer: Scorer) -> float | None:
     """Return the most points of a criterion, where what finishes it does not change them."""
     return scorer.full_marks if scorer.fixed_marks and not scorer.finishes else None
+
+
+# Where a scorer names a function: among its own parameters, or in a mapping under this one.
+_FUNCTIONS: Mapping[str, str | None] = {
+    "python_check": None,
+    "keywords": "post_handler",
+    "blanks": "post_handler",
+}
+
+
+def with_modules(spec: Spec, written: Spot) -> Spec | None:
+    """Fill in the text of the module that a criterion names, or note why it cannot be."""
+    if spec.name not in _FUNCTIONS:
+        return spec
+    key = _FUNCTIONS[spec.name]
+    function = spec.params if key is None else spec.params.get(key)
+    if function is None or "source" in function:
+        return spec
+    carried = _carried(function["module"], written if key is None else written.at(key))
+    if carried is None:
+        return None
+    files = {**carried.get("files", {}), **function.get("files", {})}
+    whole = {**function, **carried, **({"files": files} if files else {})}
+    return replace(spec, params=whole if key is None else {**spec.params, key: whole})
+
+
+def _carried(module: str, function: Spot) -> dict[str, Json] | None:
+    """Read a module beside the file that names it, or else beside the suite."""
+    place = function.at("module")
+    folders = dict.fromkeys((function.document.path.parent, function.modules.home))
+    for folder in folders:
+        modules = replace(function.modules, home=folder)
+        if (path := modules.find(module)) is not None:
+            return _read(modules, module, path, place)
+    tried = [folder / file_of(module) for folder in folders]
+    if any(os.path.isfile(path) for path in tried):
+        hint = "keep the files of a suite in its folder"
+        place.error(f"the module {module!r} leads out of the suite's folder", hint=hint)
+    else:
+        hint = f"looked for {' and '.join(map(str, tried))}"
+        place.error(f"there is no module {module!r}", hint=hint)
+    return None
+
+
+def _read(modules: SuiteModules, module: str, path: Path, place: Spot) -> dict[str, Json] | None:
+    try:
+        return modules.params(module, path, place.warn)
+    except SuiteError as error:
+        place.findings.add(*error.problems)
+        return None

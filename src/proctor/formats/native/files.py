@@ -19,7 +19,7 @@ MOST = 1000
 
 
 class FileKeys(Strict):
-    """Hold a file of a case: where it lies, and its name in the working folder."""
+    """A file of a case: its path, and its name in the working folder."""
 
     file: str = Field(min_length=1, description="Where it lies.")
     name: str | None = Field(

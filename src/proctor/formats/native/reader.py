@@ -1,9 +1,12 @@
-"""The native suite format: YAML, JSONL, CSV and Parquet; one file or a folder."""
+"""Reading native suites: recognized at a first look, then read with every problem."""
 
+import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, Field
 
@@ -13,7 +16,7 @@ from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.fold import MODES, parse_fold
 from proctor.core.suite import Spec, Suite
-from proctor.errors import SuiteError, UsageError
+from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.native.answers import read_answers
 from proctor.formats.native.case import (
     ASKING,
@@ -23,19 +26,135 @@ from proctor.formats.native.case import (
     normal,
     read_case,
 )
-from proctor.formats.native.criteria import read_plugin
-from proctor.formats.native.detection import looks_native
+from proctor.formats.native.criteria import Cases, Plugins, Text, read_plugin
 from proctor.formats.native.rows import case_rows
-from proctor.formats.native.shorthand import Cases, Plugins, Text
 from proctor.formats.native.spot import Spot, neighbours
 from proctor.formats.suite_modules import SuiteModules
 from proctor.io.findings import Findings
-from proctor.io.row_files import TABLE_ENDINGS
+from proctor.io.row_files import TABLE_ENDINGS, parquet_columns
 from proctor.io.temporary_database import FirstEntries
-from proctor.io.text_files import Document, Loc, inside
+from proctor.io.text_files import Document, Loc, csv_delimiter, inside, parse_json, unusable_name
 from proctor.io.validation import describe
 from proctor.io.yaml_files import read_yaml
 from proctor.suggestions import suggest
+
+FIRST_LOOK = 64 * 1024
+
+_ASKING = frozenset({"ask", "ask_file", "messages"})
+_HEADER = frozenset(
+    {"name", "reduce", "measures", "language", "system", "dialogue", "full_score", "null_score",
+     "tags", "criteria", "description", "origin"}
+)  # fmt: skip
+_FOREIGN = frozenset(
+    {"attempt_reduce_mode", "full_score_per_question", "null_score_per_question", "prompt_path",
+     "grading"}
+)  # fmt: skip
+_TOP_KEY = re.compile(r"^(?:- )?[\"']?([A-Za-z_]\w*)[\"']?\s*:(?=\s|$)", re.MULTILINE)
+_ANY_KEY = re.compile(
+    r"(?:^|[{,]|- )\s*[\"']?(ask|ask_file|messages)[\"']?\s*:(?=\s|$)", re.MULTILINE
+)
+
+
+def looks_native(path: Path) -> bool:
+    """Tell from a path and the beginning of its content whether it is a native suite."""
+    if path.is_dir():
+        return _folder(path)
+    if not path.is_file():
+        return False
+    ending = path.suffix.lower()
+    if ending in (".yaml", ".yml"):
+        return _yaml(path)
+    tables = dict.fromkeys(TABLE_ENDINGS, _csv)
+    look = {".jsonl": _jsonl, **tables, ".parquet": _parquet}.get(ending)
+    return look is not None and look(path)
+
+
+def _folder(path: Path) -> bool:
+    for name in ("suite.yaml", "suite.yml"):
+        if (path / name).is_file():
+            return looks_native(path / name)
+    endings = (".yaml", ".yml", ".jsonl", ".csv", ".parquet")
+    files = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in endings)
+    return bool(files) and looks_native(files[0])
+
+
+def _start(path: Path, size: int = FIRST_LOOK) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(size).decode("utf-8-sig", "ignore")
+    except OSError:
+        return ""
+
+
+def _yaml(path: Path) -> bool:
+    text = _start(path)
+    keys = set(_TOP_KEY.findall(text))
+    if keys & _FOREIGN:
+        return False
+    if keys & _ASKING or ("cases" in keys and (keys & _HEADER or _ANY_KEY.search(text))):
+        return True
+    if "name" in keys:
+        return True
+    if path.stat().st_size > FIRST_LOOK:
+        return False
+    try:
+        return _values(path, read_yaml(path).data)
+    except SuiteError:
+        return False
+
+
+def _values(path: Path, data: Any) -> bool:
+    """Look at a small file's values: flow style and lists of paths show only here."""
+    if isinstance(data, list):
+        return bool(data) and isinstance(data[0], dict) and bool(_ASKING & set(data[0]))
+    if not isinstance(data, dict) or set(data) & _FOREIGN:
+        return False
+    if set(data) & (_HEADER | _ASKING):
+        return True
+    cases = data.get("cases")
+    first = cases[0] if isinstance(cases, list) and cases else cases
+    if isinstance(first, dict):
+        return bool(_ASKING & set(first))
+    return isinstance(first, str) and _names_native(path, first)
+
+
+def _names_native(path: Path, name: str) -> bool:
+    """Tell whether a suite that is but a list of paths names files that only we read."""
+    if any(char in name for char in "*?[") or not name.lower().endswith((".yaml", ".yml")):
+        return True
+    text = "" if unusable_name(name) else _start(path.parent / name)
+    keys = set(_TOP_KEY.findall(text))
+    return bool(keys & (_ASKING | {"cases"})) and not keys & _FOREIGN
+
+
+def _jsonl(path: Path) -> bool:
+    line = _start(path, 1024 * 1024).lstrip().partition("\n")[0]
+    try:
+        row = parse_json(line)
+    except ValueError:
+        return '"ask"' in line[:FIRST_LOOK]
+    return isinstance(row, dict) and (set(row) == {"suite"} or bool(_ASKING & set(row)))
+
+
+def _csv(path: Path) -> bool:
+    lines = _start(path).splitlines(keepends=True)
+    try:
+        delimiter = csv_delimiter(lines[0] if lines else "")
+        header = next(csv.reader(lines, delimiter=delimiter), [])
+    except csv.Error:
+        return False
+    return bool(_ASKING & set(header)) and "case" not in header
+
+
+def _parquet(path: Path) -> bool:
+    try:
+        names = parquet_columns(path)
+    except MissingResource:
+        return True
+    except SuiteError:
+        return False
+    return bool(_ASKING & set(names)) and "case" not in names
+
 
 YAML_ENDINGS = (".yaml", ".yml")
 ROW_ENDINGS = (".jsonl", *TABLE_ENDINGS, ".parquet")
@@ -78,7 +197,7 @@ class HeaderKeys(DefaultKeys):
 
 @dataclass(frozen=True)
 class Native(Dialect):
-    """Read suites and answers in Proctor's own format."""
+    """Suites and answers in Proctor's own format."""
 
     name = "native"
 
@@ -119,7 +238,7 @@ class Native(Dialect):
 
 
 class _Loader:
-    """Gather the cases of a suite from its files."""
+    """Loader of a suite's cases from its files."""
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root = root
@@ -215,7 +334,7 @@ class _Loader:
         if isinstance(cases.value, list | str):
             self._entries(cases, defaults)
         else:
-            cases.error(f"a list of cases is wanted here, not {describe(cases.value)}")
+            cases.error(f"expected a list of cases, not {describe(cases.value)}")
 
     def _header(self, spot: Spot, outer: Defaults, top: bool, *, rows: bool = False) -> Defaults:
         """Read what a file says about the suite and about all of its cases."""

@@ -105,7 +105,7 @@ def _case_of(findings: Findings, document: Document) -> dict[str, Json]:
         else:
             case[column] = _cell(findings, document, column, cell)
     if "reference" in document.data and "references" in document.data:
-        message = "the columns 'reference' and 'references' say the same thing; one is wanted"
+        message = "the columns 'reference' and 'references' say the same thing; write one of them"
         findings.add(document.problem((), message))
     if tags:
         case["tags"] = {**case.get("tags", {}), **tags}

@@ -14,9 +14,8 @@ from pydantic_core import core_schema
 from proctor import registry
 from proctor.core.suite import VARIANT, Json
 from proctor.formats.native.case import CaseKeys
-from proctor.formats.native.criteria import SPELT_TEXTS, WrittenLabel
+from proctor.formats.native.criteria import FORM, SCALAR, SPELT_TEXTS, WrittenLabel
 from proctor.formats.native.reader import HeaderKeys
-from proctor.formats.native.shorthand import FORM, SCALAR
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

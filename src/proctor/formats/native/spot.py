@@ -37,7 +37,7 @@ MEANT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Point at a value in a file; what is wrong with it is noted in the findings."""
+    """A value in a file; problems with it are noted in the findings."""
 
     findings: Findings
     modules: SuiteModules
@@ -128,7 +128,7 @@ class Spot:
         """Resolve the path that this value names, or note why it cannot be."""
         name = self.value
         if not isinstance(name, str) or not name:
-            self.error(f"a path is wanted here, not {describe(name)}")
+            self.error(f"expected a path, not {describe(name)}")
             return None
         if wrong := unusable_name(name):
             self.error(wrong)

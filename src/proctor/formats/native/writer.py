@@ -16,7 +16,7 @@ from proctor.formats.native.case import VIRTUAL_USER
 from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
 from proctor.formats.native.files import copy_files, file_rows
 from proctor.io.text_files import MAX_FILE, MAX_LINE
-from proctor.io.yaml_text import yaml_text
+from proctor.io.yaml_files import yaml_text
 
 MAX_INLINE = 2_000
 CASES_FILE = "cases.jsonl"
@@ -34,7 +34,7 @@ _NUMBERS: Sequence[tuple[str, float | None]] = (
 
 @dataclass(frozen=True)
 class NativeWriter(SuiteWriter):
-    """Write suites of any origin in Proctor's own format."""
+    """Suites of any origin in Proctor's own format."""
 
     def write(self, suite: Suite, folder: Path) -> Path:
         return write_native(suite, folder)

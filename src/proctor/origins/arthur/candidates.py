@@ -19,7 +19,7 @@ WHAT = "the candidate data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Hold candidate outputs as they were given: a data frame goes before a file before a list."""
+    """Candidate outputs as a person passes them: a data frame goes before a file before a list."""
 
     frame: Any = None
     path: str | PathLike[str] | None = None
@@ -30,20 +30,20 @@ class Outputs:
     id_column: str | None = None
 
 
-def attempts_of(given: Outputs, suite: Suite) -> list[Attempt]:
+def attempts_of(source: Outputs, suite: Suite) -> list[Attempt]:
     """Return one attempt for each case, in the order of the cases."""
-    columns = columns_of(given.frame, given.path, WHAT)
+    columns = columns_of(source.frame, source.path, WHAT)
     if columns is not None:
-        outputs = columns.texts(given.column)
+        outputs = columns.texts(source.column)
         contexts = None
-        if given.context_column is not None:
-            contexts = contexts_of(columns.texts(given.context_column), "context_column")
-        elif given.contexts is not None:
-            contexts = contexts_of(given.contexts, "context_list")
-        ids = _ids(given, columns, suite)
-    elif given.outputs is not None:
-        outputs, ids = texts_of(listed(given.outputs, "candidate_output_list")), None
-        contexts = None if given.contexts is None else contexts_of(given.contexts, "context_list")
+        if source.context_column is not None:
+            contexts = contexts_of(columns.texts(source.context_column), "context_column")
+        elif source.contexts is not None:
+            contexts = contexts_of(source.contexts, "context_list")
+        ids = _ids(source, columns, suite)
+    elif source.outputs is not None:
+        outputs, ids = texts_of(listed(source.outputs, "candidate_output_list")), None
+        contexts = None if source.contexts is None else contexts_of(source.contexts, "context_list")
     else:
         raise MissingParameterError(
             "there are no candidate outputs (fix: pass candidate_data_path='outputs.csv',"
@@ -58,26 +58,26 @@ def attempts_of(given: Outputs, suite: Suite) -> list[Attempt]:
 
 
 def _check(outputs: Texts, contexts: Sequence[Any] | None, suite: Suite) -> None:
-    wanted = len(suite.cases)
-    if len(outputs) != wanted:
-        words = f"candidate data has {len(outputs)} tests but expected {wanted} tests"
+    expected = len(suite.cases)
+    if len(outputs) != expected:
+        words = f"candidate data has {len(outputs)} tests but expected {expected} tests"
         raise UserValueError(words)
-    if contexts is not None and len(contexts) != wanted:
-        raise UserValueError(f"there are {len(contexts)} contexts for {wanted} tests")
+    if contexts is not None and len(contexts) != expected:
+        raise UserValueError(f"there are {len(contexts)} contexts for {expected} tests")
 
 
-def _ids(given: Outputs, columns: Columns, suite: Suite) -> Texts | None:
+def _ids(source: Outputs, columns: Columns, suite: Suite) -> Texts | None:
     """Return the ids of the rows, where the suite has ids of its own as well."""
-    if given.id_column is not None:
-        return columns.texts(given.id_column)
+    if source.id_column is not None:
+        return columns.texts(source.id_column)
     own = any(case.id != place_id(place) for place, case in enumerate(suite.cases))
     return columns.texts(ID) if own and ID in columns else None
 
 
 def _order(ids: Texts, suite: Suite) -> list[int]:
     """Return where the output of each case stands."""
-    known = {case.id for case in suite.cases}
-    if strange := [name for name in ids if name not in known]:
+    case_ids = {case.id for case in suite.cases}
+    if strange := [name for name in ids if name not in case_ids]:
         raise UserValueError(f"the suite has no case with the id {strange[0]!r}")
     twice = [name for name, times in Counter(ids).items() if times > 1]
     if twice:

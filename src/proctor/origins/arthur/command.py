@@ -63,7 +63,7 @@ def bench(  # noqa: PLR0913, PLR0917 - each is an option
         return
     folder = _folder(directory)
     with Store.open(store) as opened:
-        rows = [] if folder is None else _taken(opened, folder, asked=directory is not None)
+        rows = [] if folder is None else _taken(opened, folder, required=directory is not None)
         place = opened.place
     if as_json:
         print_json({"store": place, "suites": rows})
@@ -82,10 +82,10 @@ def _folder(directory: Path | None) -> Path | None:
     raise click.UsageError(f"there is no folder {folder} (fix: name it with --directory)")
 
 
-def _taken(store: "Store", folder: Path, *, asked: bool) -> list[dict[str, Any]]:
+def _taken(store: "Store", folder: Path, *, required: bool) -> list[dict[str, Any]]:
     from proctor.engine.transfer.export_import import read_folder
 
-    if not asked and not any(folder.iterdir()):
+    if not required and not any(folder.iterdir()):
         return []
     return [
         {

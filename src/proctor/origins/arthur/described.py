@@ -16,7 +16,7 @@ _NAMES = {
 
 
 class Described(NamedTuple):
-    """Hold what a suite is scored by."""
+    """The method that a suite is scored by."""
 
     name: str
     custom: bool
@@ -44,16 +44,16 @@ def described(case: Case, compat: str) -> Described:
     if not case.criteria:
         return Described("", True, {}, ())
     criterion = case.criteria[0]
-    spec, known = criterion.scorer, METHODS.get(criterion.id)
-    if spec.name == CUSTOM or known is None:
-        told = spec.params
-        config = told.get("config") if spec.name == CUSTOM else dict(told)
-        categories = [_category(one) for one in told.get("categories") or ()]
-        return Described(str(told.get("name") or criterion.id), True, config or {}, categories)
+    spec, method = criterion.scorer, METHODS.get(criterion.id)
+    if spec.name == CUSTOM or method is None:
+        params = spec.params
+        config = params.get("config") if spec.name == CUSTOM else dict(params)
+        categories = [_category(one) for one in params.get("categories") or ()]
+        return Described(str(params.get("name") or criterion.id), True, config or {}, categories)
     config = {theirs: spec.params[ours] for ours, theirs in _NAMES.items() if ours in spec.params}
     if criterion.id == "exact_match":
         config["case_sensitive"] = _flag(spec, compat)
-    return Described(criterion.id, False, config, list(known.categories.values()))
+    return Described(criterion.id, False, config, list(method.categories.values()))
 
 
 def _flag(spec: Spec, compat: str) -> bool:
@@ -62,7 +62,7 @@ def _flag(spec: Spec, compat: str) -> bool:
     return sensitive is not (compat == ORIGINAL)
 
 
-def _category(told: Json) -> Category:
-    if isinstance(told, Mapping):
-        return Category(str(told.get("name")), told.get("description"))
-    return Category(str(told))
+def _category(value: Json) -> Category:
+    if isinstance(value, Mapping):
+        return Category(str(value.get("name")), value.get("description"))
+    return Category(str(value))

@@ -31,7 +31,7 @@ OPTION = "scoring_method"
 
 @dataclass(frozen=True)
 class Bench(Dialect):
-    """Read Arthur Bench's CSV files, and the suites and runs that it keeps as JSON."""
+    """Arthur Bench's CSV files, and the suites and runs that it keeps as JSON."""
 
     name: ClassVar[str] = "bench"
 
@@ -57,11 +57,11 @@ class Bench(Dialect):
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
         """Read a suite; the option ``scoring_method`` says what a CSV file is judged by."""
-        given = dict(options or {})
-        method = given.pop(OPTION, "")
-        if given:
-            known = ", ".join(sorted(given))
-            raise UsageError(f"the dialect {self.name!r} has no option {known}")
+        remaining = dict(options or {})
+        method = remaining.pop(OPTION, "")
+        if remaining:
+            unknown = ", ".join(sorted(remaining))
+            raise UsageError(f"the dialect {self.name!r} has no option {unknown}")
         if path.is_dir() or path.suffix.lower() == ".json":
             if method:
                 raise UsageError(f"{path} says itself what it is scored by")
@@ -128,7 +128,7 @@ def _attempts(path: Path, table: Table, suite: Suite) -> Iterator[Attempt]:
 
 def attempt_of(case_id: str, output: str | None, context: str | Sequence[str] = "") -> Attempt:
     """Make an attempt of an output, with the context that the candidate had."""
-    made = Attempt.of(case_id, output)
+    attempt = Attempt.of(case_id, output)
     texts = [context] if isinstance(context, str) else list(context)
     texts = [text for text in texts if text]
-    return replace(made, notes={CONTEXT: texts}) if texts else made
+    return replace(attempt, notes={CONTEXT: texts}) if texts else attempt

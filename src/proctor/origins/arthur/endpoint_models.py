@@ -12,7 +12,7 @@ Moment = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"}
 
 
 class EndpointError(ResponseModel):
-    """What is wrong."""
+    """The reason why a request failed."""
 
     status_code: int
     detail: str
@@ -37,7 +37,7 @@ class BenchMethod(ResponseModel):
 
 
 class Paged(ResponseModel):
-    """Which page this is."""
+    """The place of a page among all pages."""
 
     page: int
     page_size: int
@@ -98,7 +98,7 @@ class BenchRuns(Paged):
 
 
 class BenchBin(ResponseModel):
-    """How many scores lie between two numbers."""
+    """The number of scores between two bounds."""
 
     count: int
     low: float
@@ -106,7 +106,7 @@ class BenchBin(ResponseModel):
 
 
 class BenchCategoryCount(ResponseModel):
-    """How many scores a category has."""
+    """The number of scores in a category."""
 
     count: int
     category: BenchCategory

@@ -32,15 +32,15 @@ FEW_VALUES = 50
 """With more different values than this, those of a run are not categories by their value."""
 
 
-def suite_object(store: Store, found: RunSuite) -> BenchSuite:
+def suite_object(store: Store, suite: RunSuite) -> BenchSuite:
     """Describe a suite without its cases."""
-    row = found.row
+    row = suite.row
     header = store.suites.header(row.key)
     return BenchSuite(
         id=str(suite_uuid(row.key, row.version)),
         name=row.name,
         scoring_method=BenchMethod(**described_suite(store, row.key).object()),
-        last_run_time=moment(found.last_run),
+        last_run_time=moment(suite.last_run),
         description=header.description or None,
         created_at=moment(row.created),
         updated_at=moment(row.created),
@@ -77,9 +77,9 @@ def run_object(store: Store, run: Run) -> BenchRun:
     )
 
 
-def result_object(suite_key: str, found: LinkedCase) -> BenchOutput:
+def result_object(suite_key: str, linked: LinkedCase) -> BenchOutput:
     """Describe an output with its score."""
-    case, (attempt, scores) = found.case, found.attempts[0]
+    case, (attempt, scores) = linked.case, linked.attempts[0]
     answered = attempt.status is AttemptStatus.ANSWERED
     points, category = scored(case, attempt, scores)
     result = None
@@ -105,8 +105,8 @@ def scored(
         return None, None
     name = case.criteria[0].id
     score = scores.get(name)
-    known = score is not None and score.status is ScoreStatus.SCORED
-    return score.points if known and score else None, category_of(name, score)
+    is_scored = score is not None and score.status is ScoreStatus.SCORED
+    return score.points if is_scored and score else None, category_of(name, score)
 
 
 def summary_object(store: Store, run: Run, method: Described) -> BenchSummary:
@@ -143,14 +143,14 @@ def _bins(store: Store, run: Run) -> list[BenchBin]:
 def _categories(store: Store, run: Run, method: Described) -> list[BenchCategoryCount]:
     """Count each category that there may be; others after them."""
     counts = _counted(store, run, method)
-    known = {one.name: one for one in method.categories}
-    known |= {one.name: one for one in counts if one.name not in known}
+    listed = {one.name: one for one in method.categories}
+    listed |= {one.name: one for one in counts if one.name not in listed}
     by_name: Counter[str] = Counter()
     for one, count in counts.items():
         by_name[one.name] += count
     return [
         BenchCategoryCount(count=by_name[name], category=_category_object(one))
-        for name, one in known.items()
+        for name, one in listed.items()
     ]
 
 
@@ -159,8 +159,8 @@ def _counted(store: Store, run: Run, method: Described) -> Counter[Category]:
     counts: Counter[Category] = Counter()
     values = None if method.custom else NumberedPages(store).value_counts(run.id, FEW_VALUES)
     if values is None:
-        for found in store.attempts.iter_cases(run.id):
-            _add(counts, found, 1)
+        for linked in store.attempts.iter_cases(run.id):
+            _add(counts, linked, 1)
         return counts
     named = _named(store, run, [one.position for one in values])
     for one in values:
@@ -170,12 +170,12 @@ def _counted(store: Store, run: Run, method: Described) -> Counter[Category]:
 
 
 def _named(store: Store, run: Run, positions: Sequence[int]) -> dict[int, LinkedCase]:
-    return {found.position: found for found in store.attempts.cases_at(run.id, positions)}
+    return {linked.position: linked for linked in store.attempts.cases_at(run.id, positions)}
 
 
-def _add(counts: Counter[Category], found: LinkedCase, cases: int) -> None:
-    attempt, scores = found.attempts[0]
-    category = scored(found.case, attempt, scores)[1]
+def _add(counts: Counter[Category], linked: LinkedCase, cases: int) -> None:
+    attempt, scores = linked.attempts[0]
+    category = scored(linked.case, attempt, scores)[1]
     if category is not None:
         counts[category] += cases
 
@@ -184,5 +184,5 @@ def _category_object(category: Category) -> BenchCategory:
     return BenchCategory(**category._asdict())
 
 
-def _text(told: Json) -> str | None:
-    return told if isinstance(told, str) else None
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None

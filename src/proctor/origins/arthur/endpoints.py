@@ -25,8 +25,8 @@ from proctor.origins.arthur.endpoint_objects import (
     suite_object,
     summary_object,
 )
-from proctor.origins.arthur.ids import BENCH_ID, found_id, suite_uuid
-from proctor.origins.arthur.paging import NumberedPages, PageRequest, RunSuite, SuitesWanted
+from proctor.origins.arthur.ids import BENCH_ID, run_id_of, suite_uuid
+from proctor.origins.arthur.paging import NumberedPages, PageRequest, RunSuite, SuiteQuery
 from proctor.store.store import Store
 from proctor.web.api.endpoint import (
     Endpoint,
@@ -56,13 +56,13 @@ _BIG = 1 << 31
 def suites(request: Request) -> BenchSuites:
     """Answer with a page of suites."""
     page = _page(request, SUITE_SORTS)
-    asked = request.query_params
-    wanted = SuitesWanted(
-        dialect=DIALECT, name=asked.get("name"), criteria=asked.getlist("scoring_method")
+    params = request.query_params
+    query = SuiteQuery(
+        dialect=DIALECT, name=params.get("name"), criteria=params.getlist("scoring_method")
     )
     with opened(request) as store:
-        found, count = NumberedPages(store).suites(wanted, page)
-        rows = [suite_object(store, one) for one in found]
+        suite_rows, count = NumberedPages(store).suites(query, page)
+        rows = [suite_object(store, one) for one in suite_rows]
     return BenchSuites(test_suites=rows, **_paging(page, count))
 
 
@@ -70,14 +70,14 @@ def suite(request: Request) -> BenchSuiteCases:
     """Answer with a suite and a page of its cases."""
     page = _page(request)
     with opened(request) as store:
-        found = _suite(store, request)
-        key, count = found.row.key, found.row.cases
+        stored = _suite(store, request)
+        key, count = stored.row.key, stored.row.cases
         cases = [
             case_object(key, case)
             for _, _, case in store.suites.iter_cases(key, after=page.offset - 1, limit=page.limit)
         ]
         return BenchSuiteCases(
-            **suite_object(store, found).to_json(),
+            **suite_object(store, stored).to_json(),
             num_runs=NumberedPages(store).count_runs(key),
             test_cases=cases,
             **_paging(page, count),
@@ -101,17 +101,17 @@ def summary(request: Request) -> BenchSummaries:
 
     Arthur Bench gives them all whatever the page; here a page that is asked for is given.
     """
-    asked = request.query_params
-    whole = not any(asked.get(name) for name in ("page", "page_size"))
+    params = request.query_params
+    whole = not any(params.get(name) for name in ("page", "page_size"))
     page = _page(request, RUN_SORTS[:1], size=MOST_SUMMARIES if whole else SIZE)
     if page.limit > MOST_SUMMARIES:
         raise HTTPException(422, f"page_size must be between 1 and {MOST_SUMMARIES}")
-    wanted = list(dict.fromkeys(_uuid(text, "run_ids") for text in asked.getlist("run_ids")))
+    run_uuids = list(dict.fromkeys(_uuid(text, "run_ids") for text in params.getlist("run_ids")))
     with opened(request) as store:
-        found = _suite(store, request)
-        key = found.row.key
-        if wanted:
-            named = [_run(store, key, one) for one in wanted[:MOST_SUMMARIES]]
+        stored = _suite(store, request)
+        key = stored.row.key
+        if run_uuids:
+            named = [_run(store, key, one) for one in run_uuids[:MOST_SUMMARIES]]
             count = len(named)
             chosen = named if whole else named[page.offset : page.offset + page.limit]
         else:
@@ -121,7 +121,7 @@ def summary(request: Request) -> BenchSummaries:
         rows = [summary_object(store, run, method) for run in chosen]
     return BenchSummaries(
         summary=rows,
-        num_test_cases=found.row.cases,
+        num_test_cases=stored.row.cases,
         categorical=method.categorical,
         **_paging(page, count),
     )
@@ -130,7 +130,7 @@ def summary(request: Request) -> BenchSummaries:
 def run(request: Request) -> BenchRunOutputs:
     """Answer with a run and a page of its outputs."""
     page = _page(request, RESULT_SORTS)
-    wanted = _uuid(request.path_params["run"], "test_run_id")
+    run_uuid = _uuid(request.path_params["run"], "test_run_id")
     sign = "-" if page.descending else ""
     by = PageRequest(
         sort=f"{sign}value" if page.column else "position", offset=page.offset, limit=page.limit
@@ -138,10 +138,10 @@ def run(request: Request) -> BenchRunOutputs:
     with opened(request) as store:
         row = _suite(store, request).row
         key = row.key
-        found = _run(store, key, wanted)
-        rows = [result_object(key, one) for one in NumberedPages(store).results(found.id, by)]
-        count = store.results.count(found.id)
-        about = run_object(store, found)
+        stored = _run(store, key, run_uuid)
+        rows = [result_object(key, one) for one in NumberedPages(store).results(stored.id, by)]
+        count = store.results.count(stored.id)
+        about = run_object(store, stored)
     return BenchRunOutputs(
         id=about.id,
         name=about.name,
@@ -164,8 +164,10 @@ def _page(request: Request, sorts: tuple[str, ...] = ("",), size: int = SIZE) ->
     limit = _whole(request, "page_size", size, MOST)
     sort = request.query_params.get("sort") or sorts[0]
     if sort.removeprefix("-") not in filter(None, sorts) and sort != "":
-        known = ", ".join(f"{name}, -{name}" for name in sorts if name)
-        raise HTTPException(422, f"sort must be one of: {known}" if known else "there is no sort")
+        sort_names = ", ".join(f"{name}, -{name}" for name in sorts if name)
+        raise HTTPException(
+            422, f"sort must be one of: {sort_names}" if sort_names else "there is no sort"
+        )
     return PageRequest(sort=sort, offset=(number - 1) * limit, limit=limit)
 
 
@@ -197,25 +199,25 @@ def _uuid(text: str, name: str) -> UUID:
 
 def _suite(store: Store, request: Request) -> RunSuite:
     """Return the suite of the path, by its id or that which it was imported with, or answer 404."""
-    wanted = _uuid(request.path_params["suite"], "test_suite_id")
+    requested = _uuid(request.path_params["suite"], "test_suite_id")
     newest = PageRequest(sort="-created_at", offset=0, limit=1)
     ways = (
-        SuitesWanted(dialect=DIALECT, keys=(wanted.hex,)),
-        SuitesWanted(dialect=DIALECT, version=str(wanted)),
+        SuiteQuery(dialect=DIALECT, keys=(requested.hex,)),
+        SuiteQuery(dialect=DIALECT, version=str(requested)),
     )
     for way in ways:
-        if found := NumberedPages(store).suites(way, newest)[0]:
-            return found[0]
-    raise HTTPException(404, f"there is no test suite {wanted}")
+        if matches := NumberedPages(store).suites(way, newest)[0]:
+            return matches[0]
+    raise HTTPException(404, f"there is no test suite {requested}")
 
 
-def _run(store: Store, suite_key: str, wanted: UUID) -> Run:
+def _run(store: Store, suite_key: str, run_uuid: UUID) -> Run:
     """Return the run of a suite that has a UUID, or answer 404."""
     settings = NumberedPages(store).run_settings(suite_key)
-    known = ((run_id, kept.get(BENCH_ID)) for run_id, kept in settings)
-    run_id = found_id(wanted, known)
+    imported_ids = ((run_id, stored.get(BENCH_ID)) for run_id, stored in settings)
+    run_id = run_id_of(run_uuid, imported_ids)
     if run_id is None:
-        raise HTTPException(404, f"the test suite has no run {wanted}")
+        raise HTTPException(404, f"the test suite has no run {run_uuid}")
     return store.runs.get(run_id)
 
 

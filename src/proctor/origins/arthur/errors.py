@@ -14,32 +14,32 @@ from proctor.errors import ProctorError
 
 
 class BenchError(ProctorError):
-    """Be the base of all errors of the notebook API."""
+    """Base of all errors of the notebook API."""
 
 
 class UserError(BenchError):
-    """Say that something that was given is wrong."""
+    """A wrong argument."""
 
 
 class UserValueError(UserError, ValueError):
-    """Say that a value is wrong."""
+    """An argument with a wrong value."""
 
 
 class MissingFileError(UserValueError, FileNotFoundError):
-    """Say that there is no such file."""
+    """A file that does not exist."""
 
 
 class UserTypeError(UserError, TypeError):
-    """Say that something is of the wrong type."""
+    """An argument of the wrong type."""
 
 
 class MissingParameterError(UserError):
-    """Say that something is needed which was not given."""
+    """A required argument that was not passed."""
 
 
 class NotFoundError(UserError):
-    """Say that there is no such suite or run."""
+    """A suite or run that does not exist."""
 
 
 class InternalError(BenchError):
-    """Say that a run could not be made."""
+    """A run that could not be made."""

@@ -28,10 +28,10 @@ def folder_for(directory: str | os.PathLike[str] | None, place: str | None) -> "
 
     Nowhere for an empty path, and where somebody named a store of their own instead.
     """
-    told = directory if directory is not None else os.environ.get(VARIABLE)
-    if told is None and place is None:
-        told = USUAL
-    return BenchFiles(Path(told)) if told is not None and os.fspath(told) else None
+    chosen = directory if directory is not None else os.environ.get(VARIABLE)
+    if chosen is None and place is None:
+        chosen = USUAL
+    return BenchFiles(Path(chosen)) if chosen is not None and os.fspath(chosen) else None
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ class BenchFiles:
             times = {"created_at": now, "updated_at": now}
             self._write(file, {**run, **times, **_PAGING, "proctor": {"run": run_id}})
             self._note(home / RUNS_INDEX, ident, name)
-            told = _read(home / SUITE)
-            told["last_run_time"] = _now()
-            told["num_runs"] = int(told.get("num_runs") or 0) + new
-            self._write(home / SUITE, told)
+            saved_suite = _read(home / SUITE)
+            saved_suite["last_run_time"] = _now()
+            saved_suite["num_runs"] = int(saved_suite.get("num_runs") or 0) + new
+            self._write(home / SUITE, saved_suite)
 
     def _is_another(self, file: Path, ident: UUID) -> bool:
         """Tell whether a file holds something else of the same name, and warn of it."""
@@ -87,9 +87,9 @@ class BenchFiles:
         return True
 
     def _note(self, index: Path, ident: UUID, name: str) -> None:
-        known = _read(index) if index.is_file() else {}
-        if known.get(str(ident)) != name:
-            self._write(index, {**known, str(ident): name})
+        names = _read(index) if index.is_file() else {}
+        if names.get(str(ident)) != name:
+            self._write(index, {**names, str(ident): name})
 
     def _write(self, path: Path, content: Json) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -143,10 +143,10 @@ def _suite_object(suite: Suite, key: str) -> dict[str, Json]:
 def _read(path: Path) -> dict[str, Json]:
     """Return the mapping in a file; nothing where there is none that can be read."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _now() -> str:

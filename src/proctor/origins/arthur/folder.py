@@ -46,7 +46,7 @@ Points = Annotated[float, AfterValidator(_reasonable)]
 
 
 class _Loose(BaseModel):
-    """Be the base of files that another program wrote: what is not needed is left alone."""
+    """Base of files that another program wrote: keys that are not needed are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -113,7 +113,7 @@ class _Run(_Loose):
 
 @dataclass(frozen=True)
 class BenchFolder(Archive):
-    """Read a folder of Arthur Bench: all its suites, or one of them, with their runs."""
+    """A folder of Arthur Bench: all its suites, or one of them, with their runs."""
 
     def recognises(self, path: Path) -> bool:
         return (path / INDEX).is_file() or is_suite(path) or any(_suites(path))
@@ -125,10 +125,16 @@ class BenchFolder(Archive):
         for folder in folders:
             written = _written(folder / SUITE)
             suite = _suite(folder / SUITE, written, written.proctor.compat)
-            runs = [read_run(found.parent, suite) for found in sorted(folder.glob(f"*/{RUN}"))]
+            runs = [
+                read_run(run_file.parent, suite) for run_file in sorted(folder.glob(f"*/{RUN}"))
+            ]
             runs.sort(key=lambda run: (run.started, run.name))
-            made = written.created_at
-            created = made.timestamp() if made is not None else (folder / SUITE).stat().st_mtime
+            created_at = written.created_at
+            created = (
+                created_at.timestamp()
+                if created_at is not None
+                else (folder / SUITE).stat().st_mtime
+            )
             yield KeptSuite(suite=suite, runs=tuple(runs), created=created)
 
 
@@ -151,24 +157,24 @@ def _written(file: Path) -> _Suite:
     return validate(_Suite, read_json(file))
 
 
-def _suite(file: Path, found: _Suite, compat: str) -> Suite:
-    if problem := name_problem(found.name):
+def _suite(file: Path, saved: _Suite, compat: str) -> Suite:
+    if problem := name_problem(saved.name):
         raise wrong(file, problem)
-    if not found.test_cases:
+    if not saved.test_cases:
         raise wrong(file, "a suite needs at least one case")
-    cases = _cases(found.test_cases)
-    method = found.scoring_method
+    cases = _cases(saved.test_cases)
+    method = saved.scoring_method
     method = _Method(name=method) if isinstance(method, str) else method
     specs = _specs(method, compat, len(cases.inputs))
     header = Suite(
-        name=found.name,
+        name=saved.name,
         cases=(),
-        version=found.id,
-        description=found.description or "",
+        version=saved.id,
+        description=saved.description or "",
         compat=compat,
     )
-    known = METHODS.get(method.name) if method.type != CUSTOM else None
-    return suite_of(header, cases, method.name, specs, known.full if known else 1.0)
+    described = METHODS.get(method.name) if method.type != CUSTOM else None
+    return suite_of(header, cases, method.name, specs, described.full if described else 1.0)
 
 
 def read_run(path: Path, suite: Suite) -> KeptRun:
@@ -176,24 +182,24 @@ def read_run(path: Path, suite: Suite) -> KeptRun:
     file = path if path.name == RUN else path / RUN
     if not file.is_file():
         raise DialectError(f"{path}: there is no {RUN}")
-    found = validate(_Run, read_json(file))
-    if problem := name_problem(found.name):
+    saved = validate(_Run, read_json(file))
+    if problem := name_problem(saved.name):
         raise wrong(file, problem)
-    places = _places(file, found.test_cases, suite)
+    places = _places(file, saved.test_cases, suite)
     rows = tuple(
-        _row(place, output, suite) for place, output in zip(places, found.test_cases, strict=True)
+        _row(place, output, suite) for place, output in zip(places, saved.test_cases, strict=True)
     )
     names = ("model_name", "model_version", "foundation_model", "prompt_template")
-    told = {name: value for name in names if (value := getattr(found, name))}
+    metadata = {name: value for name in names if (value := getattr(saved, name))}
     return KeptRun(
-        name=found.name,
+        name=saved.name,
         candidate=Spec(
-            name="recorded", params={"name": told.get("model_name", found.name), **told}
+            name="recorded", params={"name": metadata.get("model_name", saved.name), **metadata}
         ),
         rows=rows,
-        settings={"bench_id": found.id} if found.id else {},
-        started=found.created_at.timestamp() if found.created_at else _changed(file),
-        copy_of=found.proctor.run,
+        settings={"bench_id": saved.id} if saved.id else {},
+        started=saved.created_at.timestamp() if saved.created_at else _changed(file),
+        copy_of=saved.proctor.run,
     )
 
 
@@ -203,16 +209,20 @@ def _changed(file: Path) -> float:
 
 
 def _suites(path: Path) -> Iterator[Path]:
-    return (found.parent for found in sorted(path.glob(f"*/{SUITE}")) if is_suite(found))
+    return (
+        suite_file.parent for suite_file in sorted(path.glob(f"*/{SUITE}")) if is_suite(suite_file)
+    )
 
 
-def _cases(found: Sequence[_FolderCase]) -> BenchCases:
-    ids = [case.id for case in found if case.id is not None]
-    references = [case.reference_output for case in found if case.reference_output is not None]
+def _cases(saved_cases: Sequence[_FolderCase]) -> BenchCases:
+    ids = [case.id for case in saved_cases if case.id is not None]
+    references = [
+        case.reference_output for case in saved_cases if case.reference_output is not None
+    ]
     return BenchCases(
-        inputs=[case.input for case in found],
-        references=references if len(references) == len(found) else None,
-        ids=ids if len(set(ids)) == len(found) else None,
+        inputs=[case.input for case in saved_cases],
+        references=references if len(references) == len(saved_cases) else None,
+        ids=ids if len(set(ids)) == len(saved_cases) else None,
     )
 
 
@@ -220,17 +230,17 @@ def _specs(method: _Method, compat: str, count: int) -> Sequence[Spec]:
     """Return what cases are judged by; somebody's own code is only named."""
     config = method.config or {}
     if method.type != CUSTOM and method.name in METHODS and method.name != UNIT_TESTS:
-        known = {name: config[name] for name in METHODS[method.name].config & config.keys()}
-        return specs_of(method.name, known, compat, count)
+        settings = {name: config[name] for name in METHODS[method.name].config & config.keys()}
+        return specs_of(method.name, settings, compat, count)
     tests = config.get("unit_tests")
     if method.name == UNIT_TESTS and isinstance(tests, list) and len(tests) == count:
         return specs_of(method.name, {"unit_tests": tests}, compat, count)
-    told: Mapping[str, Json] = {
+    saved: Mapping[str, Json] = {
         "name": method.name,
         "config": config,
         "categories": [{"name": one.name} for one in method.categories or ()],
     }
-    return [Spec(name=CUSTOM, params={k: v for k, v in told.items() if v})] * count
+    return [Spec(name=CUSTOM, params={k: v for k, v in saved.items() if v})] * count
 
 
 def _places(file: Path, outputs: Sequence[_Output], suite: Suite) -> Sequence[int]:
@@ -252,8 +262,8 @@ def _row(place: int, output: _Output, suite: Suite) -> Row:
     category = result.category
     detail: Json = None
     if category is not None:
-        told = {"name": category.name, "description": category.description}
-        detail = {"category": {key: value for key, value in told.items() if value}}
+        fields = {"name": category.name, "description": category.description}
+        detail = {"category": {key: value for key, value in fields.items() if value}}
     if points is None or not math.isfinite(points):
         score = Score.failed("the file has no score", out_of=case.full_score, detail=detail)
     else:

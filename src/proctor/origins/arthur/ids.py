@@ -31,10 +31,10 @@ def case_uuid(suite_key: str, case_id: str) -> UUID:
     return _uuid(case_id) or uuid5(suite_uuid(suite_key), _encodable(case_id))
 
 
-def found_id(wanted: UUID, runs: Iterable[tuple[str, object]]) -> str | None:
+def run_id_of(run_uuid: UUID, runs: Iterable[tuple[str, object]]) -> str | None:
     """Return the id of the run that has a UUID, among ids each with what it was imported with."""
     for run_id, imported in runs:
-        if (_uuid(imported) or id_uuid(run_id)) == wanted:
+        if (_uuid(imported) or id_uuid(run_id)) == run_uuid:
             return run_id
     return None
 

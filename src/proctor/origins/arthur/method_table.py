@@ -20,22 +20,22 @@ _TEST_SECONDS = 3.0
 
 
 class Category(NamedTuple):
-    """Name what a score may be, with what that means."""
+    """The name of a category of scores, and its meaning."""
 
     name: str
     description: str | None = None
 
 
 class CategoryName(str):
-    """The name of a category, which also knows what the category means."""
+    """The name of a category, with the category's description."""
 
     description: str | None
 
     def __new__(cls, category: Category) -> "CategoryName":
         """Take the name of a category."""
-        made = super().__new__(cls, category.name)
-        made.description = category.description
-        return made
+        name = super().__new__(cls, category.name)
+        name.description = category.description
+        return name
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class CategoryName(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """Describe one scoring method."""
+    """One scoring method."""
 
     params: Callable[[Mapping[str, Json], bool], Mapping[str, Json]]
     """The scorer's parameters, for a configuration and whether they are the original's."""
@@ -182,8 +182,8 @@ METHODS: Mapping[str, Method] = {
 
 def method_named(name: str) -> Method:
     """Return a method, or say which one was probably meant."""
-    if (found := METHODS.get(name)) is not None:
-        return found
+    if (method := METHODS.get(name)) is not None:
+        return method
     meant = suggest(name, METHODS, listed=METHODS, cutoff=LOOSELY)
     raise UsageError(f"unknown scoring method {name!r} ({meant})")
 
@@ -192,8 +192,8 @@ def specs_of(name: str, config: Mapping[str, Json], compat: str, count: int) -> 
     """Return what each of so many cases is judged by."""
     method = method_named(name)
     if wrong := sorted(config.keys() - method.config):
-        known = ", ".join(sorted(method.config)) or "nothing"
-        raise UsageError(f"{name} cannot be told {wrong[0]!r} (it can be told: {known})")
+        settings = ", ".join(sorted(method.config)) or "nothing"
+        raise UsageError(f"{name} cannot be told {wrong[0]!r} (it can be told: {settings})")
     original = compat == ORIGINAL
     if name != UNIT_TESTS:
         spec = Spec(name=method.scorer, params=method.params(config, original))
@@ -210,13 +210,13 @@ def specs_of(name: str, config: Mapping[str, Json], compat: str, count: int) -> 
 def category_of(name: str, score: Score | None) -> Category | None:
     """Return what a score is called by its method; none where it is just a number."""
     detail = score.detail if score is not None and isinstance(score.detail, Mapping) else {}
-    told, method = detail.get("category"), METHODS.get(name)
-    if isinstance(told, Mapping):
-        return Category(str(told.get("name")), told.get("description"))
-    known = method.categories if method is not None else {}
-    if isinstance(told, str):
-        found = (category for category in known.values() if category.name == told)
-        return next(found, Category(told))
+    stored, method = detail.get("category"), METHODS.get(name)
+    if isinstance(stored, Mapping):
+        return Category(str(stored.get("name")), stored.get("description"))
+    categories = method.categories if method is not None else {}
+    if isinstance(stored, str):
+        matches = (category for category in categories.values() if category.name == stored)
+        return next(matches, Category(stored))
     if score is None or score.status is not ScoreStatus.SCORED:
-        return known.get(None)
-    return known.get(score.points)
+        return categories.get(None)
+    return categories.get(score.points)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.contracts.model import ModelChoice
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
 from proctor.origins.arthur.errors import MissingParameterError, UserValueError
@@ -19,7 +19,7 @@ _OF_A_SCORER = ("run_batch", "arun_batch", "run", "arun", "to_dict", "from_dict"
 
 
 class ScoringMethod:
-    """Hold a method of Arthur Bench's, configured: ``ScoringMethod("bertscore", model_type=…)``."""
+    """A configured method of Arthur Bench: ``ScoringMethod("bertscore", model_type=…)``."""
 
     def __init__(self, name: str, **config: Json) -> None:
         try:
@@ -27,8 +27,10 @@ class ScoringMethod:
         except UsageError as error:
             raise UserValueError(str(error)) from None
         if strange := sorted(config.keys() - method.config):
-            known = ", ".join(sorted(method.config)) or "nothing"
-            raise UserValueError(f"{name} cannot be told {strange[0]!r} (it can be told: {known})")
+            settings = ", ".join(sorted(method.config)) or "nothing"
+            raise UserValueError(
+                f"{name} cannot be told {strange[0]!r} (it can be told: {settings})"
+            )
         self.name = name
         self.config = dict(config)
 
@@ -41,8 +43,8 @@ class ScoringMethod:
         raise AttributeError(f"ScoringMethod has no {name!r}")
 
     def __repr__(self) -> str:
-        told = "".join(f", {name}={value!r}" for name, value in self.config.items())
-        return f"ScoringMethod({self.name!r}{told})"
+        settings = "".join(f", {name}={value!r}" for name, value in self.config.items())
+        return f"ScoringMethod({self.name!r}{settings})"
 
     @property
     def requires_reference(self) -> bool:
@@ -67,13 +69,13 @@ class ScoringMethod:
 Scoring = ScoringMethod | OwnScorer
 
 
-def chosen(given: Any) -> Scoring:
+def chosen(value: Any) -> Scoring:
     """Take a scoring method as people give it."""
-    if isinstance(given, ScoringMethod | OwnScorer):
-        return given
-    if isinstance(given, str):
-        return OwnScorer.imported(given) if ":" in given else ScoringMethod(given)
-    return OwnScorer.of(given)
+    if isinstance(value, ScoringMethod | OwnScorer):
+        return value
+    if isinstance(value, str):
+        return OwnScorer.imported(value) if ":" in value else ScoringMethod(value)
+    return OwnScorer.of(value)
 
 
 def specs_for(scoring: Scoring, compat: str, count: int) -> Sequence[Spec]:
@@ -91,56 +93,58 @@ def stored_in(suite: Suite) -> Scoring:
     return ScoringMethod(criterion.id)
 
 
-def difference(suite: Suite, given: Any) -> str:
+def difference(suite: Suite, value: Any) -> str:
     """Say how a scoring method differs from that of a stored suite; nothing if it does not.
 
     A bare name stands for the method however it was configured.
     """
     criterion = suite.cases[0].criteria[0]
-    wanted = chosen(given)
-    if isinstance(wanted, OwnScorer) != (criterion.scorer.name == CUSTOM):
-        return f"it is scored by {_shown(suite)}, not by {wanted.name}"
-    if isinstance(wanted, OwnScorer):
+    scoring = chosen(value)
+    if isinstance(scoring, OwnScorer) != (criterion.scorer.name == CUSTOM):
+        return f"it is scored by {_shown(suite)}, not by {scoring.name}"
+    if isinstance(scoring, OwnScorer):
         saved = OwnScorer.of_spec(criterion.scorer)
-        if wanted.name != saved.name:
-            return f"it is scored by {saved.name}, not by {wanted.name}"
-        if wanted.path != saved.path:
-            return f"its {saved.name} is {saved.path or 'of a notebook'}, not {wanted.path}"
-        if dict(wanted.config) != dict(saved.config):
-            return f"its {saved.name} has {dict(saved.config)}, not {dict(wanted.config)}"
+        if scoring.name != saved.name:
+            return f"it is scored by {saved.name}, not by {scoring.name}"
+        if scoring.path != saved.path:
+            return f"its {saved.name} is {saved.path or 'of a notebook'}, not {scoring.path}"
+        if dict(scoring.config) != dict(saved.config):
+            return f"its {saved.name} has {dict(saved.config)}, not {dict(scoring.config)}"
         return ""
-    if wanted.name != criterion.id:
-        return f"it is scored by {criterion.id}, not by {wanted.name}"
-    if not wanted.config:
+    if scoring.name != criterion.id:
+        return f"it is scored by {criterion.id}, not by {scoring.name}"
+    if not scoring.config:
         return ""
-    specs = wanted.specs(suite.compat, len(suite.cases))
-    if [_told(case.criteria[0].scorer) for case in suite.cases] != [_told(spec) for spec in specs]:
-        return f"its {criterion.id} is configured otherwise than {wanted.config}"
+    specs = scoring.specs(suite.compat, len(suite.cases))
+    if [_as_saved(case.criteria[0].scorer) for case in suite.cases] != [
+        _as_saved(spec) for spec in specs
+    ]:
+        return f"its {criterion.id} is configured otherwise than {scoring.config}"
     return ""
 
 
-def judge_choice(name: str, given: str | ModelChoice | None) -> tuple[ModelChoice, ...]:
+def judge_choice(name: str, judge: str | ModelChoice | None) -> tuple[ModelChoice, ...]:
     """Return who judges, where the method asks somebody; the environment names the default."""
     method = METHODS.get(name)
     if method is None or not method.asks_judge:
         return ()
-    found = given or os.environ.get(VARIABLE)
-    if not found:
+    choice = judge or os.environ.get(VARIABLE)
+    if not choice:
         raise MissingParameterError(
             f"{name} asks a judge, and none is named (fix: pass judge='openai:NAME',"
             " 'anthropic:NAME' or 'openai:NAME@http://127.0.0.1:8000/v1', or set the environment"
             f" variable {VARIABLE} to one of these)"
         )
-    if isinstance(found, ModelChoice):
-        return (found,)
+    if isinstance(choice, ModelChoice):
+        return (choice,)
     try:
-        parse_model(found)
+        parse_model(choice)
     except UsageError as error:
         raise UserValueError(f"judge: {error}") from None
-    return (ModelChoice(spec=found),)
+    return (ModelChoice(spec=choice),)
 
 
-def _told(spec: Spec) -> Spec:
+def _as_saved(spec: Spec) -> Spec:
     """Return what somebody configured; suites of version 0.1.0 know nothing of ``imports``."""
     params = {name: value for name, value in spec.params.items() if name != "imports"}
     return Spec(name=spec.name, params=params)
@@ -155,5 +159,5 @@ def _shown(suite: Suite) -> str:
 def _tests_in(folder: Path) -> list[str]:
     if not folder.is_dir():
         raise UserValueError(f"{UNIT_TESTS}: there is no folder {folder}")
-    files = sorted(found for found in folder.iterdir() if found.is_file())
-    return [found.read_text(encoding="utf-8") for found in files]
+    files = sorted(file for file in folder.iterdir() if file.is_file())
+    return [file.read_text(encoding="utf-8") for file in files]

@@ -26,7 +26,7 @@ _PLAIN = (str, int, float, bool, type(None), list, dict)
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """Hold what a scorer of one's own gives to one output: a number, a category, or both."""
+    """Result of a custom scorer for one output: a number, a category, or both."""
 
     score: float | None = None
     category: Category | None = None
@@ -41,7 +41,7 @@ class _WrongCount(InternalError):
 
 
 class Scorer(ABC):
-    """Score outputs; only ``name`` and ``run_batch`` must be written."""
+    """Base of custom scorers; only ``name`` and ``run_batch`` must be written."""
 
     @staticmethod
     @abstractmethod
@@ -80,13 +80,13 @@ class Scorer(ABC):
     @classmethod
     def from_dict(cls, config: Mapping[str, Json]) -> "Scorer":
         """Make the scorer again of what was saved."""
-        made: Scorer = made_of(cls, config)
-        return made
+        scorer: Scorer = instance_of(cls, config)
+        return scorer
 
 
 @dataclass(frozen=True)
 class OwnScorer:
-    """Hold a scorer of one's own with what is known of it."""
+    """A custom scorer with its name, configuration and categories."""
 
     name: str
     call: Callable[..., Any] | None
@@ -100,25 +100,25 @@ class OwnScorer:
     acall: Callable[..., Any] | None = None
 
     @classmethod
-    def of(cls, given: Any) -> "OwnScorer":
+    def of(cls, scorer: Any) -> "OwnScorer":
         """Take a function, an object with ``run_batch``, or the class of one."""
-        if isinstance(given, type):
-            given = given()
-        if hasattr(given, "run_batch"):
-            return _of_object(given)
-        if callable(given):
-            name = getattr(given, "__name__", type(given).__name__)
-            needs = _roles_of(given)
+        if isinstance(scorer, type):
+            scorer = scorer()
+        if hasattr(scorer, "run_batch"):
+            return _of_object(scorer)
+        if callable(scorer):
+            name = getattr(scorer, "__name__", type(scorer).__name__)
+            needs = _roles_of(scorer)
             return cls(
                 name=name,
-                call=given,
-                path=_path_of(given),
+                call=scorer,
+                path=_path_of(scorer),
                 requires_reference=needs.get(1, False),
                 is_function=True,
             )
         raise UserTypeError(
             "a scoring method is a name, a function, or an object with run_batch,"
-            f" not {type(given).__name__}"
+            f" not {type(scorer).__name__}"
         )
 
     @classmethod
@@ -142,15 +142,15 @@ class OwnScorer:
         """Import a scorer by ``module:name``."""
         module, _, name = path.partition(":")
         try:
-            found: Any = importlib.import_module(module)
+            target: Any = importlib.import_module(module)
             for part in name.split("."):
-                found = getattr(found, part)
+                target = getattr(target, part)
         except (ImportError, AttributeError) as error:
             raise UserValueError(f"the scorer {path} cannot be imported: {error}") from None
-        if isinstance(found, type):
-            again = getattr(found, "from_dict", None)
-            found = again(config or {}) if again is not None else made_of(found, config or {})
-        return cls.of(found)
+        if isinstance(target, type):
+            again = getattr(target, "from_dict", None)
+            target = again(config or {}) if again is not None else instance_of(target, config or {})
+        return cls.of(target)
 
     @property
     def reloadable(self) -> bool:
@@ -160,13 +160,13 @@ class OwnScorer:
     @property
     def spec(self) -> Spec:
         """Return what is saved of it: where it is imported from, never the thing itself."""
-        told: dict[str, Json] = {
+        saved: dict[str, Json] = {
             "name": self.name,
             "path": self.path,
             "config": dict(self.config),
             "categories": [one._asdict() for one in self.categories],
         }
-        params = {name: value for name, value in told.items() if value}
+        params = {name: value for name, value in saved.items() if value}
         return Spec(
             name=CUSTOM,
             params={
@@ -178,10 +178,10 @@ class OwnScorer:
 
     def scores(self, rows: Sequence["ScoredRow"], batch_size: int) -> list[Score]:
         """Score rows in batches; a batch that breaks is tried row by row."""
-        made: list[Score] = []
+        scores: list[Score] = []
         for start in range(0, len(rows), batch_size):
-            made += self._batch(rows[start : start + batch_size])
-        return made
+            scores += self._batch(rows[start : start + batch_size])
+        return scores
 
     async def ascores(self, rows: Sequence["ScoredRow"], batch_size: int) -> list[Score]:
         """Score rows in batches that wait for something, several at a time."""
@@ -198,8 +198,8 @@ class OwnScorer:
         done: AsyncIterator[tuple[int, list[Score]]] = concurrency.map_unordered(
             starts, one, limit=16
         )
-        found = {start: scores async for start, scores in done}
-        return [score for start in starts for score in found[start]]
+        by_start = {start: scores async for start, scores in done}
+        return [score for start in starts for score in by_start[start]]
 
     def _batch(self, batch: Sequence["ScoredRow"]) -> list[Score]:
         try:
@@ -241,18 +241,22 @@ class OwnScorer:
         return self.call(*(values[role] for role in _order_of(self.call)))
 
     def _checked(self, results: Any, count: int) -> list[Score]:
-        made = list(results)
-        if len(made) != count:
-            raise _WrongCount(f"{self.name} gave {len(made)} scores for {count} outputs")
-        return [self._score(result) for result in made]
+        listed = list(results)
+        if len(listed) != count:
+            raise _WrongCount(f"{self.name} gave {len(listed)} scores for {count} outputs")
+        return [self._score(result) for result in listed]
 
     def _score(self, result: Any) -> Score:
         number, category = getattr(result, "score", result), getattr(result, "category", None)
-        told = None if category is None else _category(category)
-        if self.categories and (told is None or told.name not in {c.name for c in self.categories}):
-            known = ", ".join(one.name for one in self.categories)
-            raise InternalError(f"{self.name} gave the category {told and told.name!r} ({known})")
-        detail = None if told is None else {"category": told._asdict()}
+        chosen = None if category is None else _category(category)
+        if self.categories and (
+            chosen is None or chosen.name not in {c.name for c in self.categories}
+        ):
+            names = ", ".join(one.name for one in self.categories)
+            raise InternalError(
+                f"{self.name} gave the category {chosen and chosen.name!r} ({names})"
+            )
+        detail = None if chosen is None else {"category": chosen._asdict()}
         if number is None:
             return Score(status=ScoreStatus.NOT_APPLICABLE, detail=detail)
         points = float(number)
@@ -263,7 +267,7 @@ class OwnScorer:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """Hold what a scorer may see of one case."""
+    """The part of a case that a scorer may see."""
 
     candidate: str
     reference: str | None
@@ -273,46 +277,48 @@ class ScoredRow:
 
 def arguments_of(thing: Any) -> dict[str, Json]:
     """Return the plain attributes of an object that its class can be called with again."""
-    known = inspect.signature(type(thing)).parameters
-    found = getattr(thing, "__dict__", {})
+    parameters = inspect.signature(type(thing)).parameters
+    attributes = getattr(thing, "__dict__", {})
     return {
-        name: value for name, value in found.items() if name in known and isinstance(value, _PLAIN)
+        name: value
+        for name, value in attributes.items()
+        if name in parameters and isinstance(value, _PLAIN)
     }
 
 
-def made_of(cls: type[Any], config: Mapping[str, Json]) -> Any:
+def instance_of(cls: type[Any], config: Mapping[str, Json]) -> Any:
     """Make an object of those saved values that its class takes."""
-    known = inspect.signature(cls).parameters
-    return cls(**{name: value for name, value in config.items() if name in known})
+    parameters = inspect.signature(cls).parameters
+    return cls(**{name: value for name, value in config.items() if name in parameters})
 
 
-def _of_object(given: Any) -> OwnScorer:
-    cls = type(given)
-    named = getattr(given, "name", None)
+def _of_object(scorer: Any) -> OwnScorer:
+    cls = type(scorer)
+    named = getattr(scorer, "name", None)
     name = named() if callable(named) else named or cls.__name__
-    needs = getattr(given, "requires_reference", None)
-    categories = getattr(given, "categories", None)
-    found = categories() if callable(categories) else categories
-    if getattr(given, "is_categorical", bool)() and not found:
+    needs = getattr(scorer, "requires_reference", None)
+    categories = getattr(scorer, "categories", None)
+    listed = categories() if callable(categories) else categories
+    if getattr(scorer, "is_categorical", bool)() and not listed:
         raise UserValueError(f"{name} is categorical and names no categories")
-    config = given.to_dict() if hasattr(given, "to_dict") else arguments_of(given)
+    config = scorer.to_dict() if hasattr(scorer, "to_dict") else arguments_of(scorer)
     return OwnScorer(
         name=str(name),
-        call=given.run_batch,
+        call=scorer.run_batch,
         path=_path_of(cls),
         config=deepcopy(config),
         requires_reference=bool(needs()) if callable(needs) else True,
-        categories=tuple(_category(one) for one in found or ()),
-        acall=getattr(given, "arun_batch", None),
+        categories=tuple(_category(one) for one in listed or ()),
+        acall=getattr(scorer, "arun_batch", None),
     )
 
 
-def _category(given: Any) -> Category:
-    if isinstance(given, str):
-        return Category(given)
-    if isinstance(given, Mapping):
-        return Category(given["name"], given.get("description"))
-    return Category(given.name, getattr(given, "description", None))
+def _category(value: Any) -> Category:
+    if isinstance(value, str):
+        return Category(value)
+    if isinstance(value, Mapping):
+        return Category(value["name"], value.get("description"))
+    return Category(value.name, getattr(value, "description", None))
 
 
 def _path_of(thing: Any) -> str:
@@ -321,12 +327,12 @@ def _path_of(thing: Any) -> str:
     if not module or module == "__main__" or not name or "<" in name:
         return ""
     try:
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except (ImportError, AttributeError):
         return ""
-    return f"{module}:{name}" if found is thing else ""
+    return f"{module}:{name}" if target is thing else ""
 
 
 def _columns(batch: Sequence[ScoredRow]) -> tuple[Any, ...]:
@@ -343,11 +349,11 @@ def _columns(batch: Sequence[ScoredRow]) -> tuple[Any, ...]:
 def _order_of(function: Callable[..., Any]) -> list[int]:
     """Return what each parameter of a function is given: by its name, else by its place."""
     try:
-        found = list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return [0, 1]
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    named = [one for one in found if one.kind in kinds]
+    named = [one for one in parameters if one.kind in kinds]
     roles = [_ROLES.get(one.name) for one in named]
     if None not in roles and len(set(roles)) == len(roles):
         return [role for role in roles if role is not None]

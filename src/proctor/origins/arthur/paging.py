@@ -19,7 +19,7 @@ AVERAGE = "avg_score"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """Say which rows of an order are wanted."""
+    """A page of rows in one order."""
 
     sort: str
     """A column, after a minus to turn the order around."""
@@ -42,8 +42,8 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuitesWanted:
-    """Say which suites of a dialect are listed."""
+class SuiteQuery:
+    """Conditions on the suites of a dialect."""
 
     dialect: str
     name: str | None = None
@@ -54,14 +54,14 @@ class SuitesWanted:
 
 
 class RunSuite(NamedTuple):
-    """Hold a suite with when it was last run."""
+    """A suite with the time of its last run."""
 
     row: SuiteRow
     last_run: float | None
 
 
 class ValueCount(NamedTuple):
-    """Say how many cases of a run came to one status and value, and where the first of them is."""
+    """The number of a run's cases with one status and value, and the place of the first."""
 
     value: float | None
     cases: int
@@ -75,7 +75,7 @@ class NumberedPages:
         self._store = store
         self._database = store.database
 
-    def suites(self, wanted: SuitesWanted, page: PageRequest) -> tuple[list[RunSuite], int]:
+    def suites(self, suites_query: SuiteQuery, page: PageRequest) -> tuple[list[RunSuite], int]:
         """Return a page of suites by ``name``, ``created_at`` or ``last_run_time``, and the count.
 
         One that was never run stands where it was created.
@@ -86,7 +86,7 @@ class NumberedPages:
             .where(run_table.c.suite_key == table.key, run_table.c.finished.is_not(None))
             .scalar_subquery()
         )
-        where = _suites_where(wanted)
+        where = _suites_where(suites_query)
         orders: dict[str, Any] = {
             "name": table.name,
             "created_at": table.created,
@@ -94,10 +94,10 @@ class NumberedPages:
         }
         query = select(*COLUMNS, last.label("last")).where(*where)
         order = page.ordered(orders[page.column])
-        found = self._database.fetch_all(
+        fetched = self._database.fetch_all(
             query.order_by(order, table.key).offset(page.offset).limit(page.limit)
         )
-        rows = [RunSuite(suite_row(row), row.last) for row in found]
+        rows = [RunSuite(suite_row(row), row.last) for row in fetched]
         return rows, self._database.count(
             select(func.count()).select_from(suite_table).where(*where)
         )
@@ -183,11 +183,11 @@ class NumberedPages:
             .group_by(table.status, table.value)
             .limit(limit + 1)
         )
-        found = [
+        counts = [
             ValueCount(value, int(cases), place)
             for value, cases, place in self._database.fetch_all(query)
         ]
-        return found if len(found) <= limit else None
+        return counts if len(counts) <= limit else None
 
     def _by_average(self, suite_key: str, page: PageRequest) -> list[str]:
         """Return ids by their mean, which only the summaries hold; a few bytes of each are kept."""
@@ -210,18 +210,18 @@ def _finished(suite_key: str) -> tuple[ColumnElement[bool], ...]:
     return run_table.c.suite_key == suite_key, run_table.c.finished.is_not(None)
 
 
-def _suites_where(wanted: SuitesWanted) -> list[ColumnElement[bool]]:
+def _suites_where(query: SuiteQuery) -> list[ColumnElement[bool]]:
     table = suite_table.c
-    made: list[ColumnElement[bool]] = [table.dialect == wanted.dialect]
-    if wanted.name is not None:
-        made.append(table.name == wanted.name)
-    if wanted.version is not None:
-        made.append(table.version == wanted.version)
-    if wanted.keys:
-        made.append(table.key.in_(wanted.keys))
-    if wanted.criteria:
-        made.append(or_(*(_holds(name) for name in wanted.criteria)))
-    return made
+    conditions: list[ColumnElement[bool]] = [table.dialect == query.dialect]
+    if query.name is not None:
+        conditions.append(table.name == query.name)
+    if query.version is not None:
+        conditions.append(table.version == query.version)
+    if query.keys:
+        conditions.append(table.key.in_(query.keys))
+    if query.criteria:
+        conditions.append(or_(*(_holds(name) for name in query.criteria)))
+    return conditions
 
 
 def _holds(criterion: str) -> ColumnElement[bool]:
@@ -233,7 +233,7 @@ def _holds(criterion: str) -> ColumnElement[bool]:
 def _average(document: str) -> float | None:
     try:
         measures = decode_object(document).get("measures", {})
-        found = next((one.get("value") for one in measures.values()), None)
+        value = next((one.get("value") for one in measures.values()), None)
     except BROKEN:
         return None
-    return found if isinstance(found, int | float) else None
+    return value if isinstance(value, int | float) else None

@@ -15,7 +15,7 @@ WHAT = "the reference data"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseData:
-    """Hold reference data as they were given: a data frame goes before a file before lists."""
+    """Reference data as a person passes them: a data frame goes before a file before lists."""
 
     frame: Any = None
     path: str | PathLike[str] | None = None
@@ -28,22 +28,22 @@ class CaseData:
     tag_columns: tuple[str, ...] = ()
 
     @property
-    def given(self) -> bool:
+    def is_present(self) -> bool:
         """Tell whether there are any."""
         return any(part is not None for part in (self.frame, self.path, self.inputs))
 
 
 def cases_of(data: CaseData, *, requires_reference: bool) -> BenchCases:
     """Check the data, and return what cases are made of."""
-    if not data.given:
+    if not data.is_present:
         raise MissingParameterError(
             "there is no suite of this name, and no data to make one of (fix: pass"
             " reference_data_path='data.csv', reference_data=FRAME, or input_text_list=[…])"
         )
     columns = columns_of(data.frame, data.path, WHAT)
-    made = _of_lists(data) if columns is None else _of_columns(data, columns, requires_reference)
-    _check(made, requires_reference=requires_reference)
-    return made
+    cases = _of_lists(data) if columns is None else _of_columns(data, columns, requires_reference)
+    _check(cases, requires_reference=requires_reference)
+    return cases
 
 
 def columns_of(frame: Any, path: str | PathLike[str] | None, what: str) -> Columns | None:
@@ -53,23 +53,23 @@ def columns_of(frame: Any, path: str | PathLike[str] | None, what: str) -> Colum
     return None if path is None else Columns.of_file(path, what)
 
 
-def contexts_of(given: Sequence[Any], what: str) -> list[tuple[str, ...]]:
+def contexts_of(values: Sequence[Any], what: str) -> list[tuple[str, ...]]:
     """Return contexts: one text for each case, or several."""
-    made: list[tuple[str, ...]] = []
-    for one in listed(given, what):
+    contexts: list[tuple[str, ...]] = []
+    for one in listed(values, what):
         texts = texts_of(one if isinstance(one, list | tuple) else [one])
-        made.append(tuple(text for text in texts if text))
-    return made
+        contexts.append(tuple(text for text in texts if text))
+    return contexts
 
 
 def _of_columns(data: CaseData, columns: Columns, requires_reference: bool) -> BenchCases:
     name, reference = data.columns
     ids = data.id_column or (ID if ID in columns else None)
     contexts = None if data.context_column is None else columns.texts(data.context_column)
-    known = requires_reference or reference in columns
+    has_references = requires_reference or reference in columns
     return BenchCases(
         inputs=_present(columns.texts(name), "input"),
-        references=_all_or_none(columns.texts(reference)) if known else None,
+        references=_all_or_none(columns.texts(reference)) if has_references else None,
         contexts=None if contexts is None else contexts_of(contexts, "context_column"),
         ids=None if ids is None else _present(columns.texts(ids), "id"),
         tags={tag: [text or "" for text in columns.texts(tag)] for tag in data.tag_columns},
@@ -92,9 +92,9 @@ def _check(cases: BenchCases, *, requires_reference: bool) -> None:
     count = len(cases.inputs)
     if not count:
         raise UserValueError("a suite needs at least 1 test case")
-    for what, found in (("references", cases.references), ("contexts", cases.contexts)):
-        if found is not None and len(found) != count:
-            raise UserValueError(f"{count} inputs and {len(found)} {what}: as many are wanted")
+    for what, texts in (("references", cases.references), ("contexts", cases.contexts)):
+        if texts is not None and len(texts) != count:
+            raise UserValueError(f"{count} inputs and {len(texts)} {what}: expected as many")
     if requires_reference and cases.references is None:
         raise UserValueError(
             "this scoring method compares with reference outputs, and there are none"
@@ -114,8 +114,8 @@ def _present(texts: Texts, what: str) -> list[str]:
 
 
 def _all_or_none(texts: Texts) -> list[str] | None:
-    found = [text for text in texts if text is not None]
-    if found and len(found) < len(texts):
+    present = [text for text in texts if text is not None]
+    if present and len(present) < len(texts):
         row = texts.index(None) + 1
         raise UserValueError(f"row {row} has no reference output; all rows have one, or none has")
-    return found or None
+    return present or None

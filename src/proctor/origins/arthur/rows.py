@@ -18,7 +18,7 @@ Table = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchCases:
-    """Hold what the cases of a suite are made of, each list as long as the inputs."""
+    """Columns of a suite's cases, each as long as the inputs."""
 
     inputs: Sequence[str]
     references: Sequence[str] | None = None
@@ -81,13 +81,13 @@ def suite_of(
     header: Suite, cases: BenchCases, method: str, specs: Sequence[Spec], full: float
 ) -> Suite:
     """Make a suite whose every case is judged by one method."""
-    made = tuple(
+    suite_cases = tuple(
         _case(cases, position, Criterion(id=method, scorer=spec), full)
         for position, spec in enumerate(specs)
     )
     return Suite(
         name=header.name,
-        cases=made,
+        cases=suite_cases,
         version=header.version,
         description=header.description,
         compat=header.compat,

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedOutput:
-    """Hold what a person asked for besides the outputs."""
+class ScoringRequest:
+    """Options of a run besides its outputs."""
 
     name: str
-    told: Mapping[str, Json]
+    metadata: Mapping[str, Json]
     """Who made the outputs, and how."""
     save: bool
     batch_size: int
@@ -46,35 +46,35 @@ class JudgedOutput:
     @property
     def candidate(self) -> Spec:
         """Return who is examined."""
-        shown = self.told.get("model_name", self.name)
-        return Spec(name="recorded", params={"name": shown, **self.told})
+        shown = self.metadata.get("model_name", self.name)
+        return Spec(name="recorded", params={"name": shown, **self.metadata})
 
 
 def score(
-    asked: JudgedOutput,
+    request: ScoringRequest,
     suite: Suite,
     scoring: Scoring,
     attempts: Sequence[Attempt],
     place: str | None,
 ) -> TestRun:
     """Score outputs; nothing is stored where that fails."""
-    judges = judge_choice(scoring.name, asked.judge)
+    judges = judge_choice(scoring.name, request.judge)
     try:
-        with _store(place, keep=asked.save) as store:
+        with _store(place, keep=request.save) as store:
             if isinstance(scoring, OwnScorer):
-                view = _by_own(asked, suite, scoring, attempts, store)
+                view = _by_own(request, suite, scoring, attempts, store)
             else:
-                view = _by_engine(asked, suite, attempts, store, judges)
+                view = _by_engine(request, suite, attempts, store, judges)
             results = list(view.results())
-            return TestRun(view.run, suite, view.summary, results, place, saved=asked.save)
+            return TestRun(view.run, suite, view.summary, results, place, saved=request.save)
     except ProctorError as error:
         if isinstance(error, BenchError):
             raise
-        raise InternalError(f"failed to create run {asked.name!r}: {error}") from error
+        raise InternalError(f"failed to create run {request.name!r}: {error}") from error
 
 
 def _by_engine(
-    asked: JudgedOutput,
+    request: ScoringRequest,
     suite: Suite,
     attempts: Sequence[Attempt],
     store: "Store",
@@ -87,20 +87,20 @@ def _by_engine(
     if not scorer.needs_sandbox and (lacking := next(iter(scorer.missing()), None)):
         raise MissingResource(lacking)
     scorer.open()
-    given = Given(
+    answers = Given(
         suite=suite,
         attempts=attempts,
-        name=asked.name,
-        candidate=asked.candidate,
+        name=request.name,
+        candidate=request.candidate,
         judges=judges,
-        sandbox=Spec(name=asked.sandbox),
-        case_keys=asked.case_keys,
+        sandbox=Spec(name=request.sandbox),
+        case_keys=request.case_keys,
     )
-    return run_sync(examine(given, store)).view
+    return run_sync(examine(answers, store)).view
 
 
 def _by_own(
-    asked: JudgedOutput,
+    request: ScoringRequest,
     suite: Suite,
     scorer: OwnScorer,
     attempts: Sequence[Attempt],
@@ -121,23 +121,23 @@ def _by_own(
         if attempt.status is AttemptStatus.ANSWERED
     ]
     rows = [_row(case, attempt) for _, case, attempt in answered]
-    if asked.waiting and scorer.acall is not None:
-        made = run_sync(scorer.ascores(rows, asked.batch_size))
+    if request.waiting and scorer.acall is not None:
+        scores = run_sync(scorer.ascores(rows, request.batch_size))
     else:
-        made = scorer.scores(rows, asked.batch_size)
-    _refuse_nothing(scorer, made)
-    judged = {place: found for (place, _, _), found in zip(answered, made, strict=True)}
+        scores = scorer.scores(rows, request.batch_size)
+    _refuse_nothing(scorer, scores)
+    judged = {place: score for (place, _, _), score in zip(answered, scores, strict=True)}
     criterion = suite.cases[0].criteria[0].id
-    kept = KeptRun(
-        name=asked.name,
-        candidate=asked.candidate,
+    saved = KeptRun(
+        name=request.name,
+        candidate=request.candidate,
         rows=tuple(
             (place, attempt, {criterion: judged[place]} if place in judged else {})
             for place, (_, attempt) in pairs
         ),
         settings={} if scorer.reloadable else {"reloadable": False},
     )
-    return keep_run(store, suite, put_suite(store, suite, asked.case_keys), kept)
+    return keep_run(store, suite, put_suite(store, suite, request.case_keys), saved)
 
 
 def _row(case: Case, attempt: Attempt) -> ScoredRow:
@@ -150,10 +150,10 @@ def _row(case: Case, attempt: Attempt) -> ScoredRow:
     )
 
 
-def _refuse_nothing(scorer: OwnScorer, made: Sequence[Score]) -> None:
+def _refuse_nothing(scorer: OwnScorer, scores: Sequence[Score]) -> None:
     """Raise the first error of a scorer that could score nothing at all."""
-    if made and all(found.status is ScoreStatus.FAILED for found in made):
-        raise InternalError(f"no output could be scored: {made[0].reason}")
+    if scores and all(score.status is ScoreStatus.FAILED for score in scores):
+        raise InternalError(f"no output could be scored: {scores[0].reason}")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ METADATA = ("model_name", "model_version", "foundation_model", "prompt_template"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCaseOutput:
-    """Hold one output with its score."""
+    """One output with its score."""
 
     __test__: ClassVar[bool] = False
 
@@ -45,7 +45,7 @@ class TestCaseOutput:
 
 
 class TestRun:
-    """Hold the outputs of one candidate with their scores, in the order of the suite."""
+    """The outputs of one candidate with their scores, in the order of the suite."""
 
     __test__ = False
 
@@ -116,22 +116,22 @@ class TestRun:
     @property
     def model_name(self) -> str | None:
         """Return the name of the model that made the outputs."""
-        return self._told("model_name")
+        return self._metadata("model_name")
 
     @property
     def model_version(self) -> str | None:
         """Return the version of the model."""
-        return self._told("model_version")
+        return self._metadata("model_version")
 
     @property
     def foundation_model(self) -> str | None:
         """Return the model that it was made from."""
-        return self._told("foundation_model")
+        return self._metadata("foundation_model")
 
     @property
     def prompt_template(self) -> str | None:
         """Return the prompt that the outputs were made with."""
-        return self._told("prompt_template")
+        return self._metadata("prompt_template")
 
     @property
     def average(self) -> float | None:
@@ -166,7 +166,7 @@ class TestRun:
             for place, result in enumerate(self._results)
             for one in result.attempts
         )
-        kept = KeptRun(
+        saved = KeptRun(
             name=self.name,
             candidate=self._run.candidate,
             rows=rows,
@@ -175,7 +175,7 @@ class TestRun:
         )
         with Store.open(self._place) as store:
             key = put_suite(store, self._suite)
-            self._run = keep_run(store, self._suite, key, kept).run
+            self._run = keep_run(store, self._suite, key, saved).run
         self._saved = True
         self.written_to(self._files)
         return run_uuid(self._run)
@@ -203,7 +203,7 @@ class TestRun:
             }
             for one in self.test_cases
         ]
-        told = {
+        metadata = {
             "model_name": self.model_name,
             "model_version": self.model_version,
             "foundation_model": self.foundation_model,
@@ -214,7 +214,7 @@ class TestRun:
             "name": self.name,
             "test_suite_id": str(self.test_suite_id),
             "test_cases": rows,
-            **{name: value for name, value in told.items() if value},
+            **{name: value for name, value in metadata.items() if value},
         }
 
     def __len__(self) -> int:
@@ -230,9 +230,9 @@ class TestRun:
     def _measured(self) -> Any:
         return next(iter(self._summary.measures.values()), None)
 
-    def _told(self, name: str) -> str | None:
-        found: str | None = self._run.candidate.params.get(name)
-        return found
+    def _metadata(self, name: str) -> str | None:
+        value: str | None = self._run.candidate.params.get(name)
+        return value
 
 
 def _output(result: CaseResult) -> TestCaseOutput:

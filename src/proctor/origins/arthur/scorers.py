@@ -64,8 +64,10 @@ class ArthurSpecificity(Specificity):
             )
 
     def toolchain(self) -> str:
-        known = super().toolchain()
-        return f"{known} nltk {version('nltk')}" if known and _tagger() is not None else known
+        versions = super().toolchain()
+        return (
+            f"{versions} nltk {version('nltk')}" if versions and _tagger() is not None else versions
+        )
 
     def _wordless(self) -> Score:
         return Score.failed("the answer has no words", out_of=1.0)
@@ -87,8 +89,8 @@ class ArthurHedgingLanguage(HedgingLanguage):
     def _texts(self, answer: str) -> list[str]:
         return [answer]
 
-    def _score(self, found: Any) -> Score:
-        value, text = found[0]
+    def _score(self, similarities: Any) -> Score:
+        value, text = similarities[0]
         detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
         return Score(points=value, out_of=1.0, reason=f"F {value:.4f}", detail=detail)
 
@@ -101,9 +103,9 @@ class ArthurQaCorrectness(QaCorrectness):
 
     compat: Literal["original"] = "original"
 
-    async def _ask(self, ctx: ScoreContext, told: Mapping[str, str]) -> Score:
-        asked = Question(prompt=self.prompt, verdict=Grade, untrusted=told, reader=read_correct)
-        return await graded(ctx, asked)
+    async def _ask(self, ctx: ScoreContext, texts: Mapping[str, str]) -> Score:
+        question = Question(prompt=self.prompt, verdict=Grade, untrusted=texts, reader=read_correct)
+        return await graded(ctx, question)
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,9 @@ class ArthurSummaryQuality(SummaryQuality):
     compat: Literal["original"] = "original"
 
     async def _compare(self, ctx: ScoreContext, reference: str) -> Score:
-        told = about(ctx, reference, ctx.output)
-        asked = Question(prompt=self.prompt, verdict=Grade, untrusted=told, reader=read_choice)
-        return await graded(ctx, asked)
+        texts = about(ctx, reference, ctx.output)
+        question = Question(prompt=self.prompt, verdict=Grade, untrusted=texts, reader=read_choice)
+        return await graded(ctx, question)
 
 
 def tagged_names(text: str) -> int | None:

@@ -26,7 +26,7 @@ from proctor.origins.arthur.methods import (
 from proctor.origins.arthur.own_scorers import OwnScorer
 from proctor.origins.arthur.references import CaseData, cases_of
 from proctor.origins.arthur.rows import CANDIDATE, INPUT, REFERENCE, name_problem, suite_of
-from proctor.origins.arthur.running import JudgedOutput, score
+from proctor.origins.arthur.running import ScoringRequest, score
 from proctor.origins.arthur.runs import METADATA, TestRun
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ FilePath = str | PathLike[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestCase:
-    """Hold one case of a suite."""
+    """One case of a suite."""
 
     __test__: ClassVar[bool] = False
 
@@ -48,7 +48,7 @@ class TestCase:
 
 
 class TestSuite:
-    """Hold inputs, references and a scoring method; a suite of that name is found again.
+    """Inputs, references and a scoring method; a stored suite of the same name is used again.
 
     Data come as ``reference_data`` (a data frame of any make, or a mapping of lists), as
     ``reference_data_path`` (a CSV file), or as lists. ``scoring_method`` is a name, a
@@ -106,7 +106,7 @@ class TestSuite:
             tag_columns=tuple(tag_columns),
         )
         stored = self._stored(name)
-        if stored is None and not data.given:
+        if stored is None and not data.is_present:
             stored = self._found_on_disk(name)
         if stored is None:
             self._make(name, scoring_method, data, description or "", compat or "")
@@ -175,15 +175,15 @@ class TestSuite:
     @property
     def reference_outputs(self) -> list[str] | None:
         """Return all references; none where the suite has none."""
-        found = [case.references[0] for case in self._suite.cases if case.references]
-        return found if len(found) == len(self._suite.cases) else None
+        references = [case.references[0] for case in self._suite.cases if case.references]
+        return references if len(references) == len(self._suite.cases) else None
 
     @property
     def runs(self) -> list[str]:
         """Return the names of the suite's runs, the oldest first."""
         with self._open() as store:
-            found = reversed(store.runs.newest(suite_key=self._key, limit=None))
-            return [run.name for run in found if run.finished is not None]
+            oldest_first = reversed(store.runs.newest(suite_key=self._key, limit=None))
+            return [run.name for run in oldest_first if run.finished is not None]
 
     def test_run(self, name: str) -> TestRun:
         """Return a run that was saved."""
@@ -232,9 +232,9 @@ class TestSuite:
             contexts=context_list,
             id_column=id_column,
         )
-        told = (model_name, model_version, foundation_model, prompt_template)
-        asked = self._asked(run_name, told, save=save, batch_size=batch_size, judge=judge)
-        return self._score(asked, outputs)
+        metadata = (model_name, model_version, foundation_model, prompt_template)
+        request = self._request(run_name, metadata, save=save, batch_size=batch_size, judge=judge)
+        return self._score(request, outputs)
 
     async def arun(  # noqa: PLR0913, PLR0917 - Arthur Bench's own arguments, in its order
         self,
@@ -265,37 +265,37 @@ class TestSuite:
             contexts=context_list,
             id_column=id_column,
         )
-        told = (model_name, model_version, foundation_model, prompt_template)
-        asked = self._asked(run_name, told, save=save, batch_size=batch_size, judge=judge)
-        return await asyncio.to_thread(self._score, replace(asked, waiting=True), outputs)
+        metadata = (model_name, model_version, foundation_model, prompt_template)
+        request = self._request(run_name, metadata, save=save, batch_size=batch_size, judge=judge)
+        return await asyncio.to_thread(self._score, replace(request, waiting=True), outputs)
 
     def __repr__(self) -> str:
         return f"<TestSuite {self.name!r}: {len(self._suite.cases)} cases, {self.scoring_method}>"
 
-    def _asked(
+    def _request(
         self,
         name: str,
-        told: Sequence[str | None],
+        metadata: Sequence[str | None],
         *,
         save: bool,
         batch_size: int,
         judge: str | ModelChoice | None,
-    ) -> JudgedOutput:
-        return JudgedOutput(
+    ) -> ScoringRequest:
+        return ScoringRequest(
             name=name,
-            told={key: value for key, value in zip(METADATA, told, strict=True) if value},
+            metadata={key: value for key, value in zip(METADATA, metadata, strict=True) if value},
             save=save,
             batch_size=batch_size,
             judge=judge or self._judge,
             sandbox=self._sandbox,
         )
 
-    def _score(self, asked: JudgedOutput, outputs: Outputs) -> TestRun:
-        if problem := name_problem(asked.name):
+    def _score(self, request: ScoringRequest, outputs: Outputs) -> TestRun:
+        if problem := name_problem(request.name):
             raise UserValueError(problem)
-        if asked.name in self.runs:
+        if request.name in self.runs:
             raise UserValueError(
-                f"the suite {self.name!r} has a run {asked.name!r} already (fix: choose another"
+                f"the suite {self.name!r} has a run {request.name!r} already (fix: choose another"
                 " name, or remove it with `proctor delete`)"
             )
         attempts = attempts_of(outputs, self._suite)
@@ -307,10 +307,10 @@ class TestSuite:
                     f"{self.scoring_method} needs context (fix: pass context_list=[…], or"
                     " context_column='context' for a column of the candidate data)"
                 )
-        kept = replace(asked, case_keys=self._case_keys)
-        made = score(kept, self._suite, self._scoring, attempts, self._place)
-        made.written_to(self._files)
-        return made
+        keyed = replace(request, case_keys=self._case_keys)
+        run = score(keyed, self._suite, self._scoring, attempts, self._place)
+        run.written_to(self._files)
+        return run
 
     def _open(self) -> "Store":
         from proctor.store.store import Store
@@ -338,21 +338,23 @@ class TestSuite:
             read_folder(store, self._files.root / name)
         return self._stored(name)
 
-    def _make(self, name: str, given: Any, data: CaseData, description: str, compat: str) -> None:
+    def _make(
+        self, name: str, scoring_method: Any, data: CaseData, description: str, compat: str
+    ) -> None:
         """Make a suite of data, and store it."""
-        if given is None:
+        if scoring_method is None:
             raise MissingParameterError(
                 f"there is no suite {name!r} yet; a new one needs a scoring method"
                 f" (known are: {', '.join(METHODS)})"
             )
-        self._scoring: Scoring = chosen(given)
+        self._scoring: Scoring = chosen(scoring_method)
         self._suite = self._built(name, data, description, compat)
         self._put()
 
     def _take(
         self,
         stored: Suite,
-        given: Any,
+        scoring_method: Any,
         data: CaseData,
         changed: tuple[str | None, str | None],
         allow_import: bool,
@@ -361,16 +363,16 @@ class TestSuite:
         description, compat = changed
         self._suite, self._scoring = stored, stored_in(stored)
         fix = "give the suite another name, or leave out what differs"
-        if given is not None and (words := difference(stored, given)):
+        if scoring_method is not None and (words := difference(stored, scoring_method)):
             raise UserValueError(f"there is a suite {stored.name!r}, but {words} (fix: {fix})")
         if compat is not None and compat != stored.compat:
             words = f"its compat is {stored.compat!r}, not {compat!r}"
             raise UserValueError(f"there is a suite {stored.name!r}, but {words} (fix: {fix})")
         if isinstance(self._scoring, OwnScorer):
-            self._scoring = _own(self._scoring, given, allow_import)
-        if data.given:
-            wanted = self._built(stored.name, data, stored.description, stored.compat, stored)
-            if words := _differing(stored, wanted):
+            self._scoring = _own(self._scoring, scoring_method, allow_import)
+        if data.is_present:
+            built = self._built(stored.name, data, stored.description, stored.compat, stored)
+            if words := _differing(stored, built):
                 raise UserValueError(f"there is a suite {stored.name!r}, but {words} (fix: {fix})")
         if description is not None and description != stored.description:
             self._suite = replace(stored, description=description)
@@ -409,10 +411,10 @@ def _is_imported(row: Any) -> bool:
     return bool(row.imported)
 
 
-def _own(saved: OwnScorer, given: Any, allow_import: bool) -> OwnScorer:
+def _own(saved: OwnScorer, scoring_method: Any, allow_import: bool) -> OwnScorer:
     """Return a stored suite's own scorer: as it was passed, or imported where that is allowed."""
-    if given is not None:
-        passed = chosen(given)
+    if scoring_method is not None:
+        passed = chosen(scoring_method)
         assert isinstance(passed, OwnScorer)
         return passed
     if saved.path and allow_import:
@@ -420,11 +422,11 @@ def _own(saved: OwnScorer, given: Any, allow_import: bool) -> OwnScorer:
     return saved
 
 
-def _differing(stored: Suite, wanted: Suite) -> str:
+def _differing(stored: Suite, built: Suite) -> str:
     """Say where the data of two suites differ; what they are judged by is compared elsewhere."""
-    if len(stored.cases) != len(wanted.cases):
-        return f"it has {len(stored.cases)} cases, and the data {len(wanted.cases)}"
-    for number, (old, new) in enumerate(zip(stored.cases, wanted.cases, strict=True), 1):
+    if len(stored.cases) != len(built.cases):
+        return f"it has {len(stored.cases)} cases, and the data {len(built.cases)}"
+    for number, (old, new) in enumerate(zip(stored.cases, built.cases, strict=True), 1):
         if case_key(replace(old, criteria=())) != case_key(replace(new, criteria=())):
             return f"row {number} of the data differs from its case {old.id!r}"
     return ""

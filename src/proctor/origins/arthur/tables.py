@@ -16,7 +16,7 @@ _MISSING = frozenset({"NAType", "NaTType"})
 
 
 class Columns:
-    """Hold a table by its columns, wherever it came from."""
+    """A table by its columns, wherever it came from."""
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], what: str) -> None:
         self._columns = columns
@@ -38,19 +38,19 @@ class Columns:
             return cls({str(name): _cells(frame[name]) for name in named}, what)
         if not hasattr(frame, "columns") or not hasattr(frame, "__getitem__"):
             kind = type(frame).__name__
-            raise UserTypeError(f"{what}: a data frame or a mapping of lists is wanted, not {kind}")
+            raise UserTypeError(f"{what}: expected a data frame or a mapping of lists, not {kind}")
         return cls({str(name): _cells(frame[name]) for name in frame.columns}, what)
 
     @classmethod
     def of_file(cls, path: str | PathLike[str], what: str) -> "Columns":
         """Read a CSV file."""
-        found = Path(path)
-        if found.suffix.lower() != ".csv":
-            raise UserValueError(f"{what}: {found} is no .csv file (fix: save it as CSV)")
-        if not found.is_file():
-            raise MissingFileError(f"{what}: there is no file {found}")
+        file = Path(path)
+        if file.suffix.lower() != ".csv":
+            raise UserValueError(f"{what}: {file} is no .csv file (fix: save it as CSV)")
+        if not file.is_file():
+            raise MissingFileError(f"{what}: there is no file {file}")
         try:
-            return cls(read_table(found), what)
+            return cls(read_table(file), what)
         except SuiteError as error:
             raise UserValueError(str(error)) from None
 
@@ -69,25 +69,25 @@ class Columns:
 
 def texts_of(cells: Iterable[Any]) -> Texts:
     """Return cells as texts; a whole number among missing ones is not written as a fraction."""
-    found = list(cells)
-    made = [None if _is_missing(cell) else cell for cell in found]
-    numbers = [cell for cell in made if isinstance(cell, float)]
-    whole = None in made and all(number.is_integer() for number in numbers)
+    listed = list(cells)
+    values = [None if _is_missing(cell) else cell for cell in listed]
+    numbers = [cell for cell in values if isinstance(cell, float)]
+    whole = None in values and all(number.is_integer() for number in numbers)
     return [
         cell
         if cell is None or isinstance(cell, str)
         else str(int(cell))
         if whole and isinstance(cell, float)
         else str(cell)
-        for cell in made
+        for cell in values
     ]
 
 
-def listed(given: Any, what: str) -> list[Any]:
+def listed(value: Any, what: str) -> list[Any]:
     """Return a list of texts that was given; one text is none."""
-    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
-        raise UserTypeError(f"{what}: a list is wanted, not {type(given).__name__}")
-    return list(given)
+    if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+        raise UserTypeError(f"{what}: expected a list, not {type(value).__name__}")
+    return list(value)
 
 
 def _cells(column: Any) -> Sequence[Any]:

@@ -30,13 +30,13 @@ def combined_rows(kind: str, folder: Path) -> list[dict[str, Json]]:
             message = f"there are no rows of {name!r}: no {folder / name / 'test.jsonl'}"
             problems.append(Problem(message=message, file=str(folder)))
             continue
-        found = [document.data for document in read_jsonl(file)]
-        if len(found) < ROWS_EACH or not all(isinstance(row, dict) for row in found):
-            message = f"{ROWS_EACH} rows are drawn of each source; this one has {len(found)}"
+        source_rows = [document.data for document in read_jsonl(file)]
+        if len(source_rows) < ROWS_EACH or not all(isinstance(row, dict) for row in source_rows):
+            message = f"{ROWS_EACH} rows are drawn of each source; this one has {len(source_rows)}"
             problems.append(Problem(message=message, file=str(file)))
             continue
         # The numbers are not secret: the same rows must come out for everyone.
-        drawn = Random(SEED + number).sample(found, ROWS_EACH)  # noqa: S311  # nosec B311
+        drawn = Random(SEED + number).sample(source_rows, ROWS_EACH)  # noqa: S311  # nosec B311
         rows += [{**row, "source_task": name} for row in drawn]
     if problems:
         raise DialectError(problems)
@@ -46,5 +46,5 @@ def combined_rows(kind: str, folder: Path) -> list[dict[str, Json]]:
 
 def _file(folder: Path, name: str, short: str) -> Path | None:
     places = (folder / name, folder / short)
-    found = (place / "test.jsonl" for place in places)
-    return next((file for file in found if file.is_file()), None)
+    candidates = (place / "test.jsonl" for place in places)
+    return next((file for file in candidates if file.is_file()), None)

@@ -65,9 +65,9 @@ def askbench(ctx: click.Context, /, **options: Any) -> int:
         return 0
     if options["config"] is None:
         raise click.UsageError("--config is missing: the INI of the evaluation, or a task's folder")
-    found = _elsewhere(options["config"])
-    if found is not None:
-        return _gather(found, options)
+    elsewhere = _elsewhere(options["config"])
+    if elsewhere is not None:
+        return _gather(elsewhere, options)
     return _run(options)
 
 
@@ -146,13 +146,17 @@ def _places(options: dict[str, Any]) -> dict[str, Path]:
         )
         return {}
     tasks = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
-    found = AskBench().output_places(options["config"], compat=options["compat"] or "", tasks=tasks)
-    wanted: dict[str, list[str]] = {}
-    for place in found:
+    places = AskBench().output_places(
+        options["config"], compat=options["compat"] or "", tasks=tasks
+    )
+    files_by_folder: dict[str, list[str]] = {}
+    for place in places:
         if place.save_dir:
-            wanted.setdefault(place.save_dir, ["final_result.txt"]).append(file_name(place.evalset))
-    usable = {name for name, parts in wanted.items() if _may_write(Path(name), parts)}
-    return {place.task: Path(place.save_dir) for place in found if place.save_dir in usable}
+            files_by_folder.setdefault(place.save_dir, ["final_result.txt"]).append(
+                file_name(place.evalset)
+            )
+    usable = {name for name, parts in files_by_folder.items() if _may_write(Path(name), parts)}
+    return {place.task: Path(place.save_dir) for place in places if place.save_dir in usable}
 
 
 def _may_write(folder: Path, parts: "Sequence[str]") -> bool:
@@ -183,10 +187,12 @@ def _settings(options: dict[str, Any]) -> "list[RunSettings]":
     tasks, attempts = options.pop("tasks") or "", options.get("attempts")
     options |= {"spec": options.pop("config"), "dialect": "askbench"}
     more = {"tasks": tasks, "attempts": str(attempts) if attempts else ""}
-    given = {name: value for name, value in more.items() if value}
+    extra = {name: value for name, value in more.items() if value}
     return [
-        replace(found, suite=replace(found.suite, options={**found.suite.options, **given}))
-        for found in run_settings(options)
+        replace(
+            settings, suite=replace(settings.suite, options={**settings.suite.options, **extra})
+        )
+        for settings in run_settings(options)
     ]
 
 
@@ -197,27 +203,33 @@ def _elsewhere(config: Path) -> "Elsewhere | None":
     return AskBench().elsewhere(config)
 
 
-def _gather(found: "Elsewhere", options: dict[str, Any]) -> int:
+def _gather(elsewhere: "Elsewhere", options: dict[str, Any]) -> int:
     """Put the results that another tool left into the one summary."""
     from proctor.cli.output import print_json
     from proctor.origins.askbench.layout import AskBenchLayout
 
     layout = AskBenchLayout()
-    asked = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
-    rows = layout.gather(found.results, asked or found.tasks)
-    known = [row for row in rows if row.metrics]
+    tasks_listed = [name.strip() for name in (options["tasks"] or "").split(",") if name.strip()]
+    rows = layout.gather(elsewhere.results, tasks_listed or elsewhere.tasks)
+    with_metrics = [row for row in rows if row.metrics]
     folder = options["out"]
-    if folder is None and known and _may_write(found.results, ["final_result.txt"]):
-        folder = found.results
-    final = layout.append(folder, [row.line for row in known]) if folder and known else None
+    if folder is None and with_metrics and _may_write(elsewhere.results, ["final_result.txt"]):
+        folder = elsewhere.results
+    final = (
+        layout.append(folder, [row.line for row in with_metrics])
+        if folder and with_metrics
+        else None
+    )
     if options["as_json"]:
         tasks = [
             {"task": row.task, "metrics": list(row.metrics), "note": row.note,
              "file": str(row.file) if row.file else None}
             for row in rows
         ]  # fmt: skip
-        print_json({"family": found.family, "tasks": tasks, "wrote": str(final) if final else None})
+        print_json(
+            {"family": elsewhere.family, "tasks": tasks, "wrote": str(final) if final else None}
+        )
     else:
         for row in rows:
             click.echo(row.line if row.metrics else f"{row.task}: {row.note}")
-    return 0 if len(known) == len(rows) else 3
+    return 0 if len(with_metrics) == len(rows) else 3

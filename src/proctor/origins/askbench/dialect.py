@@ -30,7 +30,7 @@ _SAMPLING = ("max_tokens", "temperature", "top_p", "top_k", "max_concurrent", "s
 
 
 class Elsewhere(NamedTuple):
-    """Say that tasks are run by another tool, whose results are only gathered."""
+    """Tasks that another tool runs, whose results are only gathered."""
 
     family: str
     tasks: tuple[str, ...]
@@ -38,7 +38,7 @@ class Elsewhere(NamedTuple):
 
 
 class OutputPlace(NamedTuple):
-    """Say where the original writes the results of a task, below the working directory."""
+    """The folder below the working directory to which the original writes a task's results."""
 
     task: str
     save_dir: str
@@ -49,7 +49,7 @@ class OutputPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class AskBench(Dialect):
-    """Read AskBench tasks: INI files, task folders and files of rows."""
+    """AskBench tasks: INI files, task folders and files of rows."""
 
     name: ClassVar[str] = "askbench"
 
@@ -57,13 +57,13 @@ class AskBench(Dialect):
         return files.is_askbench(path)
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
-        found = self.read_all(path, compat=compat, root=root)
-        if len(found) > 1:
-            names = ", ".join(reading.suite.name for reading in found)
-            message = f"the file enables {len(found)} tasks: {names}"
+        readings = self.read_all(path, compat=compat, root=root)
+        if len(readings) > 1:
+            names = ", ".join(reading.suite.name for reading in readings)
+            message = f"the file enables {len(readings)} tasks: {names}"
             hint = "name one of them with --tasks, or the folder of its rows"
             raise DialectError([Problem(message=message, file=str(path), hint=hint)])
-        return found[0]
+        return readings[0]
 
     def read_all(
         self,
@@ -74,10 +74,10 @@ class AskBench(Dialect):
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
         """Read every enabled task; what is wrong with any of them is said at once."""
-        made = self.read_each(path, compat=compat, root=root, options=options)
-        if any(reading.problems for reading in made):
-            raise SuiteError(_once(_all_problems(made)))
-        return made
+        readings = self.read_each(path, compat=compat, root=root, options=options)
+        if any(reading.problems for reading in readings):
+            raise SuiteError(_once(_all_problems(readings)))
+        return readings
 
     def read_each(
         self,
@@ -89,24 +89,24 @@ class AskBench(Dialect):
     ) -> Sequence[Reading]:
         if compat not in ("", "original"):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
-        wanted = Options.of(options or {})
-        found = SourceFinder(compat=compat, root=root, tasks=wanted.tasks)
-        reader = _TasksReader(compat=compat, options=wanted, found=found)
-        made: list[Reading] = []
-        for source in found.sources(path):
-            before = len(found.problems)
+        parsed = Options.of(options or {})
+        finder = SourceFinder(compat=compat, root=root, tasks=parsed.tasks)
+        reader = _TasksReader(compat=compat, options=parsed, finder=finder)
+        readings: list[Reading] = []
+        for source in finder.sources(path):
+            before = len(finder.problems)
             reading = reader.task(source)
-            found.set_apart(source.name, before)
+            finder.set_apart(source.name, before)
             if reading is not None:
-                own = tuple(found.broken.get(source.name, ()))
-                made.append(replace(reading, problems=own))
-        read = {reading.suite.name for reading in made}
-        made += [_broken(name, own) for name, own in found.broken.items() if name not in read]
-        if found.names:
-            made.sort(key=lambda reading: found.names.index(reading.suite.name))
-        if found.problems:
-            raise SuiteError(_once([*found.problems, *_all_problems(made)]))
-        return made
+                own = tuple(finder.broken.get(source.name, ()))
+                readings.append(replace(reading, problems=own))
+        read = {reading.suite.name for reading in readings}
+        readings += [_broken(name, own) for name, own in finder.broken.items() if name not in read]
+        if finder.names:
+            readings.sort(key=lambda reading: finder.names.index(reading.suite.name))
+        if finder.problems:
+            raise SuiteError(_once([*finder.problems, *_all_problems(readings)]))
+        return readings
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         message = "AskBench has no format for answers on file"
@@ -129,10 +129,10 @@ class AskBench(Dialect):
         self, path: Path, *, compat: str = "", tasks: Sequence[str] = ()
     ) -> list[OutputPlace]:
         """Return where the results of each task go that a path means."""
-        found = SourceFinder(compat=compat, root=None, tasks=tuple(tasks))
+        finder = SourceFinder(compat=compat, root=None, tasks=tuple(tasks))
         return [
             OutputPlace(source.name, source.save_dir, source.evalset, source.task_name)
-            for source in found.sources(path)
+            for source in finder.sources(path)
         ]
 
     def build_combined(self, kind: str, folder: Path) -> list[dict[str, Json]]:
@@ -142,25 +142,25 @@ class AskBench(Dialect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TasksReader:
-    """Read the tasks that were found."""
+    """Reader of the tasks that a finder lists."""
 
     compat: str
     options: Options
-    found: SourceFinder
+    finder: SourceFinder
 
     def task(self, source: TaskSource) -> Reading | None:
         """Read one task, or note what is wrong with it."""
         shape = files.first_shape(source.rows)
-        known = TASKS.get(source.evalset)
-        if shape is None and known is None:
+        listed = TASKS.get(source.evalset)
+        if shape is None and listed is None:
             message = (
                 f"the rows are of no kind that AskBench has, and {source.evalset!r} is no task"
             )
             hint = suggest(source.evalset, TASKS)
             problem = Problem(message=message, file=str(source.rows), line=1, hint=hint)
-            self.found.note([problem])
+            self.finder.note([problem])
             return None
-        task = known or task_of(source.evalset, shape or TaskShape.QUESTION)
+        task = listed or task_of(source.evalset, shape or TaskShape.QUESTION)
         return self._read(source, task)
 
     def _read(self, source: TaskSource, task: Task) -> Reading:
@@ -184,7 +184,7 @@ class _TasksReader:
             simulator_is_judge=task.shape is TaskShape.IN3,
         )
         roles = players.roles()
-        self.found.note([*values.problems, *sections.problems, *reader.findings.problems])
+        self.finder.note([*values.problems, *sections.problems, *reader.findings.problems])
         suite = Suite(
             name=source.name,
             cases=cases,
@@ -216,7 +216,7 @@ class _TasksReader:
         protocol = Protocols(values=values, options=self.options, compat="").of(task, [])
         reader = RowReader(task=task, evalset=source.evalset, protocol=protocol)
         cases = reader.cases(file)
-        self.found.note(reader.findings.problems)
+        self.finder.note(reader.findings.problems)
         return () if reader.findings.problems else examples_of(cases, shot)
 
     def _free(self, source: TaskSource, several_turns: bool) -> IniValues:
@@ -231,17 +231,17 @@ class _TasksReader:
                 "is taken as if it stood in [generateconfig]" if used else "has no effect"
             )
             source.warnings.append(entry.problem(message, severity="warning"))
-        kept = {key: entry for key, entry in free.items() if key in _SAMPLING}
-        return IniValues(sections=merged(values.sections, {"generateconfig": kept}))
+        sampling = {key: entry for key, entry in free.items() if key in _SAMPLING}
+        return IniValues(sections=merged(values.sections, {"generateconfig": sampling}))
 
 
 def _once(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems, each once: tasks that share a file share its mistakes."""
-    made: list[Problem] = []
+    distinct: list[Problem] = []
     for problem in problems:
-        if problem not in made:
-            made.append(problem)
-    return made
+        if problem not in distinct:
+            distinct.append(problem)
+    return distinct
 
 
 def _all_problems(readings: Iterable[Reading]) -> Iterator[Problem]:

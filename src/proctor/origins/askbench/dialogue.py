@@ -81,28 +81,28 @@ class AskBenchClarify(Clarify):
         return AskBenchUser(self.scenario, sampling)
 
 
-def decided_leniently(given: dict[str, Any], points: Sequence[str]) -> ArbiterDecision:
+def decided_leniently(verdict: dict[str, Any], points: Sequence[str]) -> ArbiterDecision:
     """Rule as AskBench's own code does: truth values of anything, the flag before its own list."""
-    listed = given.get("missing_required_points")
+    listed = verdict.get("missing_required_points")
     missing = tuple(str(name) for name in listed) if isinstance(listed, list) else ()
-    flag = given.get("all_required_points_resolved")
-    final = bool(given.get("is_final_answer"))
+    flag = verdict.get("all_required_points_resolved")
+    final = bool(verdict.get("is_final_answer"))
     return ArbiterDecision(
         final=final,
-        correct=bool(given.get("is_correct")) if final else None,
+        correct=bool(verdict.get("is_correct")) if final else None,
         resolved=flag if isinstance(flag, bool) else not points or not missing,
         missing=missing,
-        verdict=given,
+        verdict=verdict,
     )
 
 
 def read_object(text: str) -> AnyObject:
     """Read a reply as AskBench does: the first fence marked json, else the whole reply."""
-    found = re.search(r"```json\s*(.*?)```", text, re.DOTALL)
+    fence = re.search(r"```json\s*(.*?)```", text, re.DOTALL)
     try:
-        given = json.loads(found[1] if found else text, parse_constant=str)
+        decoded = json.loads(fence[1] if fence else text, parse_constant=str)
     except (ValueError, RecursionError):
         raise ValueError("no JSON in a fence, and the reply as a whole is none either") from None
-    if not isinstance(given, dict) or not given:
-        raise ValueError("a JSON object with something in it is wanted")
-    return AnyObject(given=given)
+    if not isinstance(decoded, dict) or not decoded:
+        raise ValueError("expected a JSON object with something in it")
+    return AnyObject(given=decoded)

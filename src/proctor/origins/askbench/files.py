@@ -35,15 +35,15 @@ def first_shape(path: Path) -> TaskShape | None:
 
 def base_in(folder: Path) -> Path | None:
     """Return the settings of a whole evaluation, where a folder has them."""
-    found = folder / BASE
-    return found if _is_ini(found) else None
+    file = folder / BASE
+    return file if _is_ini(file) else None
 
 
 def ini_in(folder: Path) -> Sequence[Path]:
     """Return the INI files of a task folder: the one of its name alone, or else all."""
-    found = sorted(path for path in folder.iterdir() if _is_ini(path))
-    own = [path for path in found if path.stem == folder.resolve().name]
-    return own or found
+    files = sorted(path for path in folder.iterdir() if _is_ini(path))
+    own = [path for path in files if path.stem == folder.resolve().name]
+    return own or files
 
 
 def task_inis(base: Path, folder: str, task: str) -> Iterator[Path]:
@@ -65,9 +65,9 @@ def row_files(written: Path, other: Path, data_dir: str, evalset: str) -> Iterat
         for folder in folders:
             yield root / folder / evalset / ROWS
             yield root / folder / ROWS
-    if not data_dir and (known := TASKS.get(evalset)) is not None:
+    if not data_dir and (task := TASKS.get(evalset)) is not None:
         for root in roots:
-            yield root / known.folder / ROWS
+            yield root / task.folder / ROWS
             yield root / "data" / evalset / ROWS
 
 

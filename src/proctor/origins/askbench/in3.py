@@ -11,7 +11,7 @@ NO_PREFERENCE = "I have no preference there; choose what you think is best."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class In3:
-    """Hold a row in the terms of the other tasks that ask."""
+    """A row in the terms of the other tasks that ask."""
 
     task: str
     info: str
@@ -39,7 +39,7 @@ def normal_in3(row: AskBenchRow) -> In3:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Detail:
-    """Hold one thing that a task does not say."""
+    """One detail that a task leaves out."""
 
     point: str
     line: str
@@ -51,18 +51,20 @@ def _details(row: AskBenchRow) -> Iterator[_Detail]:
     if items is None:
         return
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        row.wrong("a list of objects is wanted for 'missing_details'", "missing_details")
+        row.wrong("expected a list of objects for 'missing_details'", "missing_details")
         return
     for number, item in enumerate(items, 1):
-        said = {name: str(item[name]).strip() for name in item if isinstance(item[name], str | int)}
-        point = said.get("description") or said.get("inquiry") or f"Detail {number}"
+        fields = {
+            name: str(item[name]).strip() for name in item if isinstance(item[name], str | int)
+        }
+        point = fields.get("description") or fields.get("inquiry") or f"Detail {number}"
         options = item.get("options")
         choices = tuple(str(option) for option in options) if isinstance(options, list) else ()
         parts = [point]
-        if said.get("importance"):
-            parts.append(f"importance: {said['importance']}")
-        if said.get("inquiry"):
-            parts.append(f"to be asked as: {said['inquiry']}")
+        if fields.get("importance"):
+            parts.append(f"importance: {fields['importance']}")
+        if fields.get("inquiry"):
+            parts.append(f"to be asked as: {fields['inquiry']}")
         if choices:
             parts.append(f"options: {', '.join(choices)}")
         yield _Detail(point=point, line="- " + "; ".join(parts), options=choices)
@@ -72,17 +74,17 @@ def _answers(row: AskBenchRow, points: Sequence[str], details: Sequence[_Detail]
     """Yield what the user says to each point: as written, as in the sample, or the first option."""
     written = row.value("required_point_answers")
     if written is not None and not isinstance(written, dict | list):
-        row.wrong("an object is wanted for 'required_point_answers'", "required_point_answers")
+        row.wrong("expected an object for 'required_point_answers'", "required_point_answers")
         written = None
-    said = list(_said(row.value("actions")))
+    sample_replies = list(_replies_in(row.value("actions")))
     for index, point in enumerate(points):
-        given = _given(written, index, point)
+        answer = _written_answer(written, index, point)
         options = details[index].options if index < len(details) else ()
-        sample = said[index : index + 1]
-        yield given or next(iter([*sample, *options]), "") or NO_PREFERENCE
+        sample = sample_replies[index : index + 1]
+        yield answer or next(iter([*sample, *options]), "") or NO_PREFERENCE
 
 
-def _given(written: Json, index: int, point: str) -> str:
+def _written_answer(written: Json, index: int, point: str) -> str:
     if isinstance(written, dict):
         return str(written.get(point, ""))
     if isinstance(written, list) and index < len(written):
@@ -90,7 +92,7 @@ def _given(written: Json, index: int, point: str) -> str:
     return ""
 
 
-def _said(actions: Json) -> Iterator[str]:
+def _replies_in(actions: Json) -> Iterator[str]:
     """Yield what the user says in a sample conversation."""
     for action in actions if isinstance(actions, list) else ():
         if not isinstance(action, dict) or action.get("role", action.get("type")) != "user":

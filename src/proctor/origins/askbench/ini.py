@@ -43,7 +43,7 @@ Typed = TypeVar("Typed", int, float, bool)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IniEntry:
-    """Hold one value with where it stands."""
+    """One value with its place."""
 
     text: str = field(repr=False)
     key: str
@@ -76,7 +76,7 @@ Sections = Mapping[str, Mapping[str, IniEntry]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ini:
-    """Hold the sections of one file, and the line on which each begins."""
+    """The sections of one file, and the line on which each begins."""
 
     path: Path
     sections: Sections
@@ -99,7 +99,7 @@ def read_ini(path: Path) -> Ini:
         reader.take(number, line)
     if reader.problems:
         raise SuiteError(reader.problems)
-    return reader.made()
+    return reader.ini()
 
 
 def check_keys(ini: Ini, free: Iterable[str]) -> Iterator[Problem]:
@@ -126,15 +126,15 @@ def merged(below: Sections, above: Sections) -> dict[str, dict[str, IniEntry]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IniValues:
-    """Read typed values out of merged sections, gathering what is wrong with them."""
+    """Typed values of merged sections, with the problems of reading them."""
 
     sections: Sections
     problems: list[Problem] = field(default_factory=list)
 
     def entry(self, section: str, *keys: str) -> IniEntry | None:
         """Return the first of some keys that is there."""
-        found = self.sections.get(section, {})
-        return next((found[key] for key in keys if key in found), None)
+        entries = self.sections.get(section, {})
+        return next((entries[key] for key in keys if key in entries), None)
 
     def text(self, section: str, key: str, default: str = "") -> str:
         """Return a text."""
@@ -166,7 +166,7 @@ class IniValues:
         self,
         entry: IniEntry | None,
         read: Callable[[str], Typed],
-        wanted: str,
+        expected: str,
         default: Typed,
         least: float | None,
     ) -> Typed:
@@ -175,7 +175,7 @@ class IniValues:
         try:
             value = read(entry.text)
         except ValueError:
-            self.problems.append(entry.problem(f"{wanted} is wanted for {entry.key!r}"))
+            self.problems.append(entry.problem(f"expected {expected} for {entry.key!r}"))
             return default
         if least is not None and value < least:
             message = f"{entry.key!r} must be at least {least:g}"
@@ -202,7 +202,7 @@ def _finite(text: str) -> float:
 
 
 class _IniReader:
-    """Take in the lines of one file."""
+    """Reader of the lines of one file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -234,7 +234,7 @@ class _IniReader:
             self.indent = indent
             self._option(number, option["key"].lower(), option["value"])
 
-    def made(self) -> Ini:
+    def ini(self) -> Ini:
         """Return what was read, with values over several lines joined."""
         sections = {
             section: {
@@ -262,16 +262,16 @@ class _IniReader:
 
     def _option(self, number: int, key: str, value: str) -> None:
         assert self.section is not None
-        known = self.sections[self.section]
-        if key in known:
-            message = f"the key {key!r} is there on line {known[key].line} already"
+        entries = self.sections[self.section]
+        if key in entries:
+            message = f"the key {key!r} is there on line {entries[key].line} already"
             self._wrong(number, message)
             self.key = None
             return
         self.key = key
         safe = key in KEYS.get(self.section, ()) and key not in SECRET and "@" not in value
         shown = f"{key} = {value if safe else '…'}"
-        known[key] = IniEntry(text=value, key=key, path=self.path, line=number, shown=shown)
+        entries[key] = IniEntry(text=value, key=key, path=self.path, line=number, shown=shown)
         self.values[self.section, key] = [value]
 
     def _wrong(self, number: int, message: str) -> None:

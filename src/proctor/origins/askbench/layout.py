@@ -32,7 +32,7 @@ HEALTH = "healthbench_detailed_results.json"
 
 @dataclass(frozen=True)
 class AskBenchLayout(Layout):
-    """Write the result files of the original AskBench evaluator."""
+    """The result files of the original AskBench evaluator."""
 
     home: Path | None = None
     """The INI that names the tasks, where there is one."""
@@ -76,7 +76,7 @@ class AskBenchLayout(Layout):
 
 @dataclass
 class _LayoutRows:
-    """Remember where the records of one file lie in the scratch file."""
+    """Offsets of one file's records in the scratch file."""
 
     scratch: IO[bytes]
     places: list[tuple[tuple[bool, Json], int, int]] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _LayoutRows:
 
 @dataclass
 class _AskBenchResults:
-    """Gather records and numbers of a run, attempt by attempt, one case at a time."""
+    """Records and numbers of a run, collected attempt by attempt, one case at a time."""
 
     scratch: IO[bytes]
     compat: str
@@ -158,7 +158,7 @@ class _AskBenchResults:
 
 @dataclass(frozen=True, kw_only=True)
 class _LayoutWriter:
-    """Write the files of one task."""
+    """Writer of the files of one task."""
 
     view: RunView
     gathered: _AskBenchResults
@@ -170,21 +170,21 @@ class _LayoutWriter:
         self.folder.mkdir(parents=True, exist_ok=True)
         if self.gathered.kind == "dialogue":
             return [*self._dialogues(), self._results(self.folder, self._head())]
-        made = []
+        paths = []
         for number, rows in enumerate(self.gathered.records, 1):
             place = self.folder / f"attempt_{number}"
-            made.append(rows.write(place / API))
+            paths.append(rows.write(place / API))
             if self.gathered.kind == "rubrics":
-                made.append(rows.write(place / HEALTH))
-        made.append(self.gathered.summaries.write(self.folder / SUMMARY))
-        return [*made, self._results(self.folder, self._head())]
+                paths.append(rows.write(place / HEALTH))
+        paths.append(self.gathered.summaries.write(self.folder / SUMMARY))
+        return [*paths, self._results(self.folder, self._head())]
 
     def _dialogues(self) -> list[Path]:
-        made = []
+        paths = []
         several = len(self.gathered.records) > 1
         for number, rows in enumerate(self.gathered.records, 1):
             place = self.folder / f"attempt_{number}" if several else self.folder
-            made.append(rows.write(place / DETAILED, in_order=True))
+            paths.append(rows.write(place / DETAILED, in_order=True))
             if several:
                 tally = self.gathered.tallies[number - 1]
                 shown = f"{tally.accuracy:.4f}" if self._has_answers else _NO_ANSWERS
@@ -192,10 +192,10 @@ class _LayoutWriter:
                     f"Attempt: {number}/{len(self.gathered.records)}",
                     f"AskBench Final Accuracy: {shown}",
                 ]
-                made.append(self._results(place, head, [tally]))
+                paths.append(self._results(place, head, [tally]))
         if self.gathered.fata and not self.gathered.compat:
-            made.append(self._fata_summary())
-        return made
+            paths.append(self._fata_summary())
+        return paths
 
     @property
     def _has_answers(self) -> bool:
@@ -209,7 +209,7 @@ class _LayoutWriter:
                 "total": tally.total,
                 "valid": tally.valid,
                 "accuracy": tally.accuracy,
-                "clarified": tally.asked,
+                "clarified": tally.with_question,
                 "kept_asking": tally.kept_asking,
                 "judge_unreadable": tally.unreadable,
                 "reasons": dict(tally.reasons),
@@ -254,14 +254,14 @@ class _LayoutWriter:
         if len(tallies) <= 1:
             return [f"Final accuracy: {mean:.4f}"]
         each = ", ".join(f"{value:.4f}" for value in accuracies)
-        made = [
+        head = [
             f"Average accuracy (n_attempts={len(tallies)}): {mean:.4f}",
             f"Per-attempt accuracy: {each}",
         ]
         if not self.gathered.fata and not self.gathered.compat:
             score = sum(tally.score for tally in tallies) / len(tallies)
-            made.append(f"Composite score (n_attempts={len(tallies)}): {score:.4f}")
-        return made
+            head.append(f"Composite score (n_attempts={len(tallies)}): {score:.4f}")
+        return head
 
     def _results(
         self, folder: Path, head: Sequence[str], tallies: Sequence[AskBenchTally] | None = None

@@ -5,9 +5,8 @@ from typing import ClassVar, Literal
 
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, ScoreStatus
+from proctor.core.score import Score, ScoreStatus, in_turn
 from proctor.core.suite import Case
-from proctor.core.summation import in_turn
 from proctor.measures.answers import HealthBench, PassAt1
 from proctor.measures.basic import Accuracy
 from proctor.measures.dialogue import (
@@ -94,12 +93,12 @@ class AskBenchHealthBench(HealthBench):
     compat: Literal["original"] = "original"
 
     def _values(self, result: CaseResult) -> list[float]:
-        found = (
+        values = (
             _rubric_value(result.case, attempt)
             for attempt in result.attempts
             if attempt.attempt.status is AttemptStatus.ANSWERED
         )
-        return [value for value in found if value is not None]
+        return [value for value in values if value is not None]
 
 
 def _rubric_value(case: Case, attempt: AttemptResult) -> float | None:

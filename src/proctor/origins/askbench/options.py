@@ -9,12 +9,12 @@ from proctor.origins.askbench.ini import IniEntry, IniValues, truth
 from proctor.origins.askbench.tasks import GUIDANCE, Protocol, Task
 from proctor.suggestions import suggest
 
-KNOWN = ("max_turns", "guidance", "strict", "tasks", "attempts")
+OPTION_NAMES = ("max_turns", "guidance", "strict", "tasks", "attempts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Hold what a person set beside the file."""
+    """Settings of the command line, which go before those of the file."""
 
     max_turns: int | None = None
     guidance: str = ""
@@ -23,27 +23,27 @@ class Options:
     attempts: int | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> "Options":
+    def of(cls, values: Mapping[str, str]) -> "Options":
         """Read options, or say which one is wrong."""
-        if unknown := sorted(given.keys() - set(KNOWN)):
-            hint = suggest(unknown[0], KNOWN)
+        if unknown := sorted(values.keys() - set(OPTION_NAMES)):
+            hint = suggest(unknown[0], OPTION_NAMES)
             raise UsageError(f"AskBench has no option {unknown[0]!r} ({hint})")
-        guidance = given.get("guidance", "").strip().lower()
+        guidance = values.get("guidance", "").strip().lower()
         if guidance and guidance not in GUIDANCE:
             raise UsageError(f"unknown guidance {guidance!r} (use one of {', '.join(GUIDANCE)})")
-        tasks = tuple(name.strip() for name in given.get("tasks", "").split(",") if name.strip())
+        tasks = tuple(name.strip() for name in values.get("tasks", "").split(",") if name.strip())
         return cls(
-            max_turns=_count(given, "max_turns"),
+            max_turns=_count(values, "max_turns"),
             guidance=guidance,
-            strict=_strict(given["strict"], "strict") if given.get("strict") else None,
+            strict=_strict(values["strict"], "strict") if values.get("strict") else None,
             tasks=tasks,
-            attempts=_count(given, "attempts"),
+            attempts=_count(values, "attempts"),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocols:
-    """Settle the protocol of a task."""
+    """Source of each task's protocol: options, environment, file."""
 
     values: IniValues
     options: Options
@@ -51,16 +51,16 @@ class Protocols:
 
     def of(self, task: Task, warnings: list[Problem]) -> Protocol:
         """Return how a task is put."""
-        made = Protocol(
+        protocol = Protocol(
             compat=self.compat,
             max_turns=self.options.max_turns or self._turns(),
             guidance=self.options.guidance or self._guidance(),
             strict=self._strict(),
         )
-        if task.fata and not self.compat and made.strict:
+        if task.fata and not self.compat and protocol.strict:
             message = "FATA has a protocol of its own: strict mode does not change it"
             warnings.append(Problem(message=message, severity="warning"))
-        return made
+        return protocol
 
     def _turns(self) -> int | None:
         entry = self.values.entry("evaluatorconfig", "max_turns")
@@ -69,37 +69,37 @@ class Protocols:
         return self.values.whole("evaluatorconfig", "max_turns", 3, least=1)
 
     def _guidance(self) -> str:
-        given = os.environ.get("GUIDANCE_MODE", "").strip().lower()
+        mode = os.environ.get("GUIDANCE_MODE", "").strip().lower()
         entry: IniEntry | None = None
-        if not given:
+        if not mode:
             entry = self.values.entry("evaluatorconfig", "guidance_mode")
-            given = "" if entry is None else entry.text.strip().lower()
-        if not given or given in GUIDANCE:
-            return given or "none"
+            mode = "" if entry is None else entry.text.strip().lower()
+        if not mode or mode in GUIDANCE:
+            return mode or "none"
         if self.compat:
             return "none"
-        hint = suggest(given, GUIDANCE)
+        hint = suggest(mode, GUIDANCE)
         if entry is None:
-            raise UsageError(f"GUIDANCE_MODE is {given!r} ({hint})")
-        self.values.problems.append(entry.problem(f"unknown guidance_mode {given!r}", hint=hint))
+            raise UsageError(f"GUIDANCE_MODE is {mode!r} ({hint})")
+        self.values.problems.append(entry.problem(f"unknown guidance_mode {mode!r}", hint=hint))
         return "none"
 
     def _strict(self) -> bool:
         if self.options.strict is not None:
             return self.options.strict
-        given = os.environ.get("STRICT_MODE")
-        if given is None or not given.strip():
+        setting = os.environ.get("STRICT_MODE")
+        if setting is None or not setting.strip():
             return self.values.flag("evaluatorconfig", "strict_mode", False)
         try:
-            return truth(given)
+            return truth(setting)
         except ValueError:
             if self.compat:
                 return False
-        raise UsageError(f"STRICT_MODE is {given!r} (use 1 or 0)")
+        raise UsageError(f"STRICT_MODE is {setting!r} (use 1 or 0)")
 
 
-def _count(given: Mapping[str, str], name: str) -> int | None:
-    if not (text := given.get(name, "")):
+def _count(values: Mapping[str, str], name: str) -> int | None:
+    if not (text := values.get(name, "")):
         return None
     try:
         number = int(text)

@@ -74,7 +74,7 @@ def summary_record(
 ) -> dict[str, Json]:
     """Make the record of one question over all its attempts, by what each of them is worth."""
     values = [worth(result) for result in results]
-    made: dict[str, Json] = {
+    record: dict[str, Json] = {
         "question": _written(case.messages) if worth is not correctness else case.prompt,
         "answer": "" if compat else _reference(case),
         "attempts": [
@@ -90,8 +90,8 @@ def summary_record(
     }
     if len(results) > 1:
         valid = [value for value in values if value is not None]
-        made["pass@1"] = sum(valid) / len(valid) if valid else None
-    return made
+        record["pass@1"] = sum(valid) / len(valid) if valid else None
+    return record
 
 
 def skip_reason(result: AttemptResult) -> str:
@@ -123,7 +123,9 @@ def rubric_record(case: Case, result: AttemptResult, compat: str) -> dict[str, J
         "id": case_number(case),
         "canary": case.hidden.get("canary"),
         "conversation": _written(conversation),
-        "conversation_text": "\n".join(f"{said.role}: {said.content}" for said in conversation),
+        "conversation_text": "\n".join(
+            f"{message.role}: {message.content}" for message in conversation
+        ),
         "assistant_response": result.attempt.output,
         "thinking_process": _thinking(result, compat),
         "truncated": truncation(result, compat),
@@ -150,7 +152,7 @@ def dialogue_record(
 ) -> dict[str, Json]:
     """Make the record of a dialogue of several turns."""
     attempt, notes = result.attempt, result.attempt.notes
-    case = _as_asked(case, language)
+    case = _as_put(case, language)
     points = case.hidden.get("points", [])
     record: dict[str, Json] = {
         "id": case_number(case),
@@ -180,12 +182,12 @@ def dialogue_record(
     return record
 
 
-def _as_asked(case: Case, language: str) -> Case:
+def _as_put(case: Case, language: str) -> Case:
     """Return a case with the request that FATA puts around its question."""
     if case.dialogue.name != "fata" and case.dialogue.params.get("wrapper") != "fata":
         return case
     messages = list(case.messages)
-    first = next((place for place, said in enumerate(messages) if said.role == "user"), None)
+    first = next((place for place, message in enumerate(messages) if message.role == "user"), None)
     if first is not None:
         own = {
             "question": messages[first].content,
@@ -201,7 +203,7 @@ def _turn(case: Case, result: AttemptResult, number: int, compat: str) -> dict[s
     replies = [place for place, m in enumerate(result.attempt.messages) if m.role == "assistant"]
     end = replies[number] + 1 if number < len(replies) else len(result.attempt.messages)
     raw = turn.get("raw") or [""]
-    made: dict[str, Json] = {
+    record: dict[str, Json] = {
         "turn": turn.get("turn", number + 1),
         "conversation_at_turn": _written((*case.messages, *result.attempt.messages[:end])),
         "judge_decision": _completed(case, turn.get("verdict")) if compat else turn.get("verdict"),
@@ -213,12 +215,12 @@ def _turn(case: Case, result: AttemptResult, number: int, compat: str) -> dict[s
     covered = ledger.get("covered", []) if isinstance(ledger, Mapping) else []
     if number < len(covered):
         points = ledger.get("points", []) if isinstance(ledger, Mapping) else []
-        made["covered_required_points"] = [
+        record["covered_required_points"] = [
             point for point, done in zip(points, covered[number], strict=False) if done
         ]
     if "user" in turn:
-        made["simulated_user_response"] = turn["user"]
-    return made
+        record["simulated_user_response"] = turn["user"]
+    return record
 
 
 def _completed(case: Case, verdict: Json) -> Json:
@@ -237,8 +239,8 @@ def _completed(case: Case, verdict: Json) -> Json:
 
 
 def _turns(result: AttemptResult) -> Sequence[Mapping[str, Json]]:
-    found = result.attempt.notes.get("turns", [])
-    return found if isinstance(found, list | tuple) else []
+    turns = result.attempt.notes.get("turns", [])
+    return turns if isinstance(turns, list | tuple) else []
 
 
 def _rubric(
@@ -249,7 +251,7 @@ def _rubric(
     scored = score is not None and score.status is ScoreStatus.SCORED
     valid = scored and detail.get("valid", True)
     decision = first_json(raw[-1]) if compat and not valid else None
-    made: dict[str, Json] = {
+    record: dict[str, Json] = {
         "criterion": params.get("criterion", ""),
         "points": points,
         "grader_raw_response": raw[-1],
@@ -257,12 +259,12 @@ def _rubric(
         "grader_parse_success": bool(valid or decision),
     }
     if valid and score is not None:
-        made["criteria_met"] = bool(score.points)
-        made["explanation"] = str(detail.get("explanation") or score.reason)
+        record["criteria_met"] = bool(score.points)
+        record["explanation"] = str(detail.get("explanation") or score.reason)
     elif isinstance(decision, dict) and decision:
-        made["criteria_met"] = None
-        made["explanation"] = decision.get("explanation")
-    return made
+        record["criteria_met"] = None
+        record["explanation"] = decision.get("explanation")
+    return record
 
 
 def _judge(score: Score | None, detail: Mapping[str, Json], compat: str) -> dict[str, Json]:
@@ -286,16 +288,16 @@ def _judge(score: Score | None, detail: Mapping[str, Json], compat: str) -> dict
 def _reference(case: Case) -> Json:
     reference = case.references[0] if case.references else ""
     choices = any(criterion.scorer.params.get("choices") for criterion in case.criteria)
-    if choices and (found := _CHOICE.fullmatch(reference)) is not None:
-        return {"letter": found[1], "text": found[2]}
+    if choices and (choice := _CHOICE.fullmatch(reference)) is not None:
+        return {"letter": choice[1], "text": choice[2]}
     return reference
 
 
 def _thinking(result: AttemptResult, compat: str) -> str:
     """Return what was thought; the original leaves the tags around it."""
-    said = [message for message in result.attempt.messages if message.role == "assistant"]
+    replies = [message for message in result.attempt.messages if message.role == "assistant"]
     noted = str(result.attempt.notes.get("thinking", ""))
-    thinking = said[-1].thinking if said else noted
+    thinking = replies[-1].thinking if replies else noted
     if not thinking:
         return "none"
     return f"<think>{thinking}</think>" if compat else thinking

@@ -9,7 +9,7 @@ from proctor.contracts.dialect import UnusableRole
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
 from proctor.core.exchange import Sampling
-from proctor.core.model_name import write_model
+from proctor.core.names import write_model
 from proctor.errors import Problem, UsageError
 from proctor.io.text_files import parse_json
 from proctor.origins.askbench.ini import IniEntry, IniValues, Sections, merged
@@ -19,7 +19,7 @@ CANDIDATE, JUDGE, SIMULATOR = "candidate", "judge", "simulator"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Role:
-    """Say where a role is written, and what holds where nothing is."""
+    """The sections that name a role, and its defaults."""
 
     section: str
     sampling: str
@@ -69,7 +69,7 @@ _NOBODY = frozenset({"", "none"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleReader:
-    """Read the roles of one task."""
+    """Reader of the roles of one task."""
 
     values: IniValues
     compat: str
@@ -85,7 +85,7 @@ class RoleReader:
         The base INI and a task's INI are two sources: whether a key of the one may go to an
         address of the other is settled where the model is used, so that an option may settle it.
         """
-        found = {}
+        choices = {}
         for name, role in _ROLES.items():
             if name == SIMULATOR and self.compat and self.simulator_is_judge:
                 continue
@@ -94,8 +94,8 @@ class RoleReader:
             if choice is not None and wrong:
                 self.unusable[name] = UnusableRole(choice=choice, problems=tuple(wrong))
             elif choice is not None:
-                found[name] = choice
-        return found
+                choices[name] = choice
+        return choices
 
     def _choice(self, name: str, role: _Role, wrong: list[Problem]) -> ModelChoice | None:
         values, section = self.values, role.section
@@ -161,16 +161,16 @@ class RoleReader:
 
     def _access(self, section: str, wrong: list[Problem]) -> Access:
         """Return what is written for the server, each with the file that holds it."""
-        values, held = self.values, []
+        values, found_credentials = self.values, []
         key, headers = values.entry(section, "sk_token"), values.entry(section, "headers")
         if key is not None and key.text.strip().lower() not in _NOBODY:
             name = f"[{section}] sk_token"
-            held.append(Credential(name=name, key=key.text.strip(), source=key.source))
+            found_credentials.append(Credential(name=name, key=key.text.strip(), source=key.source))
         if headers is not None and (sent := self._headers(section, wrong)):
             name = f"[{section}] headers"
-            held.append(Credential(name=name, headers=sent, source=headers.source))
+            found_credentials.append(Credential(name=name, headers=sent, source=headers.source))
         named = values.entry(section, "api_url", "model_name", "api_type")
-        credentials = tuple(held)
+        credentials = tuple(found_credentials)
         if named is None:
             return Access(credentials=credentials)
         place = f"{named.source.place} ([{section}] {named.key})"
@@ -181,14 +181,14 @@ class RoleReader:
         if entry is None or not entry.text:
             return {}
         try:
-            made = parse_json(entry.text)
+            headers = parse_json(entry.text)
         except ValueError:
-            made = None
-        if not isinstance(made, dict) or not all(isinstance(v, str) for v in made.values()):
-            message = "a JSON object of texts is wanted for 'headers'"
+            headers = None
+        if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
+            message = "expected a JSON object of strings for 'headers'"
             wrong.append(entry.problem(message))
             return {}
-        return made
+        return headers
 
     def _sampling(self, role: _Role) -> Sampling:
         values, section = self.values, role.sampling
@@ -215,15 +215,15 @@ class RoleReader:
 
 def connected(below: Sections, above: Sections) -> dict[str, dict[str, IniEntry]]:
     """Put one file over another; an address that nobody has filled in goes over none that is."""
-    made = merged(below, above)
+    sections = merged(below, above)
     for role in _ROLES.values():
         first, second = below.get(role.section, {}), above.get(role.section, {})
         if _is_placeholder(second.get("api_url")) and not _is_placeholder(first.get("api_url")):
-            kept = {key: entry for key, entry in first.items() if key in CONNECTION}
-            if "api_url" in kept:
-                others = {k: v for k, v in made[role.section].items() if k not in CONNECTION}
-                made[role.section] = {**others, **kept}
-    return made
+            connection = {key: entry for key, entry in first.items() if key in CONNECTION}
+            if "api_url" in connection:
+                others = {k: v for k, v in sections[role.section].items() if k not in CONNECTION}
+                sections[role.section] = {**others, **connection}
+    return sections
 
 
 def overruled(sections: Sections, below: Sections) -> dict[str, str]:

@@ -13,7 +13,7 @@ from proctor.io.validation import describe
 
 @dataclass
 class RowFindings:
-    """Gather what is wrong with the rows of a file, and what is merely odd."""
+    """Problems and oddities of the rows of a file."""
 
     problems: list[Problem] = field(default_factory=list)
     _odd: dict[str, Problem] = field(default_factory=dict)
@@ -28,11 +28,11 @@ class RowFindings:
     @property
     def warnings(self) -> list[Problem]:
         """Return the warnings, each with the number of rows that it holds for."""
-        made = []
+        warnings = []
         for message, problem in self._odd.items():
             more = self._often[message] - 1
             text = f"{message} ({more} more like it)" if more else message
-            made.append(
+            warnings.append(
                 Problem(
                     message=text,
                     file=problem.file,
@@ -41,12 +41,12 @@ class RowFindings:
                     severity="warning",
                 )
             )
-        return made
+        return warnings
 
 
 @dataclass(frozen=True, slots=True)
 class AskBenchRow:
-    """Read the fields of one row."""
+    """The fields of one row."""
 
     document: Document
     findings: RowFindings
@@ -66,11 +66,11 @@ class AskBenchRow:
 
     def text(self, *names: str) -> str:
         """Return the first of some fields that says something; it must be there."""
-        found = self.optional(*names)
-        if not found.strip() and not any(self._broken(name) for name in names):
+        text = self.optional(*names)
+        if not text.strip() and not any(self._broken(name) for name in names):
             shown = " or ".join(repr(name) for name in names)
             self.wrong(f"the row has no {shown}")
-        return found
+        return text
 
     def optional(self, *names: str) -> str:
         """Return the first of some fields that says something, or an empty text."""
@@ -80,7 +80,7 @@ class AskBenchRow:
                 continue
             text = _as_text(value)
             if text is None:
-                self.wrong(f"a text is wanted for {name!r}, not {describe(value)}", name)
+                self.wrong(f"expected a string for {name!r}, not {describe(value)}", name)
             elif not _is_whole(text):
                 self.wrong("a text contains half of a surrogate pair, which is no character", name)
             elif text.strip():
@@ -93,17 +93,17 @@ class AskBenchRow:
         if value is None:
             return []
         items = value if isinstance(value, list) else None
-        made = [_as_text(item) for item in items or ()]
-        if items is None or not all(text is not None and _is_whole(text) for text in made):
-            self.wrong(f"a list of texts is wanted for {name!r}", name)
+        texts = [_as_text(item) for item in items or ()]
+        if items is None or not all(text is not None and _is_whole(text) for text in texts):
+            self.wrong(f"expected a list of strings for {name!r}", name)
             return []
-        return [text.strip() for text in made if text is not None and text.strip()]
+        return [text.strip() for text in texts if text is not None and text.strip()]
 
     def truth(self, name: str) -> bool:
         """Return true or false; the field must be there."""
         value = self.value(name)
         if not isinstance(value, bool):
-            self.wrong(f"true or false is wanted for {name!r}, not {describe(value)}", name)
+            self.wrong(f"expected true or false for {name!r}, not {describe(value)}", name)
             return False
         return value
 
@@ -123,14 +123,16 @@ def number_in(value: Json) -> float | None:
 def same_ids(rows: Iterable[tuple[str, Document]]) -> Sequence[Problem]:
     """Return a problem for every id that two rows have."""
     first: dict[str, Document] = {}
-    found = []
+    problems = []
     for name, document in rows:
         if name in first:
             line = first[name].row
             message = f"the id {name!r} is that of line {line} too"
-            found.append(document.problem(("id",), message, hint="give each row an id of its own"))
+            problems.append(
+                document.problem(("id",), message, hint="give each row an id of its own")
+            )
         first.setdefault(name, document)
-    return found
+    return problems
 
 
 def _as_text(value: Json) -> str | None:

@@ -22,8 +22,8 @@ ROLES = ("system", "developer", "user", "assistant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedRow:
-    """Hold what the shapes of rows differ in."""
+class RowContent:
+    """The part of a case in which the shapes of rows differ."""
 
     messages: tuple[Message, ...]
     criteria: tuple[Criterion, ...]
@@ -35,7 +35,7 @@ class AskedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowReader:
-    """Make the cases of one task."""
+    """Reader of the cases of one task."""
 
     task: Task
     evalset: str
@@ -47,7 +47,7 @@ class RowReader:
     def cases(self, path: Path) -> tuple[Case, ...]:
         """Read all rows of a file, noting every problem."""
         named: list[tuple[str, Document]] = []
-        made = []
+        cases = []
         for index, document in enumerate(self._documents(path)):
             if not isinstance(document.data, dict):
                 message = f"a row is an object, not {describe(document.data)}"
@@ -56,12 +56,12 @@ class RowReader:
             row = AskBenchRow(document, self.findings)
             name = row.optional("id") or str(index)
             named.append((name, document))
-            made.append(self._case(row, name))
+            cases.append(self._case(row, name))
         self.findings.problems += same_ids(named)
-        if not made and not self.findings.problems:
+        if not cases and not self.findings.problems:
             message = "the file has no rows"
             self.findings.problems.append(Document(path=path, data=None).problem((), message))
-        return tuple(made)
+        return tuple(cases)
 
     def _documents(self, path: Path) -> Iterable[Document]:
         try:
@@ -71,17 +71,17 @@ class RowReader:
 
     def _case(self, row: AskBenchRow, name: str) -> Case:
         shape = self._shape(row)
-        asked = _READERS[shape](self, row)
+        content = _READERS[shape](self, row)
         return Case(
             id=name,
-            messages=asked.messages,
-            criteria=asked.criteria,
-            references=asked.references,
-            hidden=asked.hidden,
+            messages=content.messages,
+            criteria=content.criteria,
+            references=content.references,
+            hidden=content.hidden,
             dialogue=self.protocol.dialogue(self.task, shape),
             tags=self._tags(row),
-            min_points=asked.min_points,
-            out_of=asked.out_of,
+            min_points=content.min_points,
+            out_of=content.out_of,
             source=f"{row.document.path.name}:{row.document.row}",
         )
 
@@ -89,9 +89,9 @@ class RowReader:
         """Return what a row is: in the tasks that ask, its own fields say which of them."""
         if self.task.shape not in ASKING:
             return self.task.shape
-        found = shape_of(row.document.data)
-        if found in ASKING:
-            return found
+        own_shape = shape_of(row.document.data)
+        if own_shape in ASKING:
+            return own_shape
         return TaskShape.PLAIN if self.protocol.compat else self.task.shape
 
     def _tags(self, row: AskBenchRow) -> dict[str, tuple[str, ...]]:
@@ -101,7 +101,7 @@ class RowReader:
                 tags["category" if name == "subdomain" else name] = (value.strip(),)
         return tags
 
-    def question(self, row: AskBenchRow) -> AskedRow:
+    def question(self, row: AskBenchRow) -> RowContent:
         """Read a question with its answer."""
         text = row.text("problem", "ori_question", "degraded_question")
         category = row.optional("category")
@@ -111,29 +111,29 @@ class RowReader:
             head = f"[Task: {category}]\n" if category else ""
             text = f"{head}{text}{ONLY_THE_ANSWER}"
         params = {"category": category} if category else {}
-        return AskedRow(
+        return RowContent(
             messages=(*self.examples, Message(role="user", content=text)),
             criteria=(self._judged(params),),
             references=(row.text("expected_answer"),),
         )
 
-    def choices(self, row: AskBenchRow) -> AskedRow:
+    def choices(self, row: AskBenchRow) -> RowContent:
         """Read a question with four choices."""
         texts = [row.text(f"choice{number}") for number in range(1, 5)]
         index = row.value("correct_index")
         if isinstance(index, bool) or index not in range(len(LETTERS)):
-            message = f"0, 1, 2 or 3 is wanted for 'correct_index', not {describe(index)}"
+            message = f"expected 0, 1, 2 or 3 for 'correct_index', not {describe(index)}"
             row.wrong(message, "correct_index")
             index = 0
         lines = [f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=True)]
         content = f"{CHOOSE}{row.text('question')}\n\n" + "\n".join(lines)
-        return AskedRow(
+        return RowContent(
             messages=(*self.examples, Message(role="user", content=content)),
             criteria=(self._judged({"choices": texts}),),
             references=(lines[int(index)],),
         )
 
-    def rubrics(self, row: AskBenchRow) -> AskedRow:
+    def rubrics(self, row: AskBenchRow) -> RowContent:
         """Read a conversation with the criteria that its next reply is held against."""
         criteria = tuple(self._rubrics(row))
         if not any(criterion.weight > 0 for criterion in criteria):
@@ -144,7 +144,7 @@ class RowReader:
             )
         away = sum(abs(criterion.weight) for criterion in criteria)
         gives = any(criterion.weight > 0 for criterion in criteria)
-        return AskedRow(
+        return RowContent(
             messages=tuple(self._conversation(row)),
             criteria=criteria,
             hidden={"canary": canary} if (canary := row.optional("canary")) else {},
@@ -152,7 +152,7 @@ class RowReader:
             out_of=away if self.protocol.compat and away and not gives else None,
         )
 
-    def asking(self, row: AskBenchRow, shape: TaskShape) -> AskedRow:
+    def asking(self, row: AskBenchRow, shape: TaskShape) -> RowContent:
         """Read a question that the candidate should not answer as it stands."""
         whole = row.text("ori_question")
         if shape is TaskShape.OVERCONFIDENCE:
@@ -167,25 +167,25 @@ class RowReader:
                 f"the row has no {name!r}: there is nothing to ask for",
                 f"list what must be cleared up as {name!r}; an empty list says that nothing must",
             )
-        return AskedRow(
+        return RowContent(
             messages=(Message(role="user", content=shown),),
             criteria=(_NOTED,),
             references=(row.text("expected_answer"),),
             hidden={"question": whole, "info": info, "points": row.texts(name)},
         )
 
-    def in3(self, row: AskBenchRow) -> AskedRow:
+    def in3(self, row: AskBenchRow) -> RowContent:
         """Read a task, vague or clear, that has no right answer."""
-        made: In3 = normal_in3(row)
-        return AskedRow(
-            messages=(Message(role="user", content=made.task),),
+        task_row: In3 = normal_in3(row)
+        return RowContent(
+            messages=(Message(role="user", content=task_row.task),),
             criteria=(_ASKED_RIGHT,),
             hidden={
-                "question": made.task,
-                "info": made.info,
-                "points": list(made.points),
-                "point_answers": list(made.answers),
-                "vague": made.vague,
+                "question": task_row.task,
+                "info": task_row.info,
+                "points": list(task_row.points),
+                "point_answers": list(task_row.answers),
+                "vague": task_row.vague,
             },
         )
 
@@ -198,12 +198,12 @@ class RowReader:
     def _rubrics(self, row: AskBenchRow) -> Iterable[Criterion]:
         items = row.value("rubrics")
         if not isinstance(items, list):
-            row.wrong(f"a list is wanted for 'rubrics', not {describe(items)}", "rubrics")
+            row.wrong(f"expected a list for 'rubrics', not {describe(items)}", "rubrics")
             return
         compat = {"compat": self.protocol.compat} if self.protocol.compat else {}
         for number, item in enumerate(items, 1):
-            known = item if isinstance(item, dict) else {}
-            text, points = known.get("criterion"), number_in(known.get("points"))
+            fields = item if isinstance(item, dict) else {}
+            text, points = fields.get("criterion"), number_in(fields.get("points"))
             if not isinstance(text, str) or not text.strip() or points is None:
                 message = (
                     f"item {number} of 'rubrics' needs a text 'criterion' and a number 'points'"
@@ -217,11 +217,11 @@ class RowReader:
     def _conversation(self, row: AskBenchRow) -> Iterable[Message]:
         items = row.value("prompt")
         if not isinstance(items, list) or not items:
-            row.wrong(f"a list of messages is wanted for 'prompt', not {describe(items)}", "prompt")
+            row.wrong(f"expected a list of messages for 'prompt', not {describe(items)}", "prompt")
             return
         for number, item in enumerate(items, 1):
-            known = item if isinstance(item, dict) else {}
-            role, content = known.get("role"), known.get("content")
+            fields = item if isinstance(item, dict) else {}
+            role, content = fields.get("role"), fields.get("content")
             if role in ROLES and isinstance(content, str):
                 yield Message(role=role, content=content)
             else:
@@ -232,7 +232,7 @@ class RowReader:
 
 _NOTED = Criterion(id="correct", scorer=Spec(name="noted", params={"key": "correct"}))
 _ASKED_RIGHT = Criterion(id="asked_right", scorer=Spec(name="noted", params={"key": "asked_right"}))
-_READERS: Mapping[TaskShape, Callable[[RowReader, AskBenchRow], AskedRow]] = {
+_READERS: Mapping[TaskShape, Callable[[RowReader, AskBenchRow], RowContent]] = {
     TaskShape.QUESTION: RowReader.question,
     TaskShape.CHOICES: RowReader.choices,
     TaskShape.RUBRICS: RowReader.rubrics,
@@ -245,10 +245,10 @@ _READERS: Mapping[TaskShape, Callable[[RowReader, AskBenchRow], AskedRow]] = {
 
 def examples_of(cases: Sequence[Case], shot: int) -> tuple[Message, ...]:
     """Make a conversation of solved cases, to be shown before a question."""
-    made: list[Message] = []
+    messages: list[Message] = []
     for case in cases[:shot]:
         answer = case.references[0]
         if case.criteria[0].scorer.params.get("choices"):
             answer = f"Answer: {answer[0]}"
-        made += [case.messages[-1], Message(role="assistant", content=answer)]
-    return tuple(made)
+        messages += [case.messages[-1], Message(role="assistant", content=answer)]
+    return tuple(messages)

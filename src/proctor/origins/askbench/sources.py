@@ -18,7 +18,7 @@ FAMILIES = ("EvalScope", "OpenCompass")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSource:
-    """Hold what is known of a task before its rows are read."""
+    """A task before its rows are read."""
 
     name: str
     evalset: str
@@ -40,7 +40,7 @@ class TaskSource:
 
 @dataclass(kw_only=True)
 class SourceFinder:
-    """Find the tasks of one path, gathering what is wrong with any of them."""
+    """Finder of the tasks of one path, with the problems of each."""
 
     compat: str
     root: Path | None
@@ -143,15 +143,15 @@ class SourceFinder:
             )
             raise SuiteError([problem])
         self.note(list(check_keys(base, {*TASKS, *names, *written})))
-        found = []
+        sources = []
         for name in dict.fromkeys(names):
             self.names.append(name)
             before = len(self.problems)
             source = self._enabled(base, name)
             self.set_apart(name, before)
             if source is not None:
-                found.append(source)
-        return found
+                sources.append(source)
+        return sources
 
     def _refuse_other_tools(self, base: Ini, values: IniValues) -> None:
         entry = values.entry("tasks", "tasks_config_path")

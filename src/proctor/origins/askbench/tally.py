@@ -11,13 +11,13 @@ from proctor.origins.askbench.records import correctness, is_skipped, skip_reaso
 
 @dataclass
 class AskBenchTally:
-    """Count what came of one attempt at every case."""
+    """Counts over one attempt at every case."""
 
     compat: str = ""
     total: int = 0
     valid: int = 0
     correct: int = 0
-    asked: int = 0
+    with_question: int = 0
     finals: int = 0
     covered: int = 0
     redundant: int = 0
@@ -46,8 +46,8 @@ class AskBenchTally:
         self.valid += 1
         right = notes["correct"] is True if "correct" in notes else correctness(result) == 1
         self.correct += right
-        asked = bool(notes.get("asked"))
-        self.asked += asked
+        asks = bool(notes.get("asked"))
+        self.with_question += asks
         if notes.get("final"):
             self.finals += 1
             self.covered += notes.get("resolved") is True
@@ -57,7 +57,7 @@ class AskBenchTally:
         self.kept_asking += notes.get("kept_asking") is True
         if "vague" in case.hidden:
             (self.vague if case.hidden["vague"] else self.clear).append(
-                asked if case.hidden["vague"] else not asked
+                asks if case.hidden["vague"] else not asks
             )
 
     @property
@@ -105,7 +105,8 @@ class AskBenchTally:
     def _behaviour(self, *, scored: bool, covers: bool) -> Iterator[str]:
         if self.vague or self.clear:
             yield f"- Clear-task Direct Rate: {_share(sum(self.clear), len(self.clear)):.4f}"
-        yield f"- ask_rate: {_share(self.asked, self.valid):.4f} ({self.asked}/{self.valid})"
+        ask_rate = _share(self.with_question, self.valid)
+        yield f"- ask_rate: {ask_rate:.4f} ({self.with_question}/{self.valid})"
         if not covers:
             return
         share = _share(self.covered, self.finals)

@@ -35,7 +35,7 @@ _TOTAL = re.compile(r"^Total time:\s*(.+?)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """Hold what another tool left of one task."""
+    """Results that another tool left of one task."""
 
     task: str
     metrics: tuple[str, ...] = ()
@@ -70,15 +70,15 @@ def metrics_in(text: str, *, marked: bool = True) -> tuple[str, ...]:
     The original does not find a number on a line that begins with a mark such as ``- ``; those of
     some kinds it finds anywhere on a line.
     """
-    found = []
+    metrics = []
     for name in _NAMES:
         head = r"^[ \t]*(?:[-*][ \t]+)?" if marked else r"^[ \t]*"
         if not marked and name in _ANYWHERE:
             head = r"\b"
         pattern = rf"{head}({name})[ \t]*(?:\([^)\n]*\))?[ \t]*[:=][ \t]*{_NUMBER}[ \t]*(?:\(|$|\|)"
         if (hit := re.search(pattern, text, re.MULTILINE | re.IGNORECASE)) is not None:
-            found.append(f"{hit[1]}: {hit[2]}")
-    return tuple(found)
+            metrics.append(f"{hit[1]}: {hit[2]}")
+    return tuple(metrics)
 
 
 def gather(folder: Path, tasks: Sequence[str]) -> list[Gathered]:

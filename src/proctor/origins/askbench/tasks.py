@@ -12,7 +12,7 @@ GUIDANCE = ("none", "weak", "strong", "fata")
 
 
 class TaskShape(StrEnum):
-    """Say what the rows of a task are."""
+    """The shape of a task's rows."""
 
     QUESTION = "question"
     """A question with its answer, put once and ruled right or wrong by the judge."""
@@ -41,7 +41,7 @@ ASKING = (TaskShape.MISSING_INFO, TaskShape.OVERCONFIDENCE, TaskShape.PLAIN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Hold what is known of one task."""
+    """One task: its folder, shape and measures."""
 
     shape: TaskShape
     folder: str
@@ -92,25 +92,25 @@ def shape_of(row: Json) -> TaskShape | None:
     if not isinstance(row, dict):
         return None
     has = row.keys()
-    asked = bool({"ori_question", "problem"} & has)
+    has_question = bool({"ori_question", "problem"} & has)
     degraded = bool(row.get("degraded_question"))
-    found: dict[TaskShape, bool] = {
+    shapes: dict[TaskShape, bool] = {
         TaskShape.RUBRICS: isinstance(row.get("prompt"), list) and "rubrics" in has,
         TaskShape.CHOICES: {"question", "choice1", "correct_index"} <= has,
         TaskShape.IN3: {"task", "vague"} <= has or {"task", "missing_details"} <= has,
         TaskShape.MISSING_INFO: degraded and bool({"ori_question", "required_points"} & has),
         TaskShape.OVERCONFIDENCE: bool(row.get("overconfidence_question")),
-        TaskShape.PLAIN: asked and {"required_points", "degraded_info"} <= has,
-        TaskShape.QUESTION: (asked or degraded) and "expected_answer" in has,
+        TaskShape.PLAIN: has_question and {"required_points", "degraded_info"} <= has,
+        TaskShape.QUESTION: (has_question or degraded) and "expected_answer" in has,
     }
-    return next((shape for shape, fits in found.items() if fits), None)
+    return next((shape for shape, fits in shapes.items() if fits), None)
 
 
 def task_of(name: str, shape: TaskShape) -> Task:
     """Return the task of a name, or what a task of another name with such rows is."""
-    known = TASKS.get(name)
-    if known is not None:
-        return known
+    task = TASKS.get(name)
+    if task is not None:
+        return task
     fata = "fata" in name.lower() and shape is TaskShape.MISSING_INFO
     kind = {TaskShape.QUESTION: "open", TaskShape.CHOICES: "choice"}.get(shape, "")
     return Task(shape=shape, folder="", kind=kind, fata=fata)
@@ -118,7 +118,7 @@ def task_of(name: str, shape: TaskShape) -> Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """Say how the cases of a task are put to the candidate."""
+    """The way in which a task's cases are put to the candidate."""
 
     compat: str = ""
     max_turns: int | None = None
@@ -135,7 +135,7 @@ class Protocol:
             own: dict[str, Json] = {"max_turns": self.max_turns or 2, "guidance": self.guidance}
             return Spec(name="fata", params={**own, "tries": TRIES})
         in3 = self.compat and shape is TaskShape.IN3
-        asked: dict[str, Json] = {
+        dialogue_params: dict[str, Json] = {
             "scenario": shape.value,
             "max_turns": self.max_turns or 3,
             "guidance": "none" if in3 and self.guidance == "fata" else self.guidance,
@@ -143,8 +143,8 @@ class Protocol:
             "tries": TRIES,
         }
         if self.compat:
-            asked |= {"compat": self.compat, "wrapper": "fata" if task.fata else ""}
-        return Spec(name="clarify", params=asked)
+            dialogue_params |= {"compat": self.compat, "wrapper": "fata" if task.fata else ""}
+        return Spec(name="clarify", params=dialogue_params)
 
 
 # The measures whose number the original counts otherwise somewhere.
@@ -156,15 +156,15 @@ _WITH_COMPAT = frozenset(
 
 def measures_of(task: Task, compat: str, attempts: int) -> tuple[Spec, ...]:
     """Return what is measured in a task."""
-    made = []
+    measures = []
     for name in _measured(task, compat, attempts):
         params: dict[str, Json] = {}
         if name == "accuracy":
             params["over"] = "rounds" if task.shape.several_turns else "attempts"
         if compat and name in _WITH_COMPAT:
             params["compat"] = compat
-        made.append(Spec(name=name, params=params))
-    return tuple(made)
+        measures.append(Spec(name=name, params=params))
+    return tuple(measures)
 
 
 def _measured(task: Task, compat: str, attempts: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ _MET = {
 
 
 class Unusable(ReadingError):
-    """Say that JSON came, but not with a usable value: the original does not ask again."""
+    """JSON without a usable value: the original does not ask again."""
 
     final = True
 

@@ -20,7 +20,7 @@ from proctor.cli.options import (
 )
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential
-from proctor.core.model_name import parse_model
+from proctor.core.names import parse_model
 
 if TYPE_CHECKING:
     from proctor.core.suite import Suite
@@ -104,8 +104,8 @@ def colossal(**options: Any) -> int:
         return _fill(options)
     if options["config_file"] is None:
         raise click.UsageError("--config_file is missing: the config with language and categories")
-    asked = _Request.of(options)
-    return _battle(asked) if len(asked.names) > 1 else _evaluate(asked)
+    request = _Request.of(options)
+    return _battle(request) if len(request.names) > 1 else _evaluate(request)
 
 
 for _decorate in (*panel_options, *call_options):
@@ -116,7 +116,7 @@ store_option(colossal)
 
 @dataclass
 class _Request:
-    """Hold what a person asked for."""
+    """Options of the command."""
 
     options: dict[str, Any]
     names: Sequence[str]
@@ -142,17 +142,17 @@ class _Request:
 
     def settings(self, suite_options: Mapping[str, str]) -> "list[RunSettings]":
         """Return the settings of a run for each file."""
-        given = {name: value for name, value in suite_options.items() if value}
-        made = []
+        extra = {name: value for name, value in suite_options.items() if value}
+        settings = []
         for name, path in zip(self.names, self.files, strict=True):
-            wanted = dict(self.options)
-            wanted |= {"spec": wanted.pop("config_file"), "dialect": "colossal"}
-            wanted |= {"answers": path, "name": name, "target_file": None, "judges": ()}
-            found = run_settings(wanted)[0]
-            found = replace(found, suite=replace(found.suite, options=given))
-            panel = replace(found.panel, judges=self.judges())
-            made.append(replace(found, panel=panel))
-        return made
+            run_options = dict(self.options)
+            run_options |= {"spec": run_options.pop("config_file"), "dialect": "colossal"}
+            run_options |= {"answers": path, "name": name, "target_file": None, "judges": ()}
+            run = run_settings(run_options)[0]
+            run = replace(run, suite=replace(run.suite, options=extra))
+            panel = replace(run.panel, judges=self.judges())
+            settings.append(replace(run, panel=panel))
+        return settings
 
     def judges(self, default: str = RATER) -> tuple[ModelChoice, ...]:
         """Return who judges: as named, or as in the original where there is a key for that."""
@@ -186,24 +186,24 @@ def _with_key(spec: str, key: str) -> ModelChoice:
     """Return a model with the key of the command line, where it is one of OpenAI's kind."""
     if not key or parse_model(spec).name != "openai":
         return ModelChoice(spec=spec)
-    held = Credential(name="--openai_key", key=key)
-    return ModelChoice(spec=spec, access=Access(credentials=(held,)))
+    credential = Credential(name="--openai_key", key=key)
+    return ModelChoice(spec=spec, access=Access(credentials=(credential,)))
 
 
-def _evaluate(asked: _Request) -> int:
+def _evaluate(request: _Request) -> int:
     from proctor.store.store import Store
 
-    several = asked.settings(asked.evaluation)
+    several = request.settings(request.evaluation)
     _check(several)
-    with Store.open(asked.options["store"]) as store:
-        outcomes = _examined(several, store, asked)
+    with Store.open(request.options["store"]) as store:
+        outcomes = _examined(several, store, request)
         if outcomes is None:
             return 130
-        _print_runs(outcomes, asked)
+        _print_runs(outcomes, request)
         return _exit_code(outcomes)
 
 
-def _battle(asked: _Request) -> int:
+def _battle(request: _Request) -> int:
     from proctor.cli.battle import exit_code, print_battle
     from proctor.cli.output import print_json, progress_bar, say, say_problems, say_stopped
     from proctor.engine.battle.run_battle import battle
@@ -213,19 +213,21 @@ def _battle(asked: _Request) -> int:
     from proctor.reports.structured import to_object
     from proctor.store.store import Store
 
-    options = asked.options
+    options = request.options
     evaluates = options["evaluate"]
-    several = asked.settings(asked.evaluation if evaluates else {"battle": str(asked.files[0])})
+    several = request.settings(
+        request.evaluation if evaluates else {"battle": str(request.files[0])}
+    )
     suite = _check(several, judged=evaluates)
-    prompt = _battle_prompt(asked, suite.language)
-    panel = replace(several[0].panel, judges=asked.judges(REFEREE))
+    prompt = _battle_prompt(request, suite.language)
+    panel = replace(several[0].panel, judges=request.judges(REFEREE))
     if not panel.judges:
         raise MissingResource(
             "a battle needs a judge (fix: add --judge M or --gpt_model NAME, or put the key into"
             " OPENAI_API_KEY)"
         )
     with Store.open(options["store"]) as store:
-        outcomes = _examined(several, store, asked, evaluated=evaluates)
+        outcomes = _examined(several, store, request, evaluated=evaluates)
         if outcomes is None:
             return 130
         try:
@@ -233,7 +235,7 @@ def _battle(asked: _Request) -> int:
                 outcome = run_sync(
                     battle(
                         store,
-                        [found.view.run.id for found in outcomes],
+                        [run_outcome.view.run.id for run_outcome in outcomes],
                         panel,
                         calls=several[0].calls,
                         both_orders=not options["one_order"],
@@ -250,23 +252,23 @@ def _battle(asked: _Request) -> int:
         if evaluates:
             codes.append(_exit_code(outcomes))
         if options["as_json"]:
-            made = battle_object(outcome, cases=options["cases"])
-            runs = [to_object(found.view, (), options["cases"]) for found in outcomes]
-            print_json({**made, "runs": runs} if evaluates else made)
+            battle_json = battle_object(outcome, cases=options["cases"])
+            runs = [to_object(run_outcome.view, (), options["cases"]) for run_outcome in outcomes]
+            print_json({**battle_json, "runs": runs} if evaluates else battle_json)
         elif evaluates:
-            _print_runs(outcomes, asked)
+            _print_runs(outcomes, request)
             click.echo()
         if not options["as_json"]:
             say_problems(Problem(message=text, severity="warning") for text in outcome.warnings)
             print_battle(outcome, {**options, "form": "table", "out": None})
-        _write_battle(outcome, asked)
+        _write_battle(outcome, request)
         return max(codes)
 
 
-def _write_battle(outcome: Any, asked: _Request) -> None:
+def _write_battle(outcome: Any, request: _Request) -> None:
     from proctor.reports.battle_files import write_battle
 
-    _say_written(write_battle(outcome, asked.options["save_path"]), asked)
+    _say_written(write_battle(outcome, request.options["save_path"]), request)
 
 
 def _check(several: "list[RunSettings]", *, judged: bool = True) -> "Suite":
@@ -289,49 +291,49 @@ def _check(several: "list[RunSettings]", *, judged: bool = True) -> "Suite":
     return suite
 
 
-def _battle_prompt(asked: _Request, language: str) -> Any:
+def _battle_prompt(request: _Request, language: str) -> Any:
     """Return the words of the battle: a file's, or none where Proctor's own are meant."""
     from proctor.origins.colossal.dialect import Colossal
 
-    path = asked.options["battle_prompt_file"]
-    if path is None and not asked.options["compat"]:
+    path = request.options["battle_prompt_file"]
+    if path is None and not request.options["compat"]:
         return None
     return Colossal().battle_prompt(path, language)
 
 
 def _examined(
-    several: "list[RunSettings]", store: "Store", asked: _Request, *, evaluated: bool = True
+    several: "list[RunSettings]", store: "Store", request: _Request, *, evaluated: bool = True
 ) -> "list[Outcome] | None":
     from proctor.cli.run import examine
 
-    outcomes = examine(several, store, quiet=asked.options["as_json"])
+    outcomes = examine(several, store, quiet=request.options["as_json"])
     if outcomes is not None and evaluated:
-        _write(outcomes, asked)
+        _write(outcomes, request)
     return outcomes
 
 
-def _write(outcomes: "list[Outcome]", asked: _Request) -> None:
+def _write(outcomes: "list[Outcome]", request: _Request) -> None:
     """Write the original's files; the charts, which show all models, with those of the last."""
     from proctor.origins.colossal.layout import ColossalLayout
 
     written: set[Path] = set()
-    for number, (name, outcome) in enumerate(zip(asked.names, outcomes, strict=True), 1):
+    for number, (name, outcome) in enumerate(zip(request.names, outcomes, strict=True), 1):
         layout = ColossalLayout(model_name=name, charts=number == len(outcomes))
-        written |= set(layout.write(outcome.view, asked.options["save_path"]))
-    _say_written(written, asked)
+        written |= set(layout.write(outcome.view, request.options["save_path"]))
+    _say_written(written, request)
 
 
-def _say_written(paths: Collection[Path], asked: _Request) -> None:
-    if paths and not asked.options["as_json"]:
-        click.echo(f"wrote {len(paths)} files below {asked.options['save_path']}", err=True)
+def _say_written(paths: Collection[Path], request: _Request) -> None:
+    if paths and not request.options["as_json"]:
+        click.echo(f"wrote {len(paths)} files below {request.options['save_path']}", err=True)
 
 
-def _print_runs(outcomes: "list[Outcome]", asked: _Request) -> None:
+def _print_runs(outcomes: "list[Outcome]", request: _Request) -> None:
     from proctor.cli.output import on_terminal, table_width
     from proctor.cli.run import print_report
     from proctor.origins.colossal.summary import summary_table
 
-    options = asked.options
+    options = request.options
     for number, outcome in enumerate(outcomes):
         if number:
             click.echo()
@@ -352,10 +354,10 @@ def _exit_code(outcomes: "list[Outcome]") -> int:
     codes = []
     for outcome in outcomes:
         codes.append(exit_code(outcome.view.summary, [], outcome.view.run))
-        made, failed = ratings(outcome.view)
-        if failed > MAX_UNSCORED * (made + failed):
-            many = f"{failed} of {made + failed} ratings could not be made"
-            click.echo(f"incomplete: {many}; the same command tries them again", err=True)
+        rated, failed = ratings(outcome.view)
+        if failed > MAX_UNSCORED * (rated + failed):
+            many = f"{failed} of {rated + failed} ratings could not be made"
+            click.echo(f"incomplete: {many}; the same command retries them", err=True)
             codes.append(3)
     return max(codes)
 
@@ -383,8 +385,8 @@ def _fill(options: dict[str, Any]) -> int:
     calls = call_settings(options)
     with Store.open(options["store"]) as store, progress_bar() as progress:
         questions = [question for _, question in missing]
-        said = run_sync(fill(store, choice, questions, calls, progress, say))
-    outputs = {place: text for (place, _), text in zip(missing, said, strict=True)}
+        replies = run_sync(fill(store, choice, questions, calls, progress, say))
+    outputs = {place: text for (place, _), text in zip(missing, replies, strict=True)}
     records = dialect.filled(source, outputs)
     target.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(records, ensure_ascii=False, indent=4) + "\n"

@@ -21,7 +21,7 @@ BERT_KEYS = ("model", "layer", "idf", "baseline", "leading_space", "device", "pr
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """Say which part of ``text_metrics`` a metric of the config is, and which rows it gives."""
+    """The part of ``text_metrics`` that a metric of the config is, and the rows it gives."""
 
     part: str
     rows: tuple[str, ...]
@@ -53,8 +53,8 @@ DIMENSIONS = tuple(f"{task}-{name}" for task, names in UNIEVAL.items() for name 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedMetrics:
-    """Hold what a category is judged by."""
+class CategoryMetrics:
+    """The metrics by which a category is scored."""
 
     gpt: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -63,18 +63,18 @@ class WantedMetrics:
     @property
     def compares(self) -> tuple[str, ...]:
         """Return the metrics that compare with a reference."""
-        found = [name for name in self.metrics if METRICS[name].compares]
-        return (*found, *(name for name in self.unieval if name in COMPARING))
+        comparing = [name for name in self.metrics if METRICS[name].compares]
+        return (*comparing, *(name for name in self.unieval if name in COMPARING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Hold a config as it was read."""
+    """A config as it was read."""
 
     document: JsonDocument
     language: str = "en"
     """``zh`` or ``en``, whatever the config calls it."""
-    categories: Mapping[str, WantedMetrics] = field(default_factory=dict)
+    categories: Mapping[str, CategoryMetrics] = field(default_factory=dict)
     unieval: Mapping[str, str] = field(default_factory=dict)
     """The path of the model of each task."""
     questions: Mapping[str, Json] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def read_config(document: JsonDocument) -> tuple[Config, list[Problem]]:
 
 @dataclass
 class _ConfigReader:
-    """Read one config, collecting what is wrong."""
+    """Reader of one config, which collects its problems."""
 
     document: JsonDocument
     problems: list[Problem] = field(default_factory=list)
@@ -140,118 +140,118 @@ class _ConfigReader:
         return config
 
     def _language(self, data: Json) -> str:
-        found = data.get("language")
-        if found is None:
+        value = data.get("language")
+        if value is None:
             hint = 'write "language": "en", or "cn"'
             self._wrong((), "the config does not say its language", hint)
             return "en"
-        if isinstance(found, str) and found in LANGUAGES:
-            return LANGUAGES[found]
-        meant = "did you mean 'cn'?" if str(found).lower()[:2] in ("zh", "ch") else ""
+        if isinstance(value, str) and value in LANGUAGES:
+            return LANGUAGES[value]
+        meant = "did you mean 'cn'?" if str(value).lower()[:2] in ("zh", "ch") else ""
         hint = meant or "known are: cn, en"
-        self._wrong(("language",), f"there is no language {found!r}", hint)
+        self._wrong(("language",), f"there is no language {value!r}", hint)
         return "en"
 
-    def _categories(self, data: Json, questions: Mapping[str, Json]) -> dict[str, WantedMetrics]:
+    def _categories(self, data: Json, questions: Mapping[str, Json]) -> dict[str, CategoryMetrics]:
         if not isinstance(data, dict) or not data:
             message = "the config names no category"
             self._wrong(("category",), message, 'write "category": {"open_qa": {"GPT": […]}}')
             return {}
-        return {name: self._wanted(name, row, questions) for name, row in data.items()}
+        return {name: self._metrics_of(name, row, questions) for name, row in data.items()}
 
-    def _wanted(self, category: str, row: Json, questions: Mapping[str, Json]) -> WantedMetrics:
+    def _metrics_of(
+        self, category: str, row: Json, questions: Mapping[str, Json]
+    ) -> CategoryMetrics:
         at: Loc = ("category", category)
         if not isinstance(row, dict):
-            self._wrong(
-                at, f"a mapping of {', '.join(METHODS)} is wanted here, not {describe(row)}"
-            )
-            return WantedMetrics()
+            self._wrong(at, f"expected a mapping of {', '.join(METHODS)}, not {describe(row)}")
+            return CategoryMetrics()
         for key in row:
             if key not in METHODS:
                 self._wrong((*at, key), f"unknown key {key!r}", near(key, METHODS))
-        known = (*DIMENSIONS, *questions)
+        dimensions = (*DIMENSIONS, *questions)
         ratings = self._names(row, at, "GPT")
         for name in ratings:
             if name in TAKEN:
                 message = f"a rating cannot be called {name!r}: another number has that name"
                 self._wrong((*at, "GPT"), message)
-        return WantedMetrics(
+        return CategoryMetrics(
             gpt=ratings,
             metrics=self._names(row, at, "Metrics", tuple(METRICS), "metric"),
-            unieval=self._names(row, at, "UniEval", known, "UniEval dimension"),
+            unieval=self._names(row, at, "UniEval", dimensions, "UniEval dimension"),
         )
 
     def _names(
-        self, row: Json, at: Loc, key: str, known: tuple[str, ...] = (), what: str = ""
+        self, row: Json, at: Loc, key: str, allowed: tuple[str, ...] = (), what: str = ""
     ) -> tuple[str, ...]:
         """Read a list of names; those that nobody knows are problems."""
-        found = row.get(key)
-        if found is None:
+        listed = row.get(key)
+        if listed is None:
             return ()
-        if not isinstance(found, list):
-            self._wrong((*at, key), f"a list of names is wanted here, not {describe(found)}")
+        if not isinstance(listed, list):
+            self._wrong((*at, key), f"expected a list of names, not {describe(listed)}")
             return ()
-        made: dict[str, None] = {}
-        for place, name in enumerate(found):
+        names: dict[str, None] = {}
+        for place, name in enumerate(listed):
             loc = (*at, key, place)
             if not isinstance(name, str) or not name:
-                self._wrong(loc, f"a name is wanted here, not {describe(name)}")
-            elif known and name not in known:
-                self._wrong(loc, f"there is no {what} {name!r}", near(name, known))
+                self._wrong(loc, f"expected a name, not {describe(name)}")
+            elif allowed and name not in allowed:
+                self._wrong(loc, f"there is no {what} {name!r}", near(name, allowed))
             else:
-                made[name] = None
-        return tuple(made)
+                names[name] = None
+        return tuple(names)
 
-    def _questions(self, found: Json) -> dict[str, Json]:
+    def _questions(self, value: Json) -> dict[str, Json]:
         """Read dimensions of the user's own; what is wrong with one the scorer says."""
-        if found is None or isinstance(found, dict):
-            return found or {}
-        self._wrong(("UniEval_questions",), f"a mapping is wanted here, not {describe(found)}")
+        if value is None or isinstance(value, dict):
+            return value or {}
+        self._wrong(("UniEval_questions",), f"expected a mapping, not {describe(value)}")
         return {}
 
     def _texts(self, data: Json, key: str) -> dict[str, str]:
-        found = data.get(key)
-        if found is None:
+        texts = data.get(key)
+        if texts is None:
             return {}
-        if not isinstance(found, dict):
-            self._wrong((key,), f"a mapping of texts is wanted here, not {describe(found)}")
+        if not isinstance(texts, dict):
+            self._wrong((key,), f"expected a mapping of strings, not {describe(texts)}")
             return {}
-        for name, value in found.items():
+        for name, value in texts.items():
             if not isinstance(value, str):
-                self._wrong((key, name), f"a text is wanted here, not {describe(value)}")
-        return {name: value for name, value in found.items() if isinstance(value, str)}
+                self._wrong((key, name), f"expected a string, not {describe(value)}")
+        return {name: value for name, value in texts.items() if isinstance(value, str)}
 
-    def _bert(self, found: Json) -> dict[str, Json]:
-        if found is None:
+    def _bert(self, setting: Json) -> dict[str, Json]:
+        if setting is None:
             return {}
-        if isinstance(found, str):
-            return {"model": found}
-        if not isinstance(found, dict):
-            self._wrong(("BERTScore",), f"a model is wanted here, not {describe(found)}")
+        if isinstance(setting, str):
+            return {"model": setting}
+        if not isinstance(setting, dict):
+            self._wrong(("BERTScore",), f"expected a model, not {describe(setting)}")
             return {}
-        for key in found:
+        for key in setting:
             if key not in BERT_KEYS:
                 self._wrong(("BERTScore", key), f"unknown key {key!r}", near(key, BERT_KEYS))
-        return {key: value for key, value in found.items() if key in BERT_KEYS}
+        return {key: value for key, value in setting.items() if key in BERT_KEYS}
 
     def _files(self, data: Json) -> Iterator[tuple[str, str]]:
         for key in ("target_file", "gpt_evaluation_prompt_file"):
-            found = data.get(key)
-            if isinstance(found, str) and found:
-                yield key, found
-            elif found is not None:
-                self._wrong((key,), f"a path is wanted here, not {describe(found)}")
+            value = data.get(key)
+            if isinstance(value, str) and value:
+                yield key, value
+            elif value is not None:
+                self._wrong((key,), f"expected a path, not {describe(value)}")
 
     def _check_unieval(self, config: Config) -> None:
         """Report UniEval where it cannot be: in Chinese, or without its models."""
-        for category, wanted in config.categories.items():
-            if not wanted.unieval:
+        for category, metrics in config.categories.items():
+            if not metrics.unieval:
                 continue
             at: Loc = ("category", category, "UniEval")
             if config.language != "en":
                 message = "UniEval judges English only, and the config's language is 'cn'"
                 self._wrong(at, message, 'leave UniEval out, or write "language": "en"')
-            for name in wanted.unieval:
+            for name in metrics.unieval:
                 task = name.partition("-")[0]
                 if task in UNIEVAL and task not in config.unieval:
                     hint = f'write "path_for_UniEval": {{"{task}": "path of the model"}}'

@@ -11,7 +11,7 @@ from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.io.text_files import inside
 from proctor.origins.colossal import prompts
-from proctor.origins.colossal.config import METRICS, Config, WantedMetrics, is_config, read_config
+from proctor.origins.colossal.config import METRICS, CategoryMetrics, Config, is_config, read_config
 from proctor.origins.colossal.config import resolved as model_path
 from proctor.origins.colossal.records import AnswerRecord, check_ids, read_answers, read_records
 from proctor.origins.colossal.source import near, read_document
@@ -33,7 +33,7 @@ FIRST_LOOK = 4 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Colossal(Dialect):
-    """Read configs, targets and answers of ColossalAI's evaluation pipeline."""
+    """Configs, targets and answers of ColossalAI's evaluation pipeline."""
 
     name: ClassVar[str] = "colossal"
 
@@ -60,8 +60,8 @@ class Colossal(Dialect):
     ) -> Sequence[Reading]:
         if compat not in ("", ORIGINAL):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
-        wanted = dict(options or {})
-        for name in wanted:
+        chosen = dict(options or {})
+        for name in chosen:
             if name not in OPTIONS:
                 raise UsageError(
                     f"the dialect 'colossal' has no option {name!r} ({near(name, OPTIONS)})"
@@ -71,8 +71,8 @@ class Colossal(Dialect):
             message = "this is no config: it has no 'language' and no 'category' with metrics"
             raise DialectError([document.problem((), message)])
         config, problems = read_config(document)
-        reader = _SuiteReader(config, compat, root or path.parent, wanted, problems)
-        return (reader.battle() if "battle" in wanted else reader.suite(),)
+        reader = _SuiteReader(config, compat, root or path.parent, chosen, problems)
+        return (reader.battle() if "battle" in chosen else reader.suite(),)
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         yield from read_answers(path, suite)
@@ -99,7 +99,7 @@ class Colossal(Dialect):
 
 @dataclass
 class _SuiteReader:
-    """Make a suite of a config and the files beside it, collecting what is wrong in any."""
+    """Reader of a suite from a config and the files beside it, which collects problems of all."""
 
     config: Config
     compat: str
@@ -119,11 +119,11 @@ class _SuiteReader:
             message = "the config does not say where the targets are"
             self.problems.append(document.problem((), message, hint=TARGETS_HINT))
         rows = self._targets(path) if path is not None else []
-        asked = {row.category for row in rows} or set(self.config.categories)
+        categories = {row.category for row in rows} or set(self.config.categories)
         criteria = {
-            name: self._criteria(name, wanted)
-            for name, wanted in self.config.categories.items()
-            if name in asked
+            name: self._criteria(name, metrics)
+            for name, metrics in self.config.categories.items()
+            if name in categories
         }
         taken = f"the one for {prompts.GENERAL!r} is taken"
         self._warn_of(
@@ -166,10 +166,10 @@ class _SuiteReader:
             check_ids(records)
         left_out: dict[str, int] = {}
         for row in records.rows:
-            wanted = self.config.categories.get(row.category)
-            if wanted is None:
+            metrics = self.config.categories.get(row.category)
+            if metrics is None:
                 left_out[row.category] = left_out.get(row.category, 0) + 1
-            elif not self.compat and not row.reference and (why := self._compares(wanted)):
+            elif not self.compat and not row.reference and (why := self._compares(metrics)):
                 hint = "write a target or an output, or let --fill-targets MODEL do so"
                 message = f"id {row.key} has neither target nor output, and {why} compares with it"
                 records.wrong((row.place,), message, hint)
@@ -178,47 +178,49 @@ class _SuiteReader:
             hint = near(name, self.config.categories)
             message = f"{count} targets of category {name!r} are left out: the config has it not"
             self._warn(records.document.problem((), message, hint=hint, severity="warning"))
-        found = {row.category for row in records.rows}
+        present = {row.category for row in records.rows}
         self._warn_of(
-            [name for name in self.config.categories if name not in found],
+            [name for name in self.config.categories if name not in present],
             "there is no target of category {}",
             "there is no target of {} categories: {}",
         )
         return [row for row in records.rows if row.category in self.config.categories]
 
-    def _compares(self, wanted: WantedMetrics) -> str:
+    def _compares(self, metrics: CategoryMetrics) -> str:
         """Name a metric of a category that compares with a reference."""
-        if self._with_reference and wanted.gpt:
+        if self._with_reference and metrics.gpt:
             return "a rating with reference"
-        own = [n for n in wanted.unieval if "{reference}" in _ask(self.config.questions.get(n))]
-        return next(iter([*wanted.compares, *own]), "")
+        own = [n for n in metrics.unieval if "{reference}" in _ask(self.config.questions.get(n))]
+        return next(iter([*metrics.compares, *own]), "")
 
-    def _criteria(self, category: str, wanted: WantedMetrics) -> tuple[Criterion, ...]:
+    def _criteria(self, category: str, metrics: CategoryMetrics) -> tuple[Criterion, ...]:
         """Make the criteria of a category; numbers of all kinds are shown, and never added."""
-        ratings = self._ratings(category, wanted.gpt) if wanted.gpt else []
+        ratings = self._ratings(category, metrics.gpt) if metrics.gpt else []
         return tuple(
             criterion
             for criterion in (
-                self._text_metrics(wanted),
-                self._bert_score(wanted),
-                self._unieval(wanted),
+                self._text_metrics(metrics),
+                self._bert_score(metrics),
+                self._unieval(metrics),
                 *ratings,
             )
             if criterion is not None
         )
 
-    def _text_metrics(self, wanted: WantedMetrics) -> Criterion | None:
-        found = [METRICS[name] for name in wanted.metrics if METRICS[name].part]
-        if not found:
+    def _text_metrics(self, metrics: CategoryMetrics) -> Criterion | None:
+        text_metrics = [METRICS[name] for name in metrics.metrics if METRICS[name].part]
+        if not text_metrics:
             return None
-        params: dict[str, Json] = {"metrics": list(dict.fromkeys(metric.part for metric in found))}
+        params: dict[str, Json] = {
+            "metrics": list(dict.fromkeys(metric.part for metric in text_metrics))
+        }
         if self.compat:
             params |= {"language": self.config.language, "compat": self.compat}
-        rows = [row for metric in found for row in metric.rows]
+        rows = [row for metric in text_metrics for row in metric.rows]
         return _shown(TEXT_METRICS, "text_metrics", params, rows)
 
-    def _bert_score(self, wanted: WantedMetrics) -> Criterion | None:
-        if BERT_SCORE not in wanted.metrics:
+    def _bert_score(self, metrics: CategoryMetrics) -> Criterion | None:
+        if BERT_SCORE not in metrics.metrics:
             return None
         params = dict(self.config.bert)
         if self.compat and not params:
@@ -227,22 +229,22 @@ class _SuiteReader:
             params["model"] = model_path(self.config.document.path, str(named))
         return _shown(BERT_SCORE, "bert_score", params, ["bert_score"])
 
-    def _unieval(self, wanted: WantedMetrics) -> Criterion | None:
-        if not wanted.unieval:
+    def _unieval(self, metrics: CategoryMetrics) -> Criterion | None:
+        if not metrics.unieval:
             return None
-        tasks = {name.partition("-")[0] for name in wanted.unieval}
+        tasks = {name.partition("-")[0] for name in metrics.unieval}
         models = {
             task: model_path(self.config.document.path, path)
             for task, path in self.config.unieval.items()
             if task in tasks
         }
-        params: dict[str, Json] = {"dimensions": list(wanted.unieval), "models": models}
-        own = {n: text for n, text in self.config.questions.items() if n in wanted.unieval}
+        params: dict[str, Json] = {"dimensions": list(metrics.unieval), "models": models}
+        own = {n: text for n, text in self.config.questions.items() if n in metrics.unieval}
         if own:
             params["questions"] = own
         if self.compat:
             params["compat"] = self.compat
-        return _shown(UNIEVAL, "unieval", params, [reversed_name(name) for name in wanted.unieval])
+        return _shown(UNIEVAL, "unieval", params, [reversed_name(name) for name in metrics.unieval])
 
     def _ratings(self, category: str, names: tuple[str, ...]) -> list[Criterion]:
         prompt = self._prompts.of(category)
@@ -256,7 +258,7 @@ class _SuiteReader:
             return []
         if prompt.category != category:
             self._general.append(category)
-        made = []
+        criteria = []
         for name in names:
             rated_by = prompt
             if name not in prompt.metrics or name not in prompt.steps:
@@ -270,8 +272,8 @@ class _SuiteReader:
                 rated_by = completed
                 message = f"{message}; the words that come with Proctor are taken"
                 self._warn(document.problem(loc, message, severity="warning"))
-            made.append(self._rating(name, rated_by))
-        return made
+            criteria.append(self._rating(name, rated_by))
+        return criteria
 
     def _completed(
         self, prompt: prompts.CategoryPrompt, category: str, name: str
@@ -313,11 +315,11 @@ class _SuiteReader:
         automatic: dict[str, None] = {}
         unieval: dict[str, None] = {}
         ratings: dict[str, None] = {}
-        for wanted in self.config.categories.values():
-            for name in wanted.metrics:
+        for metrics in self.config.categories.values():
+            for name in metrics.metrics:
                 automatic |= dict.fromkeys(METRICS[name].rows)
-            unieval |= dict.fromkeys(reversed_name(name) for name in wanted.unieval)
-            ratings |= dict.fromkeys(wanted.gpt)
+            unieval |= dict.fromkeys(reversed_name(name) for name in metrics.unieval)
+            ratings |= dict.fromkeys(metrics.gpt)
         shown = [_measure(name) for name in {**automatic, **unieval}]
         # No answer has no rating: a scale that begins with 1 has no number for it.
         return (*shown, *(_measure(name, unanswered=None) for name in ratings))
@@ -339,13 +341,13 @@ class _SuiteReader:
         return self._flag("with_reference", False)
 
     def _flag(self, name: str, default: bool) -> bool:
-        found = self.options.get(name)
-        return default if found is None else found.lower() in ("1", "true", "yes")
+        text = self.options.get(name)
+        return default if text is None else text.lower() in ("1", "true", "yes")
 
     def _file(self, option: str, key: str) -> Path | None:
         """Return the file that an option names, or else the config."""
-        if found := self.options.get(option):
-            return Path(found)
+        if file := self.options.get(option):
+            return Path(file)
         if (named := self.config.files.get(key)) is None:
             return None
         document = self.config.document
@@ -368,9 +370,9 @@ class _SuiteReader:
         self._warn(document.problem(("category", names[0]), message, severity="warning"))
 
     def _stop_if_wrong(self) -> None:
-        found = [*self.problems, *(wrong for file in self._opened for wrong in file.problems)]
-        if found:
-            raise SuiteError(found)
+        problems = [*self.problems, *(wrong for file in self._opened for wrong in file.problems)]
+        if problems:
+            raise SuiteError(problems)
 
 
 def reversed_name(dimension: str) -> str:
@@ -408,9 +410,9 @@ def _bare_case(row: AnswerRecord, joint: str) -> Case:
 def _unique(cases: Sequence[Case]) -> list[Case]:
     """Tell cases apart whose ids are the same, where the original looks at no ids."""
     seen: dict[str, int] = {}
-    made = []
+    distinct = []
     for case in cases:
         seen[case.id] = seen.get(case.id, 0) + 1
         again = seen[case.id] > 1
-        made.append(replace(case, id=f"{case.id}~{seen[case.id]}") if again else case)
-    return made
+        distinct.append(replace(case, id=f"{case.id}~{seen[case.id]}") if again else case)
+    return distinct

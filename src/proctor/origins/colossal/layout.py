@@ -32,7 +32,7 @@ FOLDERS: Mapping[Kind, tuple[Path, str]] = {
 
 @dataclass(frozen=True)
 class ColossalLayout(Layout):
-    """Write the result folders of the original pipeline: CSV, JSON, and charts where they can be.
+    """The result folders of the original pipeline: CSV, JSON, and charts where they can be drawn.
 
     What other models left in the same folders stays, and enters the tables over all models.
     """
@@ -46,13 +46,13 @@ class ColossalLayout(Layout):
         for result in view.results():
             gathered.add(result)
         name = tables.file_name(self.model_name or view.run.name)
-        made: list[Path] = []
+        paths: list[Path] = []
         for kind in ("automatic", "unieval"):
             if gathered.numbers[kind]:
-                made += self._numbers(kind, gathered, folder, name)
+                paths += self._numbers(kind, gathered, folder, name)
         if gathered.rated:
-            made += self._ratings(gathered, folder, name)
-        return made
+            paths += self._ratings(gathered, folder, name)
+        return paths
 
     def _numbers(
         self, kind: Kind, gathered: "_ColossalResults", folder: Path, name: str
@@ -66,7 +66,7 @@ class ColossalLayout(Layout):
     def _ratings(self, gathered: "_ColossalResults", folder: Path, name: str) -> list[Path]:
         place, analysis = FOLDERS["rating"]
         target = folder / place
-        made = []
+        paths = []
         for category in gathered.rated:
             path = (
                 target
@@ -74,14 +74,14 @@ class ColossalLayout(Layout):
                 / name
                 / (f"{tables.file_name(category)}_evaluation_results.json")
             )
-            made.append(tables.write_json(path, gathered.records(category)))
+            paths.append(tables.write_json(path, gathered.records(category)))
         every = [record for category in gathered.rated for record in gathered.records(category)]
         path = target / tables.RESULTS / f"{name}_evaluation_results.json"
-        made.append(tables.write_json(path, every))
+        paths.append(tables.write_json(path, every))
         path = target / tables.STATISTICS / f"{name}_evaluation_statistics.json"
-        made.append(tables.write_json(path, gathered.statistics()))
+        paths.append(tables.write_json(path, gathered.statistics()))
         listed, rows = tables.write_rating_analysis(target, analysis)
-        return [*made, listed, *self._charts(rows, listed.parent, per="category")]
+        return [*paths, listed, *self._charts(rows, listed.parent, per="category")]
 
     def _charts(
         self, rows: Sequence[tables.Row], folder: Path, *, per: Literal["metric", "category"]
@@ -98,15 +98,15 @@ class ColossalLayout(Layout):
             bars.setdefault(name, []).append(Bar(group=group, series=model, value=value))
         top = None if per == "metric" else MOST
         charts = [
-            grouped_bars(name, name, found, y="rating" if top else name, top=top)
-            for name, found in bars.items()
+            grouped_bars(name, name, values, y="rating" if top else name, top=top)
+            for name, values in bars.items()
         ]
         return drawing.write_charts(charts, folder, forms=("png",))
 
 
 @dataclass
 class _Rated:
-    """Hold one rated answer."""
+    """One rated answer."""
 
     id: Json
     record: dict[str, Json]
@@ -115,7 +115,7 @@ class _Rated:
 
 @dataclass
 class _ColossalResults:
-    """Gather the numbers and records of a run, case by case."""
+    """Numbers and records of a run, collected case by case."""
 
     compat: str
     categories: list[str] = field(default_factory=list)
@@ -137,8 +137,8 @@ class _ColossalResults:
                 self._numbers(kind, category, criterion, result.attempts)
         for attempt in result.attempts if ratings else ():
             if attempt.attempt.status is AttemptStatus.ANSWERED:
-                made = _rated(result.case, attempt, ratings, self.compat)
-                self.rated.setdefault(category, []).append(made)
+                record = _rated(result.case, attempt, ratings, self.compat)
+                self.rated.setdefault(category, []).append(record)
 
     def _numbers(
         self,
@@ -157,7 +157,7 @@ class _ColossalResults:
     def means(self, kind: Kind) -> dict[str, dict[str, float]]:
         """Return the mean of each category, by metric."""
         return {
-            row: {name: sum(found) / len(found) for name, found in cells.items() if found}
+            row: {name: sum(values) / len(values) for name, values in cells.items() if values}
             for row, cells in self.numbers[kind].items()
         }
 
@@ -207,20 +207,20 @@ def _evaluation(score: Score | None, compat: str) -> dict[str, Json]:
         return {}
     detail = score.detail if isinstance(score.detail, Mapping) else {}
     raw = detail.get("raw") or [""]
-    said = detail.get("logprobs")
-    made: dict[str, Json] = {
+    logprobs = detail.get("logprobs")
+    evaluation: dict[str, Json] = {
         "response": detail.get("response", raw[-1]),
-        "logprobs": [said] if said else None,
+        "logprobs": [logprobs] if logprobs else None,
     }
-    return made if compat else {**made, "score": score.points, "reason": score.reason}
+    return evaluation if compat else {**evaluation, "score": score.points, "reason": score.reason}
 
 
 def _metrics(score: Score | None) -> Mapping[str, float]:
     """Return the numbers that a score shows."""
     if score is None or score.status is not ScoreStatus.SCORED:
         return {}
-    found = score.detail.get("metrics") if isinstance(score.detail, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    metrics = score.detail.get("metrics") if isinstance(score.detail, Mapping) else None
+    return metrics if isinstance(metrics, Mapping) else {}
 
 
 def _number(text: str) -> Json:

@@ -55,10 +55,10 @@ async def fill(
             work = concurrency.map_unordered(range(len(questions)), ask, limit=calls.concurrency)
             async with aclosing(work) as done:
                 async for _ in done:
-                    said = RunProgress(
+                    state = RunProgress(
                         phase=PHASE, done=len(answers), total=len(questions), failed=len(errors)
                     )
-                    progress(said)
+                    progress(state)
         finally:
             await models.close()
     if errors:

@@ -12,7 +12,7 @@ from proctor.scorers.overlap.values import MetricValues, PreparedText, TextPairs
 
 
 class ColossalText(PreparedText):
-    """Hold a text, prepared and cut when first needed as the original does."""
+    """A text, prepared and cut when first needed as the original does."""
 
     @cached_property
     def prepared(self) -> str:
@@ -44,7 +44,7 @@ class ColossalText(PreparedText):
 
 @dataclass
 class ColossalPairs(TextPairs):
-    """Compute metrics as the original does."""
+    """Metrics of pairs of texts as the original computes them."""
 
     text: ClassVar[type[PreparedText]] = ColossalText
     pairs: Sequence[tuple[ColossalText, ColossalText]]
@@ -55,17 +55,17 @@ class ColossalPairs(TextPairs):
 
     def rouge(self) -> MetricValues:
         english = [(a.rouge, r.rouge) for a, r in self.pairs if a.language != "zh"]
-        found = iter(rouge_rows(english, shared(english, 2)))
-        made: list[dict[str, float] | str] = []
+        english_values = iter(rouge_rows(english, shared(english, 2)))
+        values: list[dict[str, float] | str] = []
         for answer, reference in self.pairs:
             if answer.language != "zh":
-                made.append(next(found))
+                values.append(next(english_values))
                 continue
             try:
-                made.append(overlap_formulas.rouge_chinese(answer.rouge, reference.rouge))
+                values.append(overlap_formulas.rouge_chinese(answer.rouge, reference.rouge))
             except ValueError as error:
-                made.append(f"ValueError: {error}")
-        return made
+                values.append(f"ValueError: {error}")
+        return values
 
     def distinct(self) -> MetricValues:
         return [{"distinct": a.distinct} for a, _ in self.pairs]

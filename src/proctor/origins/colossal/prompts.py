@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryPrompt:
-    """Hold how the answers of one category are rated."""
+    """The prompt by which the answers of one category are rated."""
 
     category: str
     prompt: str
@@ -34,7 +34,7 @@ class CategoryPrompt:
 
 @dataclass
 class PromptFile:
-    """Hold a prompt file, read as far as it is asked for."""
+    """A prompt file, of which only the requested categories are read."""
 
     document: JsonDocument
     problems: list[Problem] = field(default_factory=list)
@@ -53,7 +53,7 @@ class PromptFile:
     def _category(self, name: str, row: Json) -> CategoryPrompt | None:
         before = len(self.problems)
         if not isinstance(row, dict):
-            self.wrong((name,), f"a mapping of {', '.join(KEYS)} is wanted, not {describe(row)}")
+            self.wrong((name,), f"expected a mapping of {', '.join(KEYS)}, not {describe(row)}")
             return None
         metrics, steps = self._texts(row, name, "metrics"), self._texts(row, name, "CoT")
         prompt = row.get("prompt")
@@ -66,25 +66,25 @@ class PromptFile:
         return CategoryPrompt(category=name, prompt=prompt, metrics=metrics, steps=steps)
 
     def _texts(self, row: Json, name: str, key: str) -> dict[str, str]:
-        found = row.get(key)
-        if not isinstance(found, dict):
+        texts = row.get(key)
+        if not isinstance(texts, dict):
             message = f"{key!r} is missing, or no mapping of texts"
             self.wrong((name, key), message, _hint(key, row))
             return {}
-        for metric, text in found.items():
+        for metric, text in texts.items():
             if not isinstance(text, str):
-                self.wrong((name, key, metric), f"a text is wanted here, not {describe(text)}")
-        return {metric: text for metric, text in found.items() if isinstance(text, str)}
+                self.wrong((name, key, metric), f"expected a string, not {describe(text)}")
+        return {metric: text for metric, text in texts.items() if isinstance(text, str)}
 
     def check_places(
-        self, loc: Loc, text: str, known: tuple[str, ...], needed: tuple[str, ...]
+        self, loc: Loc, text: str, allowed: tuple[str, ...], needed: tuple[str, ...]
     ) -> None:
         """Report places of a template that nothing is put into, and those that must be there."""
-        found = {match[1] for match in _PLACE.finditer(text) if match[1] is not None}
-        for place in sorted(found - set(known)):
-            self.wrong(loc, f"nothing is put into the place {{{place}}}", near(place, known))
+        places = {match[1] for match in _PLACE.finditer(text) if match[1] is not None}
+        for place in sorted(places - set(allowed)):
+            self.wrong(loc, f"nothing is put into the place {{{place}}}", near(place, allowed))
         for place in needed:
-            if place not in found:
+            if place not in places:
                 self.wrong(loc, f"the prompt has no place {{{place}}}")
 
     def wrong(self, loc: Loc, message: str, hint: str = "") -> None:

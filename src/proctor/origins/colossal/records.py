@@ -18,7 +18,7 @@ FIELDS = ("category", "instruction", "input", "output", "target", "id")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """Hold one question with its answer, or its target."""
+    """One question with its answer, or its target."""
 
     place: int
     """Which one of the file it is."""
@@ -47,7 +47,7 @@ class AnswerRecord:
 
 @dataclass
 class Records:
-    """Hold the records of a file, and what is wrong with it."""
+    """The records of a file, and its problems."""
 
     document: JsonDocument
     rows: list[AnswerRecord] = field(default_factory=list)
@@ -66,16 +66,16 @@ def read_records(path: Path, needed: Iterable[str]) -> Records:
     """Read a list of records; ``needed`` are the fields that each must have."""
     document = read_document(path)
     if not isinstance(document.data, list):
-        message = f"a list of records is wanted, not {describe(document.data)}"
+        message = f"expected a list of records, not {describe(document.data)}"
         raise DialectError([document.problem((), message)])
-    made = Records(document)
+    records = Records(document)
     needed = tuple(needed)
     for place, row in enumerate(document.data):
-        if (record := _record(made, place, row, needed)) is not None:
-            made.rows.append(record)
+        if (record := _record(records, place, row, needed)) is not None:
+            records.rows.append(record)
     if not document.data:
-        made.wrong((), "the list is empty")
-    return made
+        records.wrong((), "the list is empty")
+    return records
 
 
 def check_ids(records: Records) -> None:
@@ -88,31 +88,31 @@ def check_ids(records: Records) -> None:
         first.setdefault(row.key, row.place)
 
 
-def _record(made: Records, place: int, row: Json, needed: Sequence[str]) -> AnswerRecord | None:
+def _record(records: Records, place: int, row: Json, needed: Sequence[str]) -> AnswerRecord | None:
     if not isinstance(row, dict):
-        made.wrong((place,), f"a record is a mapping, not {describe(row)}")
+        records.wrong((place,), f"a record is a mapping, not {describe(row)}")
         return None
-    before = len(made.problems)
+    before = len(records.problems)
     for name in needed:
         if name not in row:
             similar = [key for key in row if key not in FIELDS]
             close = meant_by(name, similar)
             hint = f"is it {close!r}?" if close else ""
-            made.wrong((place,), f"the record has no {name!r}", hint)
+            records.wrong((place,), f"the record has no {name!r}", hint)
     for name in FIELDS[:-1]:
         value = row.get(name)
         if value is not None and not isinstance(value, str):
-            made.wrong((place, name), f"a text is wanted here, not {describe(value)}")
-    found = row.get("id")
-    if not isinstance(found, int | str | None) or isinstance(found, bool):
-        made.wrong((place, "id"), f"an id is a whole number or a text, not {describe(found)}")
+            records.wrong((place, name), f"expected a string, not {describe(value)}")
+    row_id = row.get("id")
+    if not isinstance(row_id, int | str | None) or isinstance(row_id, bool):
+        records.wrong((place, "id"), f"an id is a whole number or a text, not {describe(row_id)}")
     if "category" in needed and row.get("category") == "":
-        made.wrong((place, "category"), "the category is empty")
-    if len(made.problems) > before:
+        records.wrong((place, "category"), "the category is empty")
+    if len(records.problems) > before:
         return None
     return AnswerRecord(
         place=place,
-        id=found,
+        id=row_id,
         category=row.get("category") or "",
         instruction=row.get("instruction") or "",
         input=row.get("input") or "",
@@ -135,13 +135,15 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
 
 
 def _attempt(row: AnswerRecord, case: Case) -> Attempt:
-    made = Attempt.of(case.id, row.output)
+    answered = Attempt.of(case.id, row.output)
     meta: dict[str, Json] = {}
     if row.id is not None:
         meta["id"] = row.id
     if row.target:
         meta["target"] = row.target
-    return Attempt(case_id=made.case_id, messages=made.messages, status=made.status, meta=meta)
+    return Attempt(
+        case_id=answered.case_id, messages=answered.messages, status=answered.status, meta=meta
+    )
 
 
 def _by_id(records: Records, suite: Suite) -> list[tuple[AnswerRecord, Case]]:
@@ -186,8 +188,8 @@ def _compare(records: Records, row: AnswerRecord, case: Case) -> None:
         message = f"the category is {row.category!r}; the target's is {_category(case)[0]!r}"
         records.wrong((row.place, "category"), message)
     for name in ("instruction", "input"):
-        said, asked = getattr(row, name).strip(), str(hidden.get(name, "")).strip()
-        if said != asked and not (name == "input" and not said):
+        in_answers, in_targets = getattr(row, name).strip(), str(hidden.get(name, "")).strip()
+        if in_answers != in_targets and not (name == "input" and not in_answers):
             message = f"the {name} of id {row.key} is not that of the target with this id"
             hint = "are the ids those of the same questions in both files?"
             records.wrong((row.place, name), message, hint)

@@ -73,7 +73,7 @@ class ColossalRatingMetric(RatingMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class OneToken(Talk[Rated]):
-    """Take the rating from one token, as ColossalAI's own code does."""
+    """A rating from one token, as ColossalAI's own code takes it."""
 
     texts: RatingTexts
     top: int
@@ -83,8 +83,8 @@ class OneToken(Talk[Rated]):
         top = self.top if again is None else 0
         reply = await voice.say(messages, max_tokens=1, top_logprobs=top)
         if again is not None:
-            said = Message(role="assistant", content=reply.text or "")
-            reply = await voice.say((*messages, said, again), max_tokens=1)
+            first_reply = Message(role="assistant", content=reply.text or "")
+            reply = await voice.say((*messages, first_reply, again), max_tokens=1)
         if reply.logprobs and top:
             return heard(weighted(reply.logprobs))
         return heard(digit_in(reply.text or ""))

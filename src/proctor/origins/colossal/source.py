@@ -12,7 +12,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class JsonDocument(Document):
-    """Hold a JSON file; where its values stand is found out when it is asked for."""
+    """A JSON file; the places of its values are worked out on demand."""
 
     def place(self, loc: Loc) -> Place | None:
         if not self.places and self.text:
@@ -22,8 +22,8 @@ class JsonDocument(Document):
 
 def read_document(path: Path) -> JsonDocument:
     """Read a JSON file."""
-    found = read_json(path)
-    return JsonDocument(path=path, data=found.data, text=found.text)
+    document = read_json(path)
+    return JsonDocument(path=path, data=document.data, text=document.text)
 
 
 def places_of(text: str) -> dict[Loc, Place]:
@@ -34,8 +34,8 @@ def places_of(text: str) -> dict[Loc, Place]:
     places: dict[Loc, Place] = {}
     stack: list[_OpenObject] = []
     line, start, seen = 1, 0, 0
-    for found in _TOKEN.finditer(text):
-        piece, at = found[0], found.start()
+    for token in _TOKEN.finditer(text):
+        piece, at = token[0], token.start()
         breaks = text.count("\n", seen, at)
         if breaks:
             line, start = line + breaks, text.rindex("\n", 0, at) + 1
@@ -50,7 +50,7 @@ def places_of(text: str) -> dict[Loc, Place]:
 
 
 class _OpenObject:
-    """Hold a collection that is still being read."""
+    """A collection that is still being read."""
 
     def __init__(self, loc: Loc, mapping: bool) -> None:
         self.loc, self.mapping = loc, mapping
@@ -77,14 +77,14 @@ def _take(piece: str, place: Place, stack: list[_OpenObject], places: dict[Loc, 
         stack.append(_OpenObject(loc, piece == "{"))
 
 
-def near(name: str, known: Iterable[str]) -> str:
+def near(name: str, allowed: Iterable[str]) -> str:
     """Return which of the known names was probably meant, in whatever case it was written."""
-    names = list(known)
+    names = list(allowed)
     return did_you_mean(meant_by(name, names)) or suggest(name, names)
 
 
-def meant_by(name: str, known: Iterable[str]) -> str:
+def meant_by(name: str, allowed: Iterable[str]) -> str:
     """Return the known name that begins as this one does, or else the most similar; or none."""
-    names = list(known)
+    names = list(allowed)
     begun = [one for one in names if one.casefold().startswith(name.casefold())]
     return begun[0] if begun else closest(name, names)

@@ -20,20 +20,20 @@ def rating_statistics(rows: Sequence[Rated], compat: str = "") -> dict[str, dict
 
 
 def _of_metric(metric: str, rows: Sequence[Rated], compat: str) -> dict[str, Json]:
-    found = [(ident, ratings.get(metric)) for ident, ratings in rows]
+    rated = [(ident, ratings.get(metric)) for ident, ratings in rows]
     if compat:
-        kept = [(ident, _short(0.0 if rating is None else rating)) for ident, rating in found]
+        counted = [(ident, _short(0.0 if rating is None else rating)) for ident, rating in rated]
     else:
-        kept = [(ident, rating) for ident, rating in found if rating is not None]
-    ordered = sorted(kept, key=lambda pair: pair[1])
-    made: dict[str, Json] = {
-        "avg_score": sum(rating for _, rating in kept) / len(kept) if kept else None,
+        counted = [(ident, rating) for ident, rating in rated if rating is not None]
+    ordered = sorted(counted, key=lambda pair: pair[1])
+    statistics: dict[str, Json] = {
+        "avg_score": sum(rating for _, rating in counted) / len(counted) if counted else None,
         "best_3": {str(ident): rating for ident, rating in ordered[: -SHOWN - 1 : -1]},
         "worst_3": {str(ident): rating for ident, rating in ordered[:SHOWN]},
     }
     if not compat:
-        made |= {"scored": len(kept), "unscored": len(found) - len(kept)}
-    return made
+        statistics |= {"scored": len(counted), "unscored": len(rated) - len(counted)}
+    return statistics
 
 
 def _short(rating: float) -> float:

@@ -9,9 +9,8 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.run import Measured
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Json
-from proctor.reports.console import printed
 from proctor.reports.reasons import one_line
-from proctor.reports.tabular import usage_line
+from proctor.reports.tabular import printed, usage_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,18 +45,18 @@ def summary_table(view: RunView, *, width: int | None = None, color: bool = Fals
 
 def sections(measures: Mapping[str, Measured]) -> dict[str, list[tuple[str, ...]]]:
     """Return the rows of each category, and of metrics that several have those over all."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    by_category: dict[str, list[tuple[str, ...]]] = {}
     for metric, measured in measures.items():
         for category, row in _by(measured).items():
             ends = row.get("interval")
             cells = _cells(category, metric, row.get("value"), ends, row.get("n", 0))
-            found.setdefault(category, []).append(cells)
+            by_category.setdefault(category, []).append(cells)
     whole = [
         _cells(ALL, metric, one.value, one.interval, one.n)
         for metric, one in measures.items()
         if len(_by(one)) > 1
     ]
-    return {**found, ALL: whole} if whole else found
+    return {**by_category, ALL: whole} if whole else by_category
 
 
 def unjudged(view: RunView) -> Iterator[str]:
@@ -96,8 +95,8 @@ def ratings(view: RunView) -> tuple[int, int]:
 
 
 def _by(measured: Measured) -> Mapping[str, Mapping[str, Json]]:
-    found = measured.detail.get("by") if isinstance(measured.detail, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    by = measured.detail.get("by") if isinstance(measured.detail, Mapping) else None
+    return by if isinstance(by, Mapping) else {}
 
 
 def _cells(category: str, metric: str, value: Json, ends: Json, n: Json) -> tuple[str, ...]:

@@ -23,8 +23,8 @@ Row = tuple[str, str, str, float]
 def write_table(path: Path, cells: Cells, categories: Sequence[str]) -> Path:
     """Write metrics as rows and categories as columns; what was not asked for stays blank."""
     rows: list[Sequence[Json]] = [("", *map(plain_cell, categories))]
-    for metric, found in cells.items():
-        rows.append((plain_cell(metric), *(found.get(name, "") for name in categories)))
+    for metric, values in cells.items():
+        rows.append((plain_cell(metric), *(values.get(name, "") for name in categories)))
     return write_rows(path, rows)
 
 
@@ -43,10 +43,10 @@ def write_rating_analysis(folder: Path, name: str) -> tuple[Path, list[Row]]:
     for path in sorted((folder / STATISTICS).glob(f"*{_STATISTICS}")):
         model = path.name.removesuffix(_STATISTICS)
         for category, metrics in read_mapping(path).items():
-            for metric, found in metrics.items():
-                mean = found.get("avg_score")
+            for metric, statistics in metrics.items():
+                mean = statistics.get("avg_score")
                 cells = (model, category, metric, "" if mean is None else mean)
-                shown = (str(found.get("best_3", {})), str(found.get("worst_3", {})))
+                shown = (str(statistics.get("best_3", {})), str(statistics.get("worst_3", {})))
                 listed.append((len(listed), *map(plain_cell, cells[:3]), cells[3], *shown))
                 if mean is not None:
                     rows.append((model, category, metric, float(mean)))
@@ -78,14 +78,14 @@ def write_text(path: Path, text: str) -> Path:
 def read_mapping(path: Path) -> dict[str, Json]:
     """Read a JSON file that an earlier run left; what is none of ours holds nothing."""
     try:
-        found = read_json(path).data
+        content = read_json(path).data
     except SuiteError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         return {}
     return {
         name: {metric: row for metric, row in rows.items() if isinstance(row, dict)}
-        for name, rows in found.items()
+        for name, rows in content.items()
         if isinstance(rows, dict)
     }
 

@@ -24,7 +24,7 @@ _NUMBERED = re.compile(r"(.+)_(\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Response:
-    """Hold a file and the attempt that it is."""
+    """A file and the attempt that it is."""
 
     case_id: str
     index: int
@@ -45,7 +45,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
 
 
 class _Names:
-    """Find the case that a responses file speaks of."""
+    """Cases by the names that a responses file may use for them."""
 
     def __init__(self, suite: Suite) -> None:
         self.cases = suite.cases
@@ -63,8 +63,8 @@ class _Names:
 
     def find(self, name: str) -> Case | None:
         """Find a case by its path as written, by the same path put otherwise, or by its stem."""
-        found = self.exact.get(name) or self.normal.get(_normal(name))
-        return found or self.by_stem(_stem(name))
+        by_path = self.exact.get(name) or self.normal.get(_normal(name))
+        return by_path or self.by_stem(_stem(name))
 
     def by_stem(self, stem: str) -> Case | None:
         """Find a case by the name of its file."""
@@ -80,8 +80,8 @@ def _folder(folder: Path, names: _Names) -> Iterator[Attempt]:
     if (folder / PARAMETERS).is_file():
         return _read(_listed(read_yaml(folder / PARAMETERS), names))
     entries = sorted(os.listdir(folder))
-    if found := _numbered(folder, entries, names):
-        return _read(found)
+    if responses := _numbered(folder, entries, names):
+        return _read(responses)
     if tables := [folder / entry for entry in entries if entry.endswith(".parquet")]:
         return _rows_of(chain.from_iterable(read_rows(table) for table in tables), folder, names)
     message = f"no {PARAMETERS} in the folder, and no file CASE_N.txt of a case of this suite"
@@ -91,12 +91,12 @@ def _folder(folder: Path, names: _Names) -> Iterator[Attempt]:
 def _listed(document: Document, names: _Names) -> list[_Response]:
     """Return the files that ``answer_paths`` lists, or every one of them that is not there."""
     listed = validate(Parameters, document).answer_paths
-    known = _chosen(listed, names)
+    entries = _chosen(listed, names)
     folder = document.path.parent
     present = set(os.listdir(folder))
     responses: list[_Response] = []
     problems: list[Problem] = []
-    for key, case in known.items():
+    for key, case in entries.items():
         for index, name in enumerate(listed[key] or ()):
             path = _response_path(folder, name, present)
             if path is None:
@@ -106,7 +106,7 @@ def _listed(document: Document, names: _Names) -> list[_Response]:
                 responses.append(_Response(case_id=case.id, index=index, path=path))
     if problems:
         raise SuiteError(problems)
-    if not known:
+    if not entries:
         message = "none of the entries names a case of this suite"
         hint = f"the suite's first case is {names.cases[0].source!r}" if names.cases else ""
         raise SuiteError([document.problem(("answer_paths",), message, hint=hint)])
@@ -116,17 +116,17 @@ def _listed(document: Document, names: _Names) -> list[_Response]:
 def _chosen(listed: Mapping[str, Json], names: _Names) -> dict[str, Case]:
     """Return the entries that name a case, one for each case: the one that names it best."""
     best: dict[str, tuple[int, str]] = {}
-    found: dict[str, Case] = {}
+    chosen: dict[str, Case] = {}
     for key in listed:
         ranked = (names.exact.get(key), names.normal.get(_normal(key)), names.find(key))
         rank, case = next(((i, c) for i, c in enumerate(ranked) if c is not None), (3, None))
         if case is None or (case.id in best and best[case.id][0] <= rank):
             continue
         if case.id in best:
-            del found[best[case.id][1]]
+            del chosen[best[case.id][1]]
         best[case.id] = (rank, key)
-        found[key] = case
-    return found
+        chosen[key] = case
+    return chosen
 
 
 def _response_path(folder: Path, name: str, present: set[str]) -> str | None:
@@ -134,22 +134,22 @@ def _response_path(folder: Path, name: str, present: set[str]) -> str | None:
     path = os.path.join(folder, name)
     if name in present and not os.path.islink(path):
         return path
-    found = inside(folder, folder, name) if name and "\0" not in name else None
-    return str(found) if found is not None and found.is_file() else None
+    file = inside(folder, folder, name) if name and "\0" not in name else None
+    return str(file) if file is not None and file.is_file() else None
 
 
 def _numbered(folder: Path, entries: Iterable[str], names: _Names) -> list[_Response]:
     """Return the files ``CASE_N.txt`` in the order of their numbers."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    numbered: dict[str, list[tuple[int, str]]] = {}
     for entry in entries:
         stem, ending = os.path.splitext(entry)
         split = _NUMBERED.fullmatch(stem) if ending == ".txt" else None
         if split is not None and (case := names.by_stem(split[1])) is not None:
-            found.setdefault(case.id, []).append((int(split[2]), entry))
+            numbered.setdefault(case.id, []).append((int(split[2]), entry))
     return [
         _Response(case_id=case.id, index=index, path=os.path.join(folder, entry))
         for case in names.cases
-        for index, (_, entry) in enumerate(sorted(found.get(case.id, ())))
+        for index, (_, entry) in enumerate(sorted(numbered.get(case.id, ())))
     ]
 
 
@@ -191,10 +191,10 @@ def _case_of(row: Document, names: _Names) -> Case | None:
         name = name[0] if name else None
     if name is None:
         return _case_at(row, names.cases)
-    found = names.find(str(name))
-    if found is None and (split := _NUMBERED.fullmatch(_stem(str(name)))) is not None:
+    case = names.find(str(name))
+    if case is None and (split := _NUMBERED.fullmatch(_stem(str(name)))) is not None:
         return names.by_stem(split[1])
-    return found
+    return case
 
 
 def _case_at(row: Document, cases: Sequence[Case]) -> Case:

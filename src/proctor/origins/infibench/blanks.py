@@ -22,7 +22,7 @@ NEVER: Json = {"text": "(?!)", "regex": True}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BlanksAround:
-    """Hold what the mappings around a right answer say of it."""
+    """Settings that a right answer inherits from the mappings around it."""
 
     regex: bool = False
     ignore_case: bool | None = None
@@ -32,14 +32,14 @@ class _BlanksAround:
 
     def apply(self, text: str) -> Json:
         """Make the alternative of a text."""
-        made: Params = {"text": text}
+        alternative: Params = {"text": text}
         if self.regex:
-            made["regex"] = True
+            alternative["regex"] = True
         if self.ignore_case is not None and self.ignore_case != self.lowered:
-            made["ignore_case"] = self.ignore_case
+            alternative["ignore_case"] = self.ignore_case
         if self.cond:
-            made["cond"] = self.cond
-        return shortest(made)
+            alternative["cond"] = self.cond
+        return shortest(alternative)
 
 
 def blank_params(notes: Notes, filling: BlankFilling, at: Loc) -> Params:
@@ -94,22 +94,24 @@ def _target(notes: Notes, target: Any, loc: Loc) -> Json:
         options = _original_options(notes, target.content, (*loc, "content"), around)
     else:
         options = _options_in(notes, target, loc, _inside(notes, target, loc, around))
-    made: Params = {"any": options}
+    params: Params = {"any": options}
     if weight_of(target) != 1.0:
-        made["weight"] = weight_of(target)
+        params["weight"] = weight_of(target)
     if target.to_lower:
-        made["ignore_case"] = True
+        params["ignore_case"] = True
     if target.substr_match:
-        made["substring"] = True
-    plain = len(made) == 1 and len(options) == 1 and isinstance(options[0], str)
-    return options[0] if plain else made
+        params["substring"] = True
+    plain = len(params) == 1 and len(options) == 1 and isinstance(options[0], str)
+    return options[0] if plain else params
 
 
 def _warn_target(notes: Notes, target: WrittenTarget, loc: Loc) -> None:
     """Warn of what the original does not see in a target."""
     notes.beside_content(target, loc, "applies it to every alternative")
     if target.content is None:
-        notes.differs(loc, "a target without 'content'", "loses the case", "reads 'or'", kept=False)
+        notes.differs(
+            loc, "a target without 'content'", "loses the case", "reads 'or'", reproduced=False
+        )
     if target.content is not None and target.any_of is not None:
         notes.ignored(loc, ["or"], "'content' comes first")
     if isinstance(target.content, AnswerEntry):

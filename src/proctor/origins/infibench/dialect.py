@@ -33,7 +33,7 @@ _MODE = re.compile(r"avg|max|min|avg_max_[1-9]\d{0,5}")
 
 @dataclass(frozen=True)
 class InfiBench(Dialect):
-    """Read InfiBench suites and responses."""
+    """InfiBench suites and responses."""
 
     name: ClassVar[str] = "infibench"
 
@@ -63,7 +63,7 @@ class InfiBench(Dialect):
 
 @dataclass(kw_only=True)
 class _Defaults:
-    """Hold what a suite says of all its cases."""
+    """Settings of a suite that apply to all its cases."""
 
     full_score: float = 1.0
     null_score: float = 0.0
@@ -71,7 +71,7 @@ class _Defaults:
 
 @dataclass(kw_only=True)
 class _InfiBenchReader:
-    """Read one suite with all its cases, collecting what is wrong in any of them."""
+    """Reader of one suite with all its cases, which collects the problems of all."""
 
     root: Path
     home: Path
@@ -172,7 +172,7 @@ class _InfiBenchReader:
         notes = self._notes(document)
         if entry.weight is None:
             notes.differs(
-                loc, "an entry without weight", "stops with an error", "takes 1.0", kept=False
+                loc, "an entry without weight", "stops with an error", "takes 1.0", reproduced=False
             )
             return 1.0
         if entry.weight != 1.0:
@@ -250,19 +250,19 @@ class _InfiBenchReader:
 
 def _paths_in(entries: Json) -> list[SuiteEntry | str]:
     """Return the cases that a suite names rightly before something is wrong in it."""
-    found: list[SuiteEntry | str] = []
+    paths: list[SuiteEntry | str] = []
     for entry in entries if isinstance(entries, list) else ():
         name = entry.get("path") if isinstance(entry, dict) else entry
         if not isinstance(name, str):
             break
-        found.append(name)
-    return found
+        paths.append(name)
+    return paths
 
 
 def _case_id(notes: Notes, written: WrittenCase) -> str:
     document = notes.document
-    if written.id is not None and (found := document.spelt(("id",), written.id).strip()):
-        return found
+    if written.id is not None and (written_id := document.spelt(("id",), written.id).strip()):
+        return written_id
     stem = document.path.stem
     notes.warn((), f"the case has no id; it is called {stem!r}, after its file", hint="add an id")
     return stem
@@ -285,8 +285,8 @@ def _tags(notes: Notes, written: WrittenCase) -> dict[str, tuple[str, ...]]:
             ).strip()
             for index, each in enumerate(values)
         ]
-        if kept := tuple(dict.fromkeys(text for text in spelt if text)):
-            tags[name] = kept
+        if tag_values := tuple(dict.fromkeys(text for text in spelt if text)):
+            tags[name] = tag_values
     return tags
 
 
@@ -296,22 +296,24 @@ def _warn_scores(
     name, value = full
     if value is not None and value != 1.0:
         original = "grades it, but its table stops with an error"
-        notes.differs((name,), f"{name} is {value:g}", original, "shows it", kept=False)
+        notes.differs((name,), f"{name} is {value:g}", original, "shows it", reproduced=False)
     name, value = null
     if value is not None and value != 0.0:
         what = f"{name} is {value:g}"
         original = "never applies it: a case without a response drops out"
-        notes.differs((name,), what, original, "gives it to a case without a response", kept=False)
+        notes.differs(
+            (name,), what, original, "gives it to a case without a response", reproduced=False
+        )
 
 
 def _suite_file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = _suites_in(path)
-    if len(found) == 1:
-        return found[0]
-    what = "no InfiBench suite" if not found else f"{len(found)} InfiBench suites"
-    names = f": {', '.join(file.name for file in found)}" if found else ""
+    files = _suites_in(path)
+    if len(files) == 1:
+        return files[0]
+    what = "no InfiBench suite" if not files else f"{len(files)} InfiBench suites"
+    names = f": {', '.join(file.name for file in files)}" if files else ""
     message = f"the folder has {what} in it{names}"
     raise DialectError([Problem(message=message, file=str(path), hint="name one suite file")])
 

@@ -26,7 +26,7 @@ _ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum", "normalized_score")
 
 
 class Sums(NamedTuple):
-    """Hold what the original's summary adds up over cases."""
+    """Sums over cases in the original's summary."""
 
     score: float = 0.0
     deviation: float = 0.0
@@ -72,8 +72,8 @@ def entry_of(result: CaseResult, how: Fold, written: Mapping[str, Json]) -> dict
         # The original's table divides by this; without it, one such case ends the table.
         details = [{"max_score": 1.0, **detail} for detail in details]
     entry |= {"all_scores": scores, "detail": details}
-    known = [score for score in scores if score is not None]
-    if folded.value is None or not known:
+    known_scores = [score for score in scores if score is not None]
+    if folded.value is None or not known_scores:
         broken = {"info": folded.status.value, "error_obj": "; ".join(unscored_reasons(result))}
         return entry | {"full_score": 0.0, "now_score": 0.0, "now_std": 0.0} | broken
     score, deviation = _folded(how, scores)
@@ -87,9 +87,9 @@ def _folded(how: Fold, scores: Sequence[float | None]) -> tuple[float, float]:
     size = how.size or len(scores)
     parts = [scores[start : start + size] for start in range(0, len(scores), size)]
     buckets = [_pick(how, [s for s in part if s is not None]) for part in parts]
-    known = [bucket for bucket in buckets if bucket is not None]
+    filled = [bucket for bucket in buckets if bucket is not None]
     several = how.mode.startswith("avg_max_")
-    return numpy_order.mean(known), numpy_order.deviation(known) if several else 0.0
+    return numpy_order.mean(filled), numpy_order.deviation(filled) if several else 0.0
 
 
 def _pick(how: Fold, scores: Sequence[float]) -> float | None:
@@ -152,27 +152,27 @@ def _add_score(detail: dict[str, Json], criterion: Criterion, score: Score) -> N
     points, out_of = weight * score.points, weight * (score.out_of or 0.0)
     detail[f"{name}_score"] = detail.get(f"{name}_score", 0.0) + points
     detail[f"{name}_totscore"] = detail.get(f"{name}_totscore", 0.0) + out_of
-    for key, value in _kept(name, criterion, plain(score.detail)):
+    for key, value in _original_keys(name, criterion, plain(score.detail)):
         several = isinstance(value, list) and isinstance(detail.get(key), list)
         detail[key] = detail[key] + value if several else value
 
 
-def _kept(name: str, criterion: Criterion, detail: Json) -> Iterator[tuple[str, Json]]:
+def _original_keys(name: str, criterion: Criterion, detail: Json) -> Iterator[tuple[str, Json]]:
     """Yield the original's keys for the detail of one kind of criterion."""
-    known = detail if isinstance(detail, dict) else {}
+    fields = detail if isinstance(detail, dict) else {}
     if name == "keywords":
-        yield "keywords", [rule["status"] for rule in known.get("rules", [])]
+        yield "keywords", [rule["status"] for rule in fields.get("rules", [])]
     elif name == "blank_filling":
-        yield "blank_filling_detail", [blank["line"] for blank in known.get("blanks", [])]
+        yield "blank_filling_detail", [blank["line"] for blank in fields.get("blanks", [])]
     elif name == "similarity":
-        yield "similarity_detail", [{key: known[key] for key in _ROUGE if key in known}]
+        yield "similarity_detail", [{key: fields[key] for key in _ROUGE if key in fields}]
     elif name == "unit_test":
-        yield "unit_test_detail", _tests(criterion, known.get("tests", detail))
+        yield "unit_test_detail", _tests(criterion, fields.get("tests", detail))
     elif detail is not None:
         yield f"{name}_detail", detail
-    if "scoring_detail" in known:
+    if "scoring_detail" in fields:
         handler = "post_handler_detail" if name == "keywords" else f"{name}_post_handler_detail"
-        yield handler, known["scoring_detail"]
+        yield handler, fields["scoring_detail"]
 
 
 def _tests(criterion: Criterion, outcomes: Json) -> Json:

@@ -15,7 +15,7 @@ def _scalar(value: Any) -> Any:
     """Let any single value pass; how it was spelt is looked up where it stands."""
     if isinstance(value, str | int | float):
         return value
-    raise PydanticCustomError("string_type", "a text is wanted here")
+    raise PydanticCustomError("string_type", "expected a string")
 
 
 def _some(value: list[Any]) -> list[Any]:
@@ -48,14 +48,14 @@ Texts = Annotated[
 
 
 class WrittenHandler(Strict):
-    """Name a Python function beside the case."""
+    """A Python function beside the case."""
 
     module: str
     func: str
 
 
 class WrittenNode(Strict):
-    """Look for a keyword, for one of several nodes, or for all of them."""
+    """A keyword, one of several nodes, or all of them."""
 
     content: "Content | None" = None
     any_of: "Annotated[list[Content], AfterValidator(_some)] | None" = Field(None, alias="or")
@@ -86,7 +86,7 @@ Content = Annotated[
 
 
 class WrittenRule(WrittenNode):
-    """Give points for a node that is found, or name the function that corrects the points."""
+    """Points for a node that is found, or the function that corrects the points."""
 
     post_handler: WrittenHandler | None = None
 
@@ -96,7 +96,7 @@ class WrittenRule(WrittenNode):
 
 
 class AnswerEntry(Strict):
-    """Hold right answers for a blank."""
+    """Right answers for a blank."""
 
     content: "Answers | None" = None
     any_of: "Annotated[list[Answers], AfterValidator(_some)] | None" = Field(None, alias="or")
@@ -126,13 +126,13 @@ Answers = Annotated[
 
 
 class WrittenTarget(AnswerEntry):
-    """Hold the right answers for one blank, and what they are worth."""
+    """The right answers for one blank, and their weight."""
 
     substr_match: bool = False
 
 
 class BlankFilling(Strict):
-    """Judge what an answer puts into the blanks of a template."""
+    """A template with blanks, and the right answers for them."""
 
     template: str
     blank_str: str = "[blank]"
@@ -148,7 +148,7 @@ class BlankFilling(Strict):
 
 
 class WrittenUnitTest(Strict):
-    """Hold one test of a program."""
+    """One test of a program."""
 
     content: str | None = None
     path: str | None = None
@@ -167,7 +167,7 @@ class WrittenUnitTest(Strict):
 
 
 class WrittenUnitTests(Strict):
-    """Judge a program by tests."""
+    """The tests of a program."""
 
     lang: Text | None = None
     tests: Annotated[
@@ -182,24 +182,24 @@ class WrittenUnitTests(Strict):
 
 
 class Reference(Strict):
-    """Name the file of a reference answer."""
+    """The file of a reference answer."""
 
     path: str
 
 
 def _metric(value: str) -> str:
     if value not in METRICS:
-        known = ", ".join(METRICS)
+        metrics = ", ".join(METRICS)
         raise PydanticCustomError(
             "unknown_metric",
             "unknown metric '{value}' (known are: {known})",
-            {"value": value, "known": known},
+            {"value": value, "known": metrics},
         )
     return value
 
 
 class Similarity(Strict):
-    """Compare the answer with references."""
+    """References that the answer is compared with."""
 
     metric: Annotated[str, AfterValidator(_metric)]
     references: Annotated[
@@ -217,13 +217,13 @@ class Similarity(Strict):
 
 
 class Customized(WrittenHandler):
-    """Let a Python function judge the answer."""
+    """A Python function that scores the answer."""
 
     real_metric_type: str | None = None
 
 
 class Grading(Strict):
-    """Hold how a case is judged."""
+    """The way in which a case is scored."""
 
     max_score: Positive | None = None
     min_score: Number | None = None
@@ -246,7 +246,7 @@ class Grading(Strict):
 
 
 class WrittenCase(Strict):
-    """Hold a case as it is written."""
+    """A case as it is written."""
 
     id: Text | None = None
     prompt_path: str
@@ -259,14 +259,14 @@ class WrittenCase(Strict):
 
 
 class SuiteEntry(Strict):
-    """Name a case in a suite."""
+    """A case of a suite, by its file."""
 
     path: str
     weight: Annotated[float, Field(allow_inf_nan=False, ge=0)] | None = None
 
 
 class SuiteFile(Strict):
-    """Hold a suite as it is written."""
+    """A suite as it is written."""
 
     attempt_reduce_mode: str = "avg"
     full_score_per_question: Positive = 1.0
@@ -284,15 +284,15 @@ class SuiteFile(Strict):
 
 
 class Parameters(Strict, extra="ignore"):
-    """Hold what a responses folder says of itself; only the file names matter here."""
+    """The description of a responses folder; only the file names matter here."""
 
     answer_paths: dict[str, list[str] | None]
 
 
 def keys_of(model: Strict) -> set[str]:
     """Return the keys that are written in a mapping."""
-    known = type(model).model_fields
-    return {known[name].alias or name for name in model.model_fields_set}
+    fields = type(model).model_fields
+    return {fields[name].alias or name for name in model.model_fields_set}
 
 
 def weight_of(thing: Any) -> float:

@@ -38,7 +38,7 @@ _KIND = re.compile(r"grading\.(\w+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedCase:
-    """Hold a criterion with the most points it can give; none where a function decides."""
+    """A criterion with its full marks; none where a function decides."""
 
     criterion: Criterion
     full: float | None
@@ -53,7 +53,7 @@ def criteria_of(
     looked at: the language of tests, and the files that they name.
     """
     doubtful = {hit[1] for name in misshapen if (hit := _KIND.match(name)) is not None}
-    found: list[GradedCase] = []
+    criteria: list[GradedCase] = []
     for kind, loc, make in _parts(notes, grading, lang):
         if kind in doubtful and kind != UNIT_TEST:
             continue
@@ -62,14 +62,14 @@ def criteria_of(
         if kind in doubtful:
             _check_scorer(notes, graded.criterion.scorer, loc, whole=False)
             continue
-        found.append(graded)
+        criteria.append(graded)
         if len(notes.problems) == before:
             _check_scorer(notes, graded.criterion.scorer, loc, whole=True)
-    if not found and not misshapen:
+    if not criteria and not misshapen:
         kinds = ", ".join(KINDS)
         notes.error(AT, "nothing is graded", hint=f"add one of {kinds} and customized")
-    _check_limits(notes, grading, found)
-    return tuple(found)
+    _check_limits(notes, grading, criteria)
+    return tuple(criteria)
 
 
 def _parts(
@@ -115,14 +115,14 @@ def _place_of(notes: Notes, message: str, loc: Loc) -> Loc:
     return (*loc, *within, int(numbered[2]) - 1)
 
 
-def _check_limits(notes: Notes, grading: Grading, found: list[GradedCase]) -> None:
+def _check_limits(notes: Notes, grading: Grading, criteria: list[GradedCase]) -> None:
     """Compare the limits of a case with each other and with what its criteria can give."""
     high, low = grading.max_score, grading.min_score
     if high is not None and low is not None and low > high:
         notes.error((*AT, "min_score"), f"min_score ({low:g}) is greater than max_score ({high:g})")
-    if not found or any(graded.full is None for graded in found):
+    if not criteria or any(graded.full is None for graded in criteria):
         return
-    full = sum(graded.full or 0.0 for graded in found)
+    full = sum(graded.full or 0.0 for graded in criteria)
     if full <= 0:
         notes.warn(AT, "no points can be won here: the case can never be scored")
     elif high is not None and high > full + 1e-9:
@@ -178,13 +178,13 @@ def _unit_tests(notes: Notes, unit_test: WrittenUnitTests, lang: str) -> GradedC
 def _unit_test(notes: Notes, test: Any, loc: Loc) -> Params:
     if not isinstance(test, WrittenUnitTest):
         return {"content": notes.spelt(loc, test)}
-    made: Params = {"content": test.content}
+    params: Params = {"content": test.content}
     if test.path is not None:
-        made["content"] = notes.text_of((*loc, "path"), test.path)
+        params["content"] = notes.text_of((*loc, "path"), test.path)
         if test.content is not None:
             notes.ignored(loc, ["content"], "'path' comes first")
     if test.prefix:
-        made["prefix"] = test.prefix
+        params["prefix"] = test.prefix
         notes.differs(
             (*loc, "prefix"),
             "'prefix' before the answer",
@@ -192,16 +192,16 @@ def _unit_test(notes: Notes, test: Any, loc: Loc) -> Params:
             "puts it before the code",
         )
     if test.prefix_path is not None:
-        made["before"] = notes.text_of((*loc, "prefix_path"), test.prefix_path)
+        params["before"] = notes.text_of((*loc, "prefix_path"), test.prefix_path)
     if test.cleanup_path is not None:
-        made["cleanup"] = notes.text_of((*loc, "cleanup_path"), test.cleanup_path)
+        params["cleanup"] = notes.text_of((*loc, "cleanup_path"), test.cleanup_path)
     if test.weight != 1.0:
-        made["weight"] = test.weight
+        params["weight"] = test.weight
     if test.timeout is not None:
-        made["timeout"] = test.timeout
+        params["timeout"] = test.timeout
     if test.only_longest:
-        made["only_longest"] = True
-    return made
+        params["only_longest"] = True
+    return params
 
 
 def _similarity(notes: Notes, similarity: Similarity, loc: Loc) -> GradedCase:

@@ -11,7 +11,7 @@ from proctor.origins.infibench.notes import Notes, Params, shortest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _KeywordsAround:
-    """Hold what the nodes around a keyword say of it."""
+    """Settings that a keyword inherits from the nodes around it."""
 
     regex: bool = False
     lowered: bool = False
@@ -47,14 +47,18 @@ def _rule(notes: Notes, rule: WrittenRule, loc: Loc) -> Json:
     notes.beside_content(rule, loc, "applies it to the whole rule")
     if rule.content is None:
         notes.differs(
-            loc, "a rule without 'content'", "loses the case", "reads the rule itself", kept=False
+            loc,
+            "a rule without 'content'",
+            "loses the case",
+            "reads the rule itself",
+            reproduced=False,
         )
-    made = _node(notes, rule, loc, _KeywordsAround(lowered=bool(rule.to_lower)))
+    params = _node(notes, rule, loc, _KeywordsAround(lowered=bool(rule.to_lower)))
     if weight_of(rule) != 1.0:
-        made["weight"] = weight_of(rule)
+        params["weight"] = weight_of(rule)
     if rule.neg:
-        made["neg"] = True
-    return shortest(made)
+        params["neg"] = True
+    return shortest(params)
 
 
 def _node(notes: Notes, node: WrittenNode, loc: Loc, around: _KeywordsAround) -> Params:
@@ -107,11 +111,11 @@ def _branch(notes: Notes, node: WrittenNode, loc: Loc, around: _KeywordsAround) 
     chosen = present[0]
     if chosen == "content":
         return _content(notes, node.content, (*loc, "content"), around)
-    made = [
+    nodes = [
         shortest(_content(notes, branch, (*loc, chosen, index), around))
         for index, branch in enumerate(values[chosen] or [])
     ]
-    return {"any" if chosen == "or" else "all": made}
+    return {"any" if chosen == "or" else "all": nodes}
 
 
 def _content(notes: Notes, value: Any, loc: Loc, around: _KeywordsAround) -> Params:

@@ -32,15 +32,15 @@ _NOT_TEXT = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 @dataclass
 class _Order:
-    """Remember where each row of the table first appears when the cases are sorted by key."""
+    """The order in which rows of the table first appear when the cases are sorted by key."""
 
     first: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
 
     def see(self, key: str, case: Case) -> None:
         """Take in one case with the key it has in the result file."""
-        found = [(tag, value) for tag, values in case.tags.items() for value in values]
-        found += [("metric", criterion.label) for criterion in case.criteria]
-        for place, row in enumerate(found):
+        groups = [(tag, value) for tag, values in case.tags.items() for value in values]
+        groups += [("metric", criterion.label) for criterion in case.criteria]
+        for place, row in enumerate(groups):
             self.first[row] = min((key, place), self.first.get(row, (key, place)))
 
     def rows(self, tag: str, groups: Mapping[str, Group]) -> list[tuple[str, Group]]:
@@ -54,7 +54,7 @@ class _Order:
 
 @dataclass(frozen=True)
 class InfiBenchLayout(Layout):
-    """Write the result files of the original InfiBench evaluator.
+    """The result files of the original InfiBench evaluator.
 
     Its grader writes details as YAML and a summary of three lines; its statistics program makes
     the table of the YAML, and comes to the same one here. A case without a value is written as
@@ -120,9 +120,9 @@ class InfiBenchLayout(Layout):
                 key = result.case.source or result.case.id
                 key = _text(key if key not in places else f"{key}#{result.case.id}")
                 order.see(key, result.case)
-                made = entry_of(result, how, self._written(result.case))
-                sums = sums.plus(made, result)
-                entry = _dumped({key: made}).encode()
+                case_entry = entry_of(result, how, self._written(result.case))
+                sums = sums.plus(case_entry, result)
+                entry = _dumped({key: case_entry}).encode()
                 places[key] = (unsorted.tell(), len(entry))
                 unsorted.write(entry)
             for key in sorted(places):
@@ -166,7 +166,7 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 class _Representer(SafeRepresenter):
-    """Write texts and numbers so that readers of YAML 1.1 and 1.2 read the same."""
+    """Writer of texts and numbers that YAML 1.1 and 1.2 read alike."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Write every value out."""

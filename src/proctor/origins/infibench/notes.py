@@ -23,7 +23,7 @@ Params = dict[str, Json]
 
 @dataclass(kw_only=True)
 class Notes:
-    """Collect all that is wrong or odd in one file, and read the files beside it."""
+    """Problems and oddities of one file, and the files beside it."""
 
     document: Document
     root: Path
@@ -48,10 +48,19 @@ class Notes:
         self.warnings.append(self.document.problem(loc, message, hint=hint, severity="warning"))
 
     def differs(
-        self, loc: Loc, what: str, original: str, ours: str, *, kept: bool = True, hint: str = ""
+        self,
+        loc: Loc,
+        what: str,
+        original: str,
+        ours: str,
+        *,
+        reproduced: bool = True,
+        hint: str = "",
     ) -> None:
         """Note a construct that the original treats otherwise than Proctor does."""
-        end = "this is kept (compat original)" if kept and self.original else f"Proctor {ours}"
+        end = (
+            "this is kept (compat original)" if reproduced and self.original else f"Proctor {ours}"
+        )
         self.warn(loc, f"{what}: the original {original}; {end}", hint=hint)
 
     def spelt(self, loc: Loc, value: Json) -> str:
@@ -63,7 +72,7 @@ class Notes:
                 f"{text} is not a text but a {_type_name(value)}",
                 "loses the case with an error",
                 "takes it as it is spelt",
-                kept=False,
+                reproduced=False,
                 hint=f'put it in quotes: "{text}"',
             )
         return text
@@ -198,9 +207,9 @@ class Notes:
             return ""
 
 
-def shortest(made: Params) -> Json:
+def shortest(node: Params) -> Json:
     """Write a node that is nothing but a text as that text."""
-    return made["text"] if list(made) == ["text"] else made
+    return node["text"] if list(node) == ["text"] else node
 
 
 def _type_name(value: Json) -> str:

@@ -23,7 +23,7 @@ GET_IT = (
 
 @dataclass(kw_only=True)
 class TaskWeaverAgent(Driven):
-    """Ask a TaskWeaver project: the one named, or the one that each case names.
+    """A TaskWeaver project: the one named, or the one that each case names.
 
     Where cases name it, their project and all its settings are trusted, as if you had named them.
     """
@@ -49,12 +49,12 @@ class TaskWeaverAgent(Driven):
         return f"taskweaver:{self.app_dir}"
 
     def problems(self) -> list[str]:
-        found = super().problems()
+        problems = super().problems()
         if not self.interpreter and find_spec("taskweaver") is None:
-            found.append(f"the package taskweaver is not installed ({GET_IT})")
+            problems.append(f"the package taskweaver is not installed ({GET_IT})")
         if self.app_dir and not os.path.isdir(self.app_dir):
-            found.append(f"there is no TaskWeaver project {self.app_dir!r}")
-        return found
+            problems.append(f"there is no TaskWeaver project {self.app_dir!r}")
+        return problems
 
     def placed(self, case: Case) -> Case:
         """Return a case with the project that it names: from its own folder, or from here.
@@ -103,14 +103,14 @@ class TaskWeaverAgent(Driven):
 
     def environ(self, workspace: Workspace) -> dict[str, str]:
         """Return the environment, without its keys where a case says where they would go."""
-        found = super().environ(workspace)
+        environment = super().environ(workspace)
         if not self._strangers(workspace):
-            return found
+            return environment
         own = {**self.env, **workspace.env}
         return {
             name: value
-            for name, value in found.items()
-            if name in own or name not in credential_variables(found)
+            for name, value in environment.items()
+            if name in own or name not in credential_variables(environment)
         }
 
     def _strangers(self, workspace: Workspace) -> list[tuple[str, Mapping[str, Json]]]:
@@ -121,25 +121,25 @@ class TaskWeaverAgent(Driven):
         case, app_dir = workspace.case, workspace.case.setup.get("app_dir", "")
         if self.app_dir or any(_address(name) for name in self.config or {}):
             return []
-        found = [(f"the config_var of the case {case.id!r}", case.setup.get("config_var") or {})]
+        sources = [(f"the config_var of the case {case.id!r}", case.setup.get("config_var") or {})]
         if app_dir and not any(_address(_dotted(name)) for name in os.environ):
             file = Path(app_dir) / "taskweaver_config.json"
-            found.append((str(file), _settings(file)))
-        return [(place, held) for place, held in found if any(map(_address, held))]
+            sources.append((str(file), _settings(file)))
+        return [(place, settings) for place, settings in sources if any(map(_address, settings))]
 
     def _refuse_mixed(self, workspace: Workspace) -> None:
         """Raise where a case names the address, and its key would be the person's."""
         variables = [_dotted(name) for name in credential_variables(os.environ)]
         for place, settings in self._strangers(workspace):
             if any(_key(name) for name in self.config or {}):
-                held = "the agent's config holds"
+                holder = "the agent's config holds"
             elif not any(_key(name) for name in settings) and any(map(_model_key, variables)):
-                held = "the environment holds"
+                holder = "the environment holds"
             else:
                 continue
             name = next(name for name in settings if _address(name))
             raise ModelError(
-                f"{place} names the address ({name}), and {held} the key: a key goes only to an"
+                f"{place} names the address ({name}), and {holder} the key: a key goes only to an"
                 " address that the same source names (fix: name the project yourself, --agent"
                 " taskweaver:APP_DIR)"
             )
@@ -153,8 +153,8 @@ def _from_here(folder: str, source: str) -> str:
     beside = os.path.dirname(os.path.realpath(source)) if source else ""
     if not beside or os.path.commonpath([folder, beside]) == os.sep:
         return ""
-    found = os.path.abspath(os.path.relpath(folder, beside))
-    return "" if found == folder else found
+    path = os.path.abspath(os.path.relpath(folder, beside))
+    return "" if path == folder else path
 
 
 def _settings(file: Path) -> Mapping[str, Json]:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.agent_options import agent_options
-from proctor.cli.options import call_options, json_option, judge_options, run_settings, store_option
+from proctor.cli.options import (
+    agent_options,
+    call_options,
+    json_option,
+    judge_options,
+    run_settings,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from proctor.core.suite import Suite
@@ -116,9 +122,9 @@ store_option(taskweaver)
 
 @dataclass(frozen=True)
 class _Batch:
-    """Hold where rows go, and which cases have theirs."""
+    """The file that rows go to, and the cases that are in it already."""
 
-    wanted: bool
+    enabled: bool
     result: Path
     flush: bool
     done: set[str]
@@ -134,8 +140,8 @@ def _path(options: dict[str, Any]) -> Path:
     elif not file and path is None:
         raise click.UsageError("which case, or folder of cases? (fix: add -f PATH)")
     options["spec"] = path if path is not None else Path(file)
-    found: Path = options["spec"]
-    return found
+    case_path: Path = options["spec"]
+    return case_path
 
 
 def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":
@@ -155,10 +161,12 @@ def _settings(options: dict[str, Any], *, batch: bool) -> "RunSettings":
         "config": str(config or ""),
         "broken": "skip" if batch else "",
     }
-    given = {name: value for name, value in more.items() if value}
-    found = replace(several[0], max_unscored=0.0)
-    found = replace(found, calls=replace(found.calls, pause=sleep))
-    return replace(found, suite=replace(found.suite, options={**found.suite.options, **given}))
+    extra = {name: value for name, value in more.items() if value}
+    settings = replace(several[0], max_unscored=0.0)
+    settings = replace(settings, calls=replace(settings.calls, pause=sleep))
+    return replace(
+        settings, suite=replace(settings.suite, options={**settings.suite.options, **extra})
+    )
 
 
 def _examine(settings: "RunSettings", store: "Store", batch: _Batch, *, quiet: bool) -> int:
@@ -185,7 +193,7 @@ def _examine(settings: "RunSettings", store: "Store", batch: _Batch, *, quiet: b
         print_json(to_object(view, (), True))
     else:
         _print(outcomes[0])
-    if batch.wanted:
+    if batch.enabled:
         _write(view, batch, quiet=quiet)
     if broken:
         say_problems(broken)
@@ -206,7 +214,7 @@ def _left(
     left = [case.id for case in suite.cases if case.id not in batch.done]
     if skipped := len(suite.cases) - len(left):
         click.echo(f"{skipped} cases are in {batch.result} already: passed over", err=True)
-    if not batch.wanted or not left:
+    if not batch.enabled or not left:
         return left
     lacking = cases_that_cannot_begin(settings, suite)
     broken += [problem for case_id, problem in lacking.items() if case_id in left]

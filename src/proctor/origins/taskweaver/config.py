@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Credential, Source
 from proctor.core.exchange import Sampling
-from proctor.core.model_name import write_model
+from proctor.core.names import write_model
 from proctor.errors import SuiteError, UsageError
 from proctor.io.text_files import Document, read_json
 from proctor.io.validation import validate
@@ -23,7 +23,7 @@ _KEYS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator:
-    """Hold who judges, where the file names somebody, and how long a simulated user goes on."""
+    """The judge that the file names, if any, and the length of a simulated user's dialogue."""
 
     roles: Mapping[str, ModelChoice]
     max_rounds: int | None
@@ -34,20 +34,20 @@ def read_config(path: Path, environ: Mapping[str, str] = os.environ) -> Evaluato
     document = read_json(path)
     if not isinstance(document.data, dict):
         raise SuiteError([document.problem((), "a JSON object with keys such as llm.model")])
-    given = {name: environ[name] for name in _KEYS if environ.get(name)}
+    overrides = {name: environ[name] for name in _KEYS if environ.get(name)}
     data = {
         name: value
-        for name, value in {**document.data, **given}.items()
+        for name, value in {**document.data, **overrides}.items()
         if value not in ("", None) or name not in _KEYS
     }
     config = validate(EvaluatorConfig, document, data)
-    choice = _choice(config, document, given)
+    choice = _choice(config, document, overrides)
     roles = {} if choice is None else {"judge": choice, "simulator": choice}
     return Evaluator(roles=roles, max_rounds=config.max_rounds)
 
 
 def _choice(
-    config: EvaluatorConfig, document: Document, given: Mapping[str, str]
+    config: EvaluatorConfig, document: Document, overrides: Mapping[str, str]
 ) -> ModelChoice | None:
     """Return the model; none where the file leaves that open, for --judge to say."""
     kind = config.api_type or "openai"
@@ -66,16 +66,16 @@ def _choice(
         raise SuiteError([document.problem((), message)])
     return ModelChoice(
         spec=_spec(kind, config, document),
-        access=_access(config, document, given),
+        access=_access(config, document, overrides),
         sampling=Sampling(temperature=0.0),
     )
 
 
-def _access(config: EvaluatorConfig, document: Document, given: Mapping[str, str]) -> Access:
+def _access(config: EvaluatorConfig, document: Document, overrides: Mapping[str, str]) -> Access:
     """Return who named the address, and the key with who named that: file or environment."""
 
     def source(name: str) -> Source:
-        if name in given:
+        if name in overrides:
             return Source(kind="environment", place=f"the environment variable {name}")
         place = document.place((name,))
         line = f":{place.line}" if place is not None else ""
@@ -87,10 +87,10 @@ def _access(config: EvaluatorConfig, document: Document, given: Mapping[str, str
     if not config.api_key:
         return Access(source=source(named))
     key = source("llm.api_key")
-    held = Credential(name="llm.api_key", key=config.api_key, source=key)
+    credential = Credential(name="llm.api_key", key=config.api_key, source=key)
     # Google's own address is no more of the file's choosing than OpenAI's.
     address = key if config.api_type == "google_ai" and named == "llm.model" else source(named)
-    return Access(source=address, credentials=(held,))
+    return Access(source=address, credentials=(credential,))
 
 
 def _spec(kind: str, config: EvaluatorConfig, document: Document) -> str:

@@ -33,7 +33,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class TaskWeaverDialect(Dialect):
-    """Read TaskWeaver's case files of both generations, and rounds on file."""
+    """TaskWeaver's case files of both generations, and recorded rounds."""
 
     name: ClassVar[str] = "taskweaver"
 
@@ -42,8 +42,8 @@ class TaskWeaverDialect(Dialect):
             return path.suffix.lower() in ENDINGS and _tells(path)
         if not path.is_dir():
             return False
-        found = [*_yaml_in(path), *(one for folder in _folders(path) for one in _yaml_in(folder))]
-        return any(_tells(one) for one in found[:50])
+        files = [*_yaml_in(path), *(one for folder in _folders(path) for one in _yaml_in(folder))]
+        return any(_tells(one) for one in files[:50])
 
     def read(self, path: Path, *, compat: str = "", root: Path | None = None) -> Reading:
         return self.read_all(path, compat=compat, root=root)[0]
@@ -57,13 +57,13 @@ class TaskWeaverDialect(Dialect):
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
         """Read cases as one suite; with ``broken: skip`` those that are wrong are left out."""
-        wanted = dict(options or {})
-        for name in wanted:
+        chosen = dict(options or {})
+        for name in chosen:
             if name not in OPTIONS:
                 hint = suggest(name, OPTIONS)
                 raise UsageError(f"the dialect 'taskweaver' has no option {name!r} ({hint})")
         reader = _CasesReader(
-            path=path, compat=compat, root=root, options=wanted, evaluator=_evaluator(wanted)
+            path=path, compat=compat, root=root, options=chosen, evaluator=_evaluator(chosen)
         )
         return (reader.reading(),)
 
@@ -76,7 +76,7 @@ class TaskWeaverDialect(Dialect):
 
 @dataclass
 class _CasesReader:
-    """Make a suite of case files, collecting what is wrong in any of them."""
+    """Reader of a suite of case files, which collects the problems of all."""
 
     path: Path
     compat: str
@@ -99,7 +99,7 @@ class _CasesReader:
         if not cases:
             message = "there is no case here that can be read"
             raise SuiteError([*self.warnings, Problem(message=message, file=str(self.path))])
-        chinese = sum(bool(_CHINESE.search(_asked(case))) for case in cases)
+        chinese = sum(bool(_CHINESE.search(_question_of(case))) for case in cases)
         suite = Suite(
             name=self.path.resolve().name if self.path.is_dir() else self.path.stem,
             cases=tuple(cases),
@@ -147,29 +147,29 @@ class _CasesReader:
             message = f"a case has either {OLD!r} or {NEW!r}"
             raise SuiteError([document.problem((), message)])
         model: type[Shared] = ScriptedCase if OLD in data else UserCase
-        known = [name for name in data if name in model.model_fields]
-        for extra in data.keys() - set(known):
+        keys = [name for name in data if name in model.model_fields]
+        for extra in data.keys() - set(keys):
             hint = suggest(str(extra), model.model_fields)
             message = f"the key {extra!r} means nothing here"
             self.warnings.append(document.problem((extra,), message, hint=hint, severity="warning"))
         problems = list(_unreadable_code(document))
         try:
-            made = validate(model, document, {key: data[key] for key in known})
+            case = validate(model, document, {key: data[key] for key in keys})
         except SuiteError as error:
             raise SuiteError([*error.problems, *problems]) from None
         if problems:
             raise SuiteError(problems)
-        if isinstance(made, ScriptedCase):
-            return self._scripted(name, document, made)
-        assert isinstance(made, UserCase)
-        return self._task(name, document, made)
+        if isinstance(case, ScriptedCase):
+            return self._scripted(name, document, case)
+        assert isinstance(case, UserCase)
+        return self._task(name, document, case)
 
-    def _scripted(self, name: str, document: Document, made: ScriptedCase) -> Case:
-        first, *rest = made.eval_query
+    def _scripted(self, name: str, document: Document, case: ScriptedCase) -> Case:
+        first, *rest = case.eval_query
         criteria = []
-        for turn, query in enumerate(made.eval_query):
-            given = "post_index" in query.model_fields_set
-            index = query.post_index if given else made.post_index
+        for turn, query in enumerate(case.eval_query):
+            has_index = "post_index" in query.model_fields_set
+            index = query.post_index if has_index else case.post_index
             for number, point in enumerate(query.scoring_points or (), 1):
                 params: dict[str, Json] = {} if index is None else {"post_index": index}
                 params |= self._odd(point)
@@ -183,27 +183,27 @@ class _CasesReader:
             messages=(Message(role="user", content=first.user_query),),
             criteria=tuple(criteria),
             dialogue=Spec(name="scripted", params=dialogue),
-            files=self._data(document, made),
-            setup=_setup(document, made),
+            files=self._data(document, case),
+            setup=_setup(document, case),
             source=str(document.path),
         )
 
-    def _task(self, name: str, document: Document, made: UserCase) -> Case:
-        limit = self.options.get("max_turns") or made.max_rounds or self.evaluator.max_rounds
+    def _task(self, name: str, document: Document, case: UserCase) -> Case:
+        limit = self.options.get("max_turns") or case.max_rounds or self.evaluator.max_rounds
         params: dict[str, Json] = {"max_rounds": int(limit or MOST_ROUNDS)}
-        if made.verbose:
+        if case.verbose:
             params["verbose"] = True
         return Case(
             id=name,
             messages=(),
-            hidden={"task": made.task_description},
+            hidden={"task": case.task_description},
             criteria=tuple(
                 _criterion(f"point{number}", point, {"history": True, **self._odd(point)})
-                for number, point in enumerate(made.scoring_points, 1)
+                for number, point in enumerate(case.scoring_points, 1)
             ),
             dialogue=Spec(name="virtual_user", params=params),
-            files=self._data(document, made),
-            setup=_setup(document, made),
+            files=self._data(document, case),
+            setup=_setup(document, case),
             source=str(document.path),
         )
 
@@ -211,12 +211,12 @@ class _CasesReader:
         """Return what keeps the original's way of reading a judge's reply, where it is wanted."""
         return {"compat": self.compat} if self.compat and point.eval_code is None else {}
 
-    def _data(self, document: Document, made: Shared) -> tuple[CaseFile, ...]:
+    def _data(self, document: Document, case: Shared) -> tuple[CaseFile, ...]:
         """Return the files that an agent finds in its working folder."""
         base = document.path.parent
         root = self.root or base
-        found: dict[str, CaseFile] = {}
-        for number, name in enumerate(made.data_files):
+        files: dict[str, CaseFile] = {}
+        for number, name in enumerate(case.data_files):
             loc: Loc = ("data_files", number)
             path = inside(root, base, name)
             if path is None:
@@ -231,18 +231,18 @@ class _CasesReader:
                     raise _wrong(document, loc, f"{one} has more than {LARGEST_FILE >> 20} MB")
                 shown = one.relative_to(path.parent).as_posix()
                 key = digest_bytes(one.read_bytes())
-                found[shown] = CaseFile(name=shown, digest=key, path=str(one.resolve()))
-        return tuple(found.values())
+                files[shown] = CaseFile(name=shown, digest=key, path=str(one.resolve()))
+        return tuple(files.values())
 
 
 def _criterion(
     name: str, point: Point, params: Mapping[str, Json], turn: int | None = None
 ) -> Criterion:
-    made = {"statement": point.score_point, **params}
+    shared = {"statement": point.score_point, **params}
     if point.eval_code is not None:
-        spec = Spec(name="eval_code", params={"code": point.eval_code, **made})
+        spec = Spec(name="eval_code", params={"code": point.eval_code, **shared})
     else:
-        spec = Spec(name="scoring_point", params=made)
+        spec = Spec(name="scoring_point", params=shared)
     return Criterion(id=name, scorer=spec, weight=point.weight, turn=turn)
 
 
@@ -282,44 +282,44 @@ def _entries(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list) else ()
 
 
-def _setup(document: Document, made: Shared) -> dict[str, Json]:
+def _setup(document: Document, case: Shared) -> dict[str, Json]:
     """Return what an agent's working place needs, with paths from the case's own folder."""
-    folder = made.app_dir and str((document.path.parent / made.app_dir).resolve())
-    kept: dict[str, Json] = {
+    folder = case.app_dir and str((document.path.parent / case.app_dir).resolve())
+    setup: dict[str, Json] = {
         "app_dir": folder,
-        "config_var": made.config_var,
-        "dependencies": list(made.dependencies),
-        "pre_command": list(made.pre_command),
+        "config_var": case.config_var,
+        "dependencies": list(case.dependencies),
+        "pre_command": list(case.pre_command),
     }
-    return {name: value for name, value in kept.items() if value}
+    return {name: value for name, value in setup.items() if value}
 
 
 def _recorded(case: Case, index: int, rounds: Sequence[Json]) -> Attempt:
     """Make the attempt that rounds on file tell of."""
-    said: list[Message] = [
+    messages: list[Message] = [
         Message(role="user", content=str(rounds[0].get("user_query", "")))
     ] if rounds and not case.messages else []  # fmt: skip
-    kept = []
+    round_notes = []
     for place, data in enumerate(rounds):
-        made = round_from(data)
+        round_ = round_from(data)
         if place:
-            said.append(Message(role="user", content=made.user_query))
-        if made.reply is not None:
-            said.append(Message(role="assistant", content=made.reply))
-        kept.append({**made.to_json(), **data, **_failed(made)})
+            messages.append(Message(role="user", content=round_.user_query))
+        if round_.reply is not None:
+            messages.append(Message(role="assistant", content=round_.reply))
+        round_notes.append({**round_.to_json(), **data, **_failed(round_)})
     if not rounds:
         return Attempt(case_id=case.id, index=index, status=AttemptStatus.UNANSWERED)
     ended = {"ended": "the rounds on file end there"}
     return Attempt(
-        case_id=case.id, index=index, messages=tuple(said), notes={ROUNDS: kept, **ended}
+        case_id=case.id, index=index, messages=tuple(messages), notes={ROUNDS: round_notes, **ended}
     )
 
 
-def _failed(made: Round) -> dict[str, Json]:
+def _failed(round_: Round) -> dict[str, Json]:
     """Return what marks a round on file as failed that gave the user nothing."""
-    if made.reply is not None:
+    if round_.reply is not None:
         return {}
-    why = made.error or f"no post of the round goes from {AGENT} to {USER}"
+    why = round_.error or f"no post of the round goes from {AGENT} to {USER}"
     return {"state": RoundState.FAILED.value, "error": why}
 
 
@@ -339,7 +339,7 @@ def _share(text: str) -> float:
     return value
 
 
-def _asked(case: Case) -> str:
+def _question_of(case: Case) -> str:
     return case.prompt or str(case.hidden.get("task", ""))
 
 
@@ -361,8 +361,8 @@ def _keys(path: Path) -> Sequence[str] | None:
 
 
 def _yaml_in(folder: Path) -> list[Path]:
-    found = [p for p in folder.iterdir() if p.suffix.lower() in ENDINGS and p.is_file()]
-    return sorted(found, key=lambda path: _natural(path.name))
+    files = [p for p in folder.iterdir() if p.suffix.lower() in ENDINGS and p.is_file()]
+    return sorted(files, key=lambda path: _natural(path.name))
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -17,7 +17,7 @@ def _some(value: list[Any]) -> list[Any]:
     return value
 
 
-def _said(value: str) -> str:
+def _not_blank(value: str) -> str:
     if not value.strip():
         raise PydanticCustomError("empty_text", "the text is empty")
     return value
@@ -25,16 +25,16 @@ def _said(value: str) -> str:
 
 def _number(value: Any) -> Any:
     if isinstance(value, bool):
-        raise PydanticCustomError("float_type", "a number is wanted here")
+        raise PydanticCustomError("float_type", "expected a number")
     return value
 
 
-Text = Annotated[str, AfterValidator(_said)]
+Text = Annotated[str, AfterValidator(_not_blank)]
 Weight = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
 
 
 class Point(Strict):
-    """Hold one thing that is looked for in what the agent did."""
+    """One scoring point of a case."""
 
     score_point: Text
     weight: Weight
@@ -45,7 +45,7 @@ Points = Annotated[list[Point], AfterValidator(_some)]
 
 
 class Query(Strict):
-    """Hold one turn: what is said, and what is looked for in the answer."""
+    """One turn: the user's message, and the scoring points of the reply."""
 
     user_query: Text
     scoring_points: Points | None = None
@@ -53,7 +53,7 @@ class Query(Strict):
 
 
 class Shared(Strict):
-    """Hold what both generations have."""
+    """Keys of both generations."""
 
     version: Any = None
     app_dir: Text | None = None
@@ -65,14 +65,14 @@ class Shared(Strict):
 
 
 class ScriptedCase(Shared):
-    """Hold a case whose queries are written down."""
+    """A case whose queries are written down."""
 
     eval_query: Annotated[list[Query], AfterValidator(_some)]
     post_index: StrictInt | None = None
 
 
 class UserCase(Shared):
-    """Hold a case in which a simulated user pursues a task."""
+    """A case in which a simulated user pursues a task."""
 
     task_description: Text
     scoring_points: Points
@@ -80,7 +80,7 @@ class UserCase(Shared):
 
 
 class EvaluatorConfig(Strict):
-    """Hold the settings file of the evaluator: who judges and plays the user."""
+    """The settings file of the evaluator: the models that judge and play the user."""
 
     api_type: Literal["openai", "azure", "azure_ml", "google_ai"] | None = Field(
         None, alias="llm.api_type"

@@ -20,7 +20,7 @@ BY_CASE = ("case_file", "score", "normalized_score")
 
 @dataclass(frozen=True)
 class TaskWeaverLayout(Layout):
-    """Write the CSV of TaskWeaver's evaluation.
+    """The CSV of TaskWeaver's evaluation.
 
     Turns that were not reached have no row, and neither has a case of which a part could not be
     judged: there it is still to be done. Several attempts at a case become their means.
@@ -57,13 +57,13 @@ def rows_of(result: CaseResult) -> list[dict[str, str]]:
         marks = _turn_marks(result)
     else:
         marks = [("", [_whole(item) for item in result.attempts])]
-    made = []
-    for place, found in marks:
-        known = [pair for pair in found if pair is not None]
-        if not known or len(known) < len(found):
+    rows = []
+    for place, pairs in marks:
+        present = [pair for pair in pairs if pair is not None]
+        if not present or len(present) < len(pairs):
             return []
-        score, share = (sum(each) / len(known) for each in zip(*known, strict=True))
-        made.append(
+        score, share = (sum(each) / len(present) for each in zip(*present, strict=True))
+        rows.append(
             {
                 "case_file": case.id,
                 "round": place,
@@ -71,7 +71,7 @@ def rows_of(result: CaseResult) -> list[dict[str, str]]:
                 "normalized_score": repr(float(share)),
             }
         )
-    return made
+    return rows
 
 
 def number(value: float) -> str:
@@ -104,7 +104,7 @@ def _turn_marks(result: CaseResult) -> list[tuple[str, list[_Pair | None]]]:
             bad = turn.status == UNSCORED or turn.score is None or turn.normalized is None
             pair = None if bad else (turn.score or 0.0, turn.normalized or 0.0)
             marks.setdefault(turn.turn, []).append(pair)
-    return [(str(turn), found) for turn, found in sorted(marks.items())]
+    return [(str(turn), pairs) for turn, pairs in sorted(marks.items())]
 
 
 def _whole(item: AttemptResult) -> _Pair | None:

@@ -12,17 +12,17 @@ from proctor.core.suite import Case, Criterion
 from proctor.errors import UsageError
 from proctor.io.text_files import read_text
 from proctor.origins.taskweaver.layout import BY_CASE, BY_TURN, by_turn, rows_of, written
-from proctor.reports.shortfall import shortfall
+from proctor.reports.reasons import shortfall
 from proctor.reports.turns import NOT_REACHED, turns_of
 
 
 def write_rows(view: RunView, path: Path) -> None:
     """Put the rows of a run into a CSV file, in place of those that its cases had."""
-    made = [(result.case.id, rows_of(result)) for result in view.results()]
-    examined = {name for name, _ in made}
-    kept = [row for row in rows_in(path) if row["case_file"] not in examined]
-    rows = [*kept, *(row for _, found in made for row in found)]
-    turns = any(row.get("round") for row in kept)
+    by_case = [(result.case.id, rows_of(result)) for result in view.results()]
+    examined = {name for name, _ in by_case}
+    other_rows = [row for row in rows_in(path) if row["case_file"] not in examined]
+    rows = [*other_rows, *(row for _, case_rows in by_case for row in case_rows)]
+    turns = any(row.get("round") for row in other_rows)
     turns = turns or any(by_turn(result.case) for result in view.results())
     columns = BY_TURN if turns else BY_CASE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,8 +93,8 @@ def _point(criterion: Criterion, item: AttemptResult) -> str:
     score = item.scores.get(criterion.id)
     statement = " ".join(str(criterion.scorer.params.get("statement") or criterion.id).split())
     reason = " ".join((score.reason if score is not None else "not judged").split())
-    said = f": {reason}" if reason else ""
-    return f"  {_outcome(score):8} {statement} (weight {criterion.weight:g}){said}"
+    explanation = f": {reason}" if reason else ""
+    return f"  {_outcome(score):8} {statement} (weight {criterion.weight:g}){explanation}"
 
 
 def _outcome(score: Score | None) -> str:

@@ -15,9 +15,9 @@ def read_hit(text: str) -> Hit:
     anywhere, and else a miss where those of no do.
     """
     try:
-        found = json.loads(text)
-        hit = found["is_hit"].lower() == "yes"
-        return Hit(reason=str(found.get("reason", "")), is_hit="yes" if hit else "no")
+        verdict = json.loads(text)
+        hit = verdict["is_hit"].lower() == "yes"
+        return Hit(reason=str(verdict.get("reason", "")), is_hit="yes" if hit else "no")
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         for word in ("yes", "no"):
             if word in text.lower():

@@ -1,4 +1,4 @@
-"""Which charts the numbers of runs deserve: by metric, by tag, per candidate, spread, battles."""
+"""Choice of charts for runs: by metric, by tag, per candidate, distribution, battles."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,16 +12,16 @@ from proctor.reports.charts.of_runs import grouped_bars, histogram, radar
 from proctor.reports.charts.parts import Bar, Chart, top_of
 
 _MOST = 40
-"""How many values of a tag are drawn at most."""
+"""The maximum number of values of a tag in a chart."""
 _AXES = range(3, 17)
-"""How many axes a radar may have."""
+"""The minimum and maximum number of axes of a radar chart."""
 Series = Mapping[str, RunView]
 
 
 def charts_of(
     views: Sequence[RunView], battles: Sequence[BattleOutcome] = (), *, by: Sequence[str] = ()
 ) -> list[Chart]:
-    """Draw runs side by side: breakdowns by the tags named (else all), measures, battles."""
+    """Draw runs side by side: breakdowns by the given tags (else all), measures, battles."""
     series = _named(views)
     return [
         *_rates(series, by),
@@ -32,7 +32,7 @@ def charts_of(
 
 
 def _named(views: Sequence[RunView]) -> dict[str, RunView]:
-    """Give each run a name of its own."""
+    """Give each run a unique name."""
     shown = [
         f"{view.run.name} (imported)" if view.run.imported else view.run.name for view in views
     ]
@@ -95,7 +95,7 @@ def _overall(series: Series, names: Sequence[str], top: float, suffix: str) -> I
 
 
 def _categories(series: Series, names: Sequence[str], top: float) -> Iterator[Chart]:
-    """Draw the ratings of each category beside each other, as graders read them."""
+    """Draw the ratings of each category side by side."""
     rows: dict[str, list[Bar]] = {}
     for name in names:
         for bar in _by_category(series, name):
@@ -129,7 +129,7 @@ def _rows(measured: Measured | None) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _scale(results: Sequence[Measured]) -> float | None:
-    """Return the end of the scale of a measure, from all its numbers in all runs."""
+    """Return the top of a measure's scale, from its values in all runs."""
     values = [one.value for one in results]
     for one in results:
         values += [row.get("value") for row in _rows(one).values()]
@@ -149,9 +149,9 @@ def _histograms(series: Series) -> Iterator[Chart]:
                     for name, number in _metrics(score):
                         metrics.setdefault(name, {}).setdefault(label, []).append(number)
     if values:
-        yield histogram("histogram-values", "What the cases are worth", values, top=1.0)
+        yield histogram("histogram-values", "Distribution of case values", values, top=1.0)
     for name, numbers in metrics.items():
-        yield histogram(f"histogram-{name}", f"{name}: how the answers are spread", numbers)
+        yield histogram(f"histogram-{name}", f"{name}: distribution of answers", numbers)
 
 
 def _metrics(score: Score) -> Iterator[tuple[str, float]]:

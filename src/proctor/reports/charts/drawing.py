@@ -1,4 +1,4 @@
-"""Charts as pictures: SVG and PNG, with letters for every language."""
+"""Charts as SVG and PNG images, with fonts for every language."""
 
 import os
 import re
@@ -12,9 +12,9 @@ from proctor.io import downloads, json_bytes
 from proctor.reports.charts.parts import Chart
 
 FONTS = "PROCTOR_FONTS"
-"""The variable that names folders with fonts of one's own."""
+"""The environment variable that names folders with more fonts."""
 NOTO = downloads.Packed(
-    "Noto Sans SC, a font with Chinese letters",
+    "Noto Sans SC, a font with Chinese characters",
     "zhplot==1.0.0",
     {
         "zhplot/fonts/NotoSansSC-Regular.ttf":
@@ -23,7 +23,7 @@ NOTO = downloads.Packed(
     megabytes=6,
 )  # fmt: skip
 FORMS = ("svg", "png")
-"""What is written; ``json`` is possible as well, for the spec itself."""
+"""Formats written by default; ``json``, the spec itself, is also possible."""
 _WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _UNSAFE = re.compile(r"[^\w.-]+")
 _PROBE = (
@@ -33,7 +33,7 @@ _PROBE = (
 
 
 def missing() -> str:
-    """Return how to get what drawing needs; nothing where it is there."""
+    """Return how to install what drawing needs; empty if it is installed."""
     try:
         import vl_convert  # noqa: F401
     except ImportError:
@@ -42,7 +42,7 @@ def missing() -> str:
 
 
 def svg(chart: Chart) -> str:
-    """Draw a chart as SVG; whoever shows it brings the fonts."""
+    """Draw a chart as SVG; the viewer supplies the fonts."""
     drawing: str = _library().vegalite_to_svg(dict(chart.spec), allowed_base_urls=[])
     return drawing
 
@@ -50,7 +50,7 @@ def svg(chart: Chart) -> str:
 def png(
     chart: Chart, *, scale: float = 2.0, notice: Callable[[str], None] = downloads.log
 ) -> bytes:
-    """Draw a chart as PNG; a font with Chinese letters is fetched once where none is here."""
+    """Draw a chart as PNG; a font with Chinese characters is downloaded once if none is found."""
     if _WIDE.search(json_bytes.dumps(dict(chart.spec)).decode()):
         _chinese(notice)
     picture: bytes = _library().vegalite_to_png(dict(chart.spec), scale=scale, allowed_base_urls=[])
@@ -64,7 +64,7 @@ def write_charts(
     forms: Sequence[str] = FORMS,
     notice: Callable[[str], None] = downloads.log,
 ) -> list[Path]:
-    """Write each chart into a folder in each form, and return the files."""
+    """Write each chart into a folder in each format, and return the files."""
     written = []
     for chart in charts:
         for form in forms:
@@ -83,19 +83,19 @@ def _drawn(chart: Chart, form: str, notice: Callable[[str], None]) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """Return the name of a chart as that of a file: letters of any language, digits, hyphens."""
+    """Return a file name for a chart: letters of any language, digits, hyphens."""
     return _UNSAFE.sub("-", name).strip("-.")[:100] or "chart"
 
 
 def shows_chinese() -> bool:
-    """Tell whether some font here has Chinese letters: without one all of them look the same."""
+    """Tell whether a font has Chinese characters: without one they all render the same."""
     draw = _library().svg_to_png
     return bool(draw(_PROBE.format("中")) != draw(_PROBE.format("国")))
 
 
 @cache
 def _library() -> Any:
-    """Return the library, with the fonts of the person's own."""
+    """Return the library, with the user's fonts registered."""
     if lacking := missing():
         raise MissingResource(lacking)
     import vl_convert
@@ -103,13 +103,13 @@ def _library() -> Any:
     for folder in os.environ.get(FONTS, "").split(os.pathsep):
         if folder.strip():
             if not Path(folder).is_dir():
-                raise MissingResource(f"{FONTS} names {folder}, which is no folder")
+                raise MissingResource(f"{FONTS} names {folder}, which is not a folder")
             vl_convert.register_font_directory(folder)
     return vl_convert
 
 
 def _chinese(notice: Callable[[str], None]) -> None:
-    """See to it that Chinese letters can be drawn, or say why they will be boxes."""
+    """Make sure that Chinese characters can be drawn, or say why they will be boxes."""
     if (trouble := _find_chinese(notice)) and trouble not in _NOTICED:
         _NOTICED.add(trouble)
         notice(trouble)
@@ -127,8 +127,8 @@ def _find_chinese(notice: Callable[[str], None]) -> str:
         downloads.fetch(NOTO, folder, notice)
     except ModelError as error:
         return (
-            f"Chinese letters in PNG files will be boxes, in SVG files not: {error}, or name a"
+            f"Chinese characters in PNG files will be boxes, in SVG files not: {error}, or name a"
             f" folder with such a font in {FONTS}"
         )
     _library().register_font_directory(str(folder))
-    return "" if shows_chinese() else "Chinese letters in PNG files will be boxes"
+    return "" if shows_chinese() else "Chinese characters in PNG files will be boxes"

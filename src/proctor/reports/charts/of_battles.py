@@ -14,7 +14,7 @@ def wins(
     *,
     words: tuple[str, str, str] = ("left wins", "tie", "right wins"),
 ) -> Chart:
-    """Draw a bar of wins, ties and losses for each row: who is on the left, who on the right."""
+    """Draw a bar of wins, ties and losses for each row, with its two contenders."""
     shown = [label(word) for word in words]
     values, sides = [], []
     for place, (left, right, tally) in enumerate(rows):
@@ -50,7 +50,7 @@ def wins(
 
 
 def _parts(place: int, tally: Tally, words: Sequence[str]) -> list[dict[str, Json]]:
-    """Cut a bar into wins, ties and losses, each with its count where there is room for it."""
+    """Split a bar into wins, ties and losses, each with its count if there is room."""
     total, before = tally.valid or 1, 0.0
     parts = []
     for word, count in zip(words, (tally.win, tally.tie, tally.loss), strict=True):

@@ -22,17 +22,17 @@ from proctor.reports.charts.parts import (
 __all__ = ["Bar", "Chart", "grouped_bars", "histogram", "radar", "top_of"]
 
 _NUMBERED = 36
-"""With more bars than this their values are left to the axis."""
+"""With more bars than this, values are not written on them."""
 _FEW = 8
 _BINS = 20
 _DISCRETE = 11
-"""With fewer whole and half values than this a histogram has a bar for each."""
+"""With fewer distinct whole or half values than this, a histogram has a bar for each."""
 
 
 def grouped_bars(
     name: str, title: str, bars: Sequence[Bar], *, y: str = "score", top: float | None = None
 ) -> Chart:
-    """Draw bars side by side, one for each series, in groups; whiskers show the intervals."""
+    """Draw grouped bars, one per series; whiskers show the intervals."""
     groups = unique(bar.group for bar in bars)
     series = unique(bar.series for bar in bars)
     step = _step(groups, len(series))
@@ -69,7 +69,7 @@ def grouped_bars(
 
 
 def radar(name: str, title: str, bars: Sequence[Bar], *, top: float | None = None) -> Chart:
-    """Draw one closed line for each series over three axes or more, all on one scale."""
+    """Draw one closed line per series over three axes or more, all on one scale."""
     axes, series = unique(b.group for b in bars), unique(b.series for b in bars)
     end = top or top_of(bar.value for bar in bars) or max(bar.value or 0.0 for bar in bars) or 1.0
     values_by_axis = {(bar.group, bar.series): bar.value for bar in bars}
@@ -117,7 +117,7 @@ def radar(name: str, title: str, bars: Sequence[Bar], *, top: float | None = Non
 def histogram(
     name: str, title: str, numbers: Mapping[str, Sequence[float]], *, top: float | None = None
 ) -> Chart:
-    """Draw how the numbers of each series are spread: a bar for each value, or for each range."""
+    """Draw the distribution of each series: a bar for each value, or for each range."""
     finite = {
         one: [float(n) for n in series_numbers if isfinite(n)]
         for one, series_numbers in numbers.items()
@@ -183,7 +183,7 @@ def _bins(series: str, numbers: Sequence[float], low: float, width: float) -> li
 
 
 def _upright(end: float | None) -> dict[str, Json]:
-    """Return an axis from nothing to the end of its scale, with room for a label above that."""
+    """Return an axis from 0 to the top of its scale, with room for a label above."""
     if end is None:
         return {}
     ticks = [end * part / 5 for part in range(6)]
@@ -192,7 +192,7 @@ def _upright(end: float | None) -> dict[str, Json]:
 
 
 def _axis_names(axes: Sequence[str], field: Mapping[str, Json]) -> list[Json]:
-    """Write the names of a radar's axes outside, each away from the middle."""
+    """Write the names of a radar's axes outside, aligned away from the centre."""
     layers: list[Json] = []
     for align in ("left", "right", "center"):
         rows = []
@@ -242,7 +242,7 @@ def _bar_row(bar: Bar, end: float | None) -> dict[str, Json]:
 
 
 def _step(names: Sequence[str], series: int) -> float:
-    """Return how far groups are apart; a few with long names get more room for them."""
+    """Return the distance between groups; a few groups with long names get more room."""
     step = max(46.0, 24.0 * series + 18)
     if len(names) > _FEW:
         return step
@@ -257,5 +257,5 @@ def _angle(names: Sequence[str], step: float) -> int:
 
 
 def _width(text: str) -> float:
-    """Guess how wide a text is at the size of a label."""
+    """Estimate the width of a text at the size of a label."""
     return sum(11.5 if ord(char) > 0x2E7F else 6.3 for char in text)

@@ -1,4 +1,4 @@
-"""What all charts share: their nouns, colours, letters, and what stands around a spec."""
+"""Common parts of charts: their types, colours, fonts, and the frame of a spec."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ COLORS = (
     *("#0b6db7", "#e8871e", "#1a936f", "#b5438f", "#6c8ebf", "#c0392b"),
     *("#7f6a3d", "#4b4e6d", "#8fb339", "#d98cb3", "#5f9ea0", "#999999"),
 )
-"""Told apart also by eyes that see fewer colours; the first ones best."""
+"""Colours that colour-blind readers can tell apart, the first ones best."""
 FONT = "Noto Sans SC, Noto Sans CJK SC, Noto Sans, DejaVu Sans, Arial, sans-serif"
 WON, DRAWN, LOST = "#0b6db7", "#c9ced6", "#e8871e"
 INK, FAINT = "#2b2f36", "#e3e6ea"
 LONGEST = 42
 BREADTH = 480
-"""How wide a chart is whose width does not follow from what it shows."""
+"""The width of a chart whose width does not depend on its data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """One picture: a name for its file, what it shows in words, and its spec."""
+    """One chart: a name for its file, its title, and its spec."""
 
     name: str
     title: str
@@ -32,7 +32,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One number of a chart: where it stands, whose it is, and how sure it is."""
+    """One number of a chart: its group, its series, and its interval."""
 
     group: str
     series: str
@@ -41,7 +41,7 @@ class Bar:
 
 
 def top_of(values: Iterable[float | None]) -> float | None:
-    """Return the end of the scale that numbers seem to be on; none where there is no telling."""
+    """Return the top of the scale that numbers seem to be on; None if unclear."""
     numbers = [value for value in values if value is not None and isfinite(value)]
     if not numbers or min(numbers) < 0:
         return None
@@ -65,7 +65,7 @@ def palette(series: Sequence[str]) -> Json:
 
 
 def chart_of(name: str, title: str, spec: Mapping[str, Json], values: Sequence[Json]) -> Chart:
-    """Put what all charts share around a spec."""
+    """Add the common frame to a spec."""
     words = {"text": label(title, 90), "anchor": "start", "fontSize": 15, "offset": 12}
     whole = {
         "$schema": SCHEMA,
@@ -94,7 +94,7 @@ def chart_of(name: str, title: str, spec: Mapping[str, Json], values: Sequence[J
 
 
 def label(text: str, limit: int = LONGEST) -> str:
-    """Return a label that is safe in a picture; a long one keeps its beginning and its end."""
+    """Return a label that is safe in an image; a long one is cut in the middle."""
     line = one_line(str(text))
     if len(line) <= limit:
         return line

@@ -159,7 +159,7 @@ def _texts(path: Path) -> list[str]:
     except ValueError as error:
         raise MissingResource(f"{path} is not JSON: {error}") from None
     if not isinstance(texts, list) or not all(isinstance(item, str) for item in texts):
-        raise MissingResource(f"{path}: a list of texts is wanted")
+        raise MissingResource(f"{path}: expected a list of strings")
     return texts
 
 

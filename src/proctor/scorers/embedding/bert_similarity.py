@@ -54,7 +54,7 @@ class BertSimilarity(Scorer):
 
     def problems(self) -> Iterable[str]:
         if not 0 <= self.precision_weight <= 1:
-            yield f"precision_weight {self.precision_weight:g}: a weight from 0 to 1 is wanted"
+            yield f"precision_weight {self.precision_weight:g}: expected a weight from 0 to 1"
         yield from self._inner.problems()
 
     @cached_property

@@ -35,7 +35,7 @@ _POSITIONS_AFTER_PAD = {"camembert", "roberta", "xlm-roberta"}
 
 @dataclass(frozen=True, slots=True)
 class _Packing:
-    """Say how texts lie one after the other in what a model is given."""
+    """Positions of texts that lie one after the other in a model's input."""
 
     runs: Sequence[tuple[int, int]]
     """How many texts of which length, in order."""
@@ -49,7 +49,7 @@ _PACKING: ContextVar[_Packing] = ContextVar("packing")
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Hold the vectors of all tokens of some texts in one long table."""
+    """The vectors of all tokens of some texts in one long table."""
 
     table: Any
     ids: Any
@@ -59,7 +59,7 @@ class Vectors:
 
 
 class Encoder:
-    """Hold a loaded encoder, cut off above the layer that is wanted."""
+    """A loaded encoder, cut off above the layer that is used."""
 
     def __init__(self, model: str, layer: int, device: str, precision: str) -> None:
         self.device, self.precision = device, precision

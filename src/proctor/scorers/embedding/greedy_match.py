@@ -16,7 +16,7 @@ Prf = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Say how much is held in memory at a time."""
+    """Limits on what is in memory at a time."""
 
     characters: int
     """Texts whose vectors are kept until they are matched."""
@@ -91,7 +91,7 @@ def _matched(
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Hold one side of some pairs, filled up to one length."""
+    """One side of some pairs, padded to one length."""
 
     vectors: Any
     mask: Any

@@ -19,7 +19,7 @@ _BIASES: ContextVar[dict[tuple[int, int], tuple[Any, Any, Any]]] = ContextVar("b
 
 
 class Answerer:
-    """Hold a loaded model that is asked questions, of whose words only Yes and No are looked at."""
+    """A loaded model that answers questions; only its Yes and No are looked at."""
 
     def __init__(self, model: str, device: str, precision: str) -> None:
         import torch
@@ -29,7 +29,7 @@ class Answerer:
             "AutoModelForSeq2SeqLM", model, device, precision
         )
         if self.model.config.model_type not in _KINDS:
-            raise MissingResource(f"{model}: a T5 is wanted, not {self.model.config.model_type}")
+            raise MissingResource(f"{model}: expected a T5, not {self.model.config.model_type}")
         words = [self.tokenizer(word)["input_ids"][0] for word in ("Yes", "No")]
         head = torch.nn.Linear(self.model.config.d_model, len(words), bias=False)
         head.weight = torch.nn.Parameter(

@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniEvalQuestion:
-    """Hold what is asked for a dimension: of the whole text, or of each sentence."""
+    """The question of a dimension: about the whole text, or about each sentence."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -98,7 +98,7 @@ class UniEval(Scorer):
 
     def problems(self) -> Iterable[str]:
         if not self.dimensions:
-            yield "dimensions: at least one is wanted"
+            yield "dimensions: expected at least one"
         for dimension in self.dimensions:
             if dimension not in self._questions:
                 yield _unknown(dimension, self._questions)

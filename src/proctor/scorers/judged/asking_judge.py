@@ -27,7 +27,7 @@ class Correctness(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Hold what a judge is asked, and how."""
+    """A question to a judge, with its prompt, verdict and texts."""
 
     prompt: str
     verdict: type[Any]
@@ -42,7 +42,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Hold the points that a verdict means, and the judge's reason."""
+    """The points of a verdict, and the judge's reason."""
 
     points: float
     reason: str

@@ -41,6 +41,7 @@ class Rated(BaseModel):
     @classmethod
     def _halves(cls, value: float) -> float:
         if value * 2 != round(value * 2):
+            # A judge is shown these words when it is asked again: they are part of stored keys.
             raise ValueError("a whole number or a half is wanted")
         return value
 
@@ -109,7 +110,7 @@ class RatingMetric(Scorer):
 
 @dataclass(frozen=True, eq=False)
 class RatingTexts:
-    """Hold what a judge is told about one answer."""
+    """The texts about one answer that a judge is shown."""
 
     scorer: RatingMetric
     ctx: ScoreContext
@@ -195,7 +196,7 @@ class RatingTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class _FirstToken(Talk[Rated]):
-    """Take the rating from the probabilities of the reply's first token."""
+    """A rating from the probabilities of the reply's first token."""
 
     texts: RatingTexts
 

@@ -208,7 +208,7 @@ def _same(gold: Any, target: Any, seconds: int | None) -> bool | None:
 
 
 class _Library:
-    """Hold the parts of math-verify, imported when first used."""
+    """The parts of math-verify, imported when first used."""
 
     def __init__(self) -> None:
         library = importlib.import_module("math_verify")

@@ -103,7 +103,7 @@ _QUANTITY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """Hold a number with a unit that is known."""
+    """A number with a known unit."""
 
     number: str
     kind: str

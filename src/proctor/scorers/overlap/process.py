@@ -73,7 +73,7 @@ def _effort(text: str) -> int:
 
 
 class TextProcess(OwnProcess):
-    """Hold one process that computes metrics, started when first needed."""
+    """One process that computes metrics, started when first needed."""
 
     def __init__(self) -> None:
         super().__init__(__name__)

@@ -71,7 +71,7 @@ class Rouge(Scorer):
 
 @dataclass(frozen=True, slots=True)
 class _RougeText:
-    """Hold a text cut into sentences of tokens."""
+    """A text cut into sentences of tokens."""
 
     sentences: tuple[tuple[str, ...], ...]
     tokens: tuple[str, ...]

@@ -29,7 +29,7 @@ OURS = "proctor.scorers.overlap.values:TextPairs"
 
 @dataclass(slots=True)
 class MetricRow:
-    """Hold the values of one pair, and the metrics that have none, with why."""
+    """The values of one pair, and the metrics that have none, with the reason."""
 
     values: dict[str, float] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def values_of(pairs: Sequence[Pair], metrics: Sequence[str], how: str = OURS) ->
 
 
 class PreparedText:
-    """Hold a text, cut when first needed."""
+    """A text, cut when first needed."""
 
     def __init__(self, text: str, language: Language) -> None:
         self.text, self.language = text, language
@@ -73,7 +73,7 @@ MetricValues: TypeAlias = "list[dict[str, float]] | list[dict[str, float] | str]
 
 @dataclass
 class TextPairs:
-    """Compute metrics by their right definitions."""
+    """Metrics of pairs of texts by their right definitions."""
 
     text: ClassVar[type[PreparedText]] = PreparedText
     pairs: Sequence[tuple[PreparedText, PreparedText]]

@@ -26,7 +26,7 @@ _START = re.compile(r"(def|class|import|from|async\s+def|@)\b|@|\w+\s*=[^=]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """Hold the whole program: what comes first, the candidate's code, and the test."""
+    """The whole program: what comes first, the candidate's code, and the test."""
 
     text: str
     test_line: int
@@ -35,7 +35,7 @@ class Composed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Hold one fenced block of an answer."""
+    """One fenced block of an answer."""
 
     tag: str
     text: str

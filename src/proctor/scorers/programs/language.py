@@ -9,7 +9,7 @@ from proctor.core.program import MIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aid:
-    """Say what is made once for many programs of a language, to build or start them faster."""
+    """A file prepared once for many programs of a language, to build or start them faster."""
 
     files: tuple[str, ...] = ()
     """Files of ours from which it is made."""
@@ -35,7 +35,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """Say how programs of one language are put together, built and run."""
+    """The way in which programs of one language are put together, built and run."""
 
     name: str
     aliases: tuple[str, ...] = ()

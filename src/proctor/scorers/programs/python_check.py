@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
-from proctor.core.blame import innocent_answers, missed
+from proctor.core.failures import innocent_answers, missed
 from proctor.core.program import SECRET, Limits, Program, Ran, Step, Stopped
 from proctor.core.score import Score
 from proctor.core.suite import Json
@@ -36,7 +36,7 @@ _STOPPED: Mapping[Stopped, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """Hold what a function gave: points, full marks and a detail, or why it gave nothing."""
+    """The result of a function: points, full marks and a detail, or why there is none."""
 
     points: float = 0.0
     out_of: float = 0.0
@@ -53,7 +53,7 @@ class Returned:
 
 @dataclass(frozen=True, kw_only=True)
 class Function:
-    """Hold a function with all that it needs to run: its module and the files beside that."""
+    """A function with all that it needs to run: its module and the files beside that."""
 
     module: str
     func: str
@@ -143,7 +143,7 @@ class Function:
 
 @dataclass(frozen=True, kw_only=True)
 class Handler(Function):
-    """Name a function of the suite that may change the points of a criterion."""
+    """A function of the suite that may change the points of a criterion."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -171,7 +171,7 @@ class Handler(Function):
 
 
 class Handled(Scorer):
-    """Be a scorer whose points a function of the suite may correct."""
+    """Base of scorers whose points a function of the suite may correct."""
 
     post_handler: Handler | None
 

@@ -30,7 +30,7 @@ _NOISE = re.compile(r"(?:\d+\s*)?\||at |from |\^|CallStack|error, called at|goro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestOutcome:
-    """Hold what became of one test."""
+    """The outcome of one test."""
 
     passed: bool
     text: str

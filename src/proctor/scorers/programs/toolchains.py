@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*|\d+-(?!Bit)\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """Hold what this machine has for a language."""
+    """The tools that this machine has for a language."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     """What the commands of the table are called here."""

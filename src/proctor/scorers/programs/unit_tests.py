@@ -11,8 +11,7 @@ from pydantic import ConfigDict
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import LanguageSupport, ScoreContext, Scorer
 from proctor.core.program import MIB, SECRET, Limits, Program, Step
-from proctor.core.score import Score
-from proctor.core.summation import in_turn
+from proctor.core.score import Score, in_turn
 from proctor.scorers.programs.extraction import Composed, compose, compose_script, extract
 from proctor.scorers.programs.language import Language, Script
 from proctor.scorers.programs.languages import named, suggestion
@@ -66,7 +65,7 @@ class UnitTest:
 
 
 class _NotRun(Exception):
-    """Say why a test could not be run at all."""
+    """The reason why a test could not be run at all."""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from proctor.contracts.scorer import Probe, ScoreContext
-from proctor.core.score import Score
+from proctor.core.score import Score, in_turn
 from proctor.core.suite import Case
-from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.overlap.alignment import NOWHERE, align
 from proctor.scorers.programs.python_check import Handled, Handler
@@ -41,7 +40,7 @@ def _alternatives(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """Hold one right answer for a blank."""
+    """One right answer for a blank."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -53,7 +52,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Hold the right answers for a blank, and what they are worth."""
+    """The right answers for a blank, and their weight."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -312,7 +311,7 @@ class Blanks(Handled):
 
 @dataclass(frozen=True, kw_only=True)
 class _Filled:
-    """Hold what a blank was filled with, and how that was judged."""
+    """The text that fills a blank, and its outcome."""
 
     line: str
     text: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from proctor.core.blame import HARMLESS
+from proctor.core.failures import HARMLESS
 from proctor.core.suite import Case, Json
 from proctor.errors import ConditionError
 
@@ -73,7 +73,7 @@ def _fails(text: str, names: Mapping[str, Json]) -> bool:
 
 
 class _Session:
-    """Keep one interpreter process; every expression gets a fresh memory in it."""
+    """One interpreter process; every expression gets a fresh memory in it."""
 
     def __init__(self) -> None:
         import pydantic_monty

@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from proctor.contracts.scorer import Probe, ScoreContext
-from proctor.core.score import Score
+from proctor.core.score import Score, in_turn
 from proctor.core.suite import Case
-from proctor.core.summation import in_turn
 from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
@@ -30,7 +29,7 @@ def _node(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Look for a text, for any of several nodes, or for all of them."""
+    """A text, any of several nodes, or all of them."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -71,7 +70,7 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class KeywordRule(Node):
-    """Give points for a node that is found, or take them away."""
+    """Points for a node that is found, or taken away for it."""
 
     weight: float = 1.0
     neg: bool = False
@@ -215,7 +214,7 @@ def _example(leaf: Node) -> str:
 def _node_problems(node: Node) -> Iterator[str]:
     keys = [name for name in ("text", "any", "all") if getattr(node, name) is not None]
     if len(keys) != 1:
-        yield f"one of text, any and all is wanted, not {' and '.join(keys) or 'none'}"
+        yield f"expected one of text, any and all, not {' and '.join(keys) or 'none'}"
     elif node.text == "":
         yield "an empty keyword matches every answer"
     elif node.text is None and not node.branches:

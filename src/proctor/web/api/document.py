@@ -25,12 +25,12 @@ class OpenApiDocument(ResponseModel):
 
 def described(routes: Iterable[BaseRoute]) -> list[Endpoint | FormEndpoint]:
     """Return the routes that the document describes."""
-    known = (Endpoint, FormEndpoint)
-    return [one for one in routes if isinstance(one, known) and one.operation is not None]
+    documented = (Endpoint, FormEndpoint)
+    return [one for one in routes if isinstance(one, documented) and one.operation is not None]
 
 
 def document(routes: Iterable[BaseRoute]) -> OpenApiDocument:
-    """Make the document of a route table."""
+    """Build the OpenAPI document of a route table."""
     from pydantic.json_schema import models_json_schema
 
     endpoints = described(routes)
@@ -48,7 +48,7 @@ def document(routes: Iterable[BaseRoute]) -> OpenApiDocument:
             "title": "Proctor",
             "version": __version__,
             "description": "The pages of `proctor view` as JSON, and the read endpoints of"
-            " Arthur Bench. More keys may be added to an object; those described stay.",
+            " Arthur Bench. Later versions may add keys to an object; described keys stay.",
         },
         paths=paths,
         components={
@@ -60,12 +60,12 @@ def document(routes: Iterable[BaseRoute]) -> OpenApiDocument:
 
 
 def show_document(request: Request) -> OpenApiDocument:
-    """Answer with the document of this application."""
+    """Return the OpenAPI document of this application."""
     state = request.app.state
     if not hasattr(state, "openapi"):
         state.openapi = document(request.app.routes)
-    made: OpenApiDocument = state.openapi
-    return made
+    openapi: OpenApiDocument = state.openapi
+    return openapi
 
 
 def _models_of(endpoint: Endpoint | FormEndpoint) -> Sequence[type[ResponseModel]]:
@@ -78,26 +78,26 @@ def _operation(endpoint: Endpoint | FormEndpoint) -> dict[str, Any]:
     assert operation is not None
     answers = [model for model in endpoint.models if not issubclass(model, Error)]
     if operation.form is not None:
-        good: dict[str, Any] = {"303": {"description": "stored; the next case follows"}}
+        good: dict[str, Any] = {"303": {"description": "stored; redirects to the next case"}}
     else:
         content = _content(answers) or {operation.media: {"schema": {"type": "string"}}}
         good = {"200": {"description": operation.summary, "content": content}}
     wrong = {
         str(status): {
-            "description": "what is wrong",
+            "description": "an error",
             "content": _wrong(endpoint, status),
         }
         for status in operation.wrong
     }
-    made = {
+    described_operation = {
         "summary": operation.summary,
         "parameters": list(operation.parameters),
         "responses": good | wrong,
     }
     if operation.form is not None:
         body = {"application/x-www-form-urlencoded": {"schema": operation.form}}
-        made["requestBody"] = {"required": True, "content": body}
-    return made
+        described_operation["requestBody"] = {"required": True, "content": body}
+    return described_operation
 
 
 def _wrong(endpoint: Endpoint | FormEndpoint, status: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The route table's entries: a path, its handler, and what the document of the API says of it."""
+"""Entries of the route table: a path, its handler, and its description in the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ LARGEST_INT = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What the document says of an address besides the response models of its handler."""
+    """Description of an endpoint in the OpenAPI document, besides its handler's response models."""
 
     summary: str
     parameters: Sequence[Parameter] = ()
     wrong: Sequence[int] = (400, 404)
-    """Every status of an error that it may answer with."""
+    """Every error status that it may return."""
     error: type[ResponseModel] | None = Error
-    """What says so; nothing stands for a page."""
+    """The model of an error response; None for an HTML page."""
     also_wrong: Sequence[type[ResponseModel]] = ()
-    """Which response models also come with status 400."""
+    """Response models that also come with status 400."""
     media: str = SVG
-    """The kind of what is answered where that is no response model."""
+    """The media type of a response that has no response model."""
     form: Mapping[str, Any] | None = None
 
 
 class Endpoint(Route):
-    """A route that is described in the document, as ``path`` or as the JSON of a page there."""
+    """A route that the OpenAPI document describes, as ``path`` or as the JSON of that page."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Endpoint(Route):
         *,
         twin: str | None = None,
     ) -> None:
-        """Serve a handler; a page whose JSON has a route of its own needs no operation here."""
+        """Serve a handler; a page whose JSON has its own route needs no operation here."""
 
         def endpoint(request: Request) -> Response:
             return answer_with(request, handler(request))
@@ -59,12 +59,12 @@ class Endpoint(Route):
 
 
 class FormEndpoint(Route):
-    """A route that takes a page's own form."""
+    """A route that receives a form of a page."""
 
     def __init__(
         self, path: str, handler: Callable[[Request], Awaitable[Response]], operation: Operation
     ) -> None:
-        """Serve a handler of forms."""
+        """Serve a form handler."""
         super().__init__(path, handler, methods=["POST"])
         self.method = "post"
         self.operation: Operation | None = operation
@@ -73,7 +73,7 @@ class FormEndpoint(Route):
 
 
 def response_models(handler: Callable[..., Any]) -> tuple[type[ResponseModel], ...]:
-    """Return the response models that a handler returns, as its annotation says."""
+    """Return the response models in a handler's return annotation."""
     return tuple(_models_in(get_type_hints(handler)["return"]))
 
 
@@ -86,24 +86,24 @@ def _models_in(annotation: Any) -> Iterator[type[ResponseModel]]:
 
 
 def text(name: str, about: str, **more: Any) -> Parameter:
-    """Describe a parameter of the query."""
-    made = {"name": name, "in": "query", "description": about, "schema": {"type": "string"}}
-    return {**made, **more}
+    """Describe a query parameter."""
+    parameter = {"name": name, "in": "query", "description": about, "schema": {"type": "string"}}
+    return {**parameter, **more}
 
 
 def in_path(name: str, about: str, **schema: Any) -> Parameter:
-    """Describe a part of the path."""
+    """Describe a path parameter."""
     shape = {"type": "string", "minLength": 1, **schema}
     return {"name": name, "in": "path", "required": True, "description": about, "schema": shape}
 
 
 def whole(name: str, about: str, low: int, high: int = LARGEST_INT) -> Parameter:
-    """Describe a whole number of the query."""
+    """Describe an integer query parameter."""
     return text(name, about, schema={"type": "integer", "minimum": low, "maximum": high})
 
 
 def choice(name: str, about: str, words: Sequence[str]) -> Parameter:
-    """Describe a parameter that is one of some words."""
+    """Describe a parameter with a fixed set of values."""
     return text(name, about, schema={"type": "string", "enum": list(words)})
 
 

@@ -1,4 +1,4 @@
-"""Response models: what pages and endpoints answer with, and the document of the API describes."""
+"""Response models of pages and endpoints, from which the OpenAPI document is derived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,21 +12,21 @@ from proctor.core.score import ValueStatus
 Interval = tuple[float, float]
 Tag = str | list[str]
 ValueState = ValueStatus | Literal["broken"]
-"""How a case enters the sums, or that what the store has of it cannot be read."""
+"""The status of a case's value; "broken" where its stored data cannot be read."""
 
 
 def _may_grow(schema: dict[str, Any]) -> None:
-    """Let clients expect more keys, which later versions may add."""
+    """Declare that later versions may add keys."""
     schema["additionalProperties"] = True
 
 
 class ResponseModel(BaseModel):
-    """Base of all response models; a key that a handler leaves out is left out of the JSON."""
+    """Base of all response models; fields that a handler does not set are omitted from the JSON."""
 
     model_config = ConfigDict(extra="forbid", use_enum_values=True, json_schema_extra=_may_grow)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the keys that the handler gave, with their values."""
+        """Return the fields that the handler set."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -35,32 +35,32 @@ Model_co = TypeVar("Model_co", bound=ResponseModel, covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Generic[Model_co]):
-    """A page of a template over a response model, which is also the page's JSON."""
+    """A template with a response model, which is also the JSON of the page."""
 
     template: str
     data: Model_co
     status: int = 200
     only_page: Mapping[str, Any] = field(default_factory=dict)
-    """What is for the page alone: its links and limits."""
+    """Template variables that the JSON does not have, such as links and limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HtmlPage:
-    """A page whose template lays things out in its own way; its JSON is asked for apart."""
+    """An HTML page whose JSON has a different shape and is served separately."""
 
     template: str
     data: Mapping[str, Any]
 
 
 class ErrorTold(ResponseModel):
-    """What is wrong."""
+    """Status and message of an error."""
 
     status: int
     message: str
 
 
 class Error(ResponseModel):
-    """An error, whatever the page."""
+    """Error response of any page."""
 
     error: ErrorTold
 
@@ -70,7 +70,7 @@ class Named(ResponseModel):
 
     id: str
     name: str
-    imported: bool = Field(description="whether all of it is quoted from a file")
+    imported: bool = Field(description="whether all of it was imported from a file")
 
     @classmethod
     def of(cls, run: Run) -> "Named":
@@ -79,7 +79,7 @@ class Named(ResponseModel):
 
 
 class ListedTotals(ResponseModel):
-    """The numbers of a run in a list; none where it has none yet."""
+    """Totals of a run in a list; None where they are not computed yet."""
 
     rate: float | None
     interval: Interval | None
@@ -102,7 +102,7 @@ class ListedRun(ResponseModel):
     suite_key: str
     candidate: str
     status: RunStatus
-    imported: bool = Field(description="whether all of it is quoted from a file")
+    imported: bool = Field(description="whether all of it was imported from a file")
     started: float = Field(description="seconds since 1970, UTC")
     finished: float | None
     totals: ListedTotals
@@ -121,7 +121,7 @@ class ListedSuite(ResponseModel):
 
 
 class Progress(ResponseModel):
-    """How far a run has come."""
+    """Progress of a run."""
 
     id: str
     status: RunStatus
@@ -130,7 +130,7 @@ class Progress(ResponseModel):
 
 
 class Searched(ResponseModel):
-    """What a search looked through."""
+    """Scope of a search: whether texts were searched, and if not, why."""
 
     texts: bool
     why: Literal["", "short", "filling", "missing"]

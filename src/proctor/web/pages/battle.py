@@ -1,4 +1,4 @@
-"""The page of stored battles: how runs fared before a judge, and the leaderboard of several."""
+"""The page of stored battles: what judges preferred, and a leaderboard of several runs."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,37 +13,37 @@ from proctor.web import addresses
 from proctor.web.api.endpoint import Endpoint, Operation, several
 from proctor.web.api.response import Named, Page, ResponseModel
 from proctor.web.missing import or_missing
-from proctor.web.store_pool import opened, shelf_of
+from proctor.web.store_pool import opened, store_pool_of
 
 MOST_RUNS = 50
 COMPARISONS = 200
-"""How many single comparisons a page lists for each way of asking."""
+"""How many single comparisons a page lists for each judge configuration."""
 
 
 class BattlesPage(ResponseModel):
-    """What judges preferred, each way of asking as `proctor battle --json` prints it."""
+    """Battles among runs, one per judge configuration, as `proctor battle --json` prints them."""
 
     runs: list[Named]
     battles: list[dict[str, Any]]
 
 
 def show_battles(request: Request) -> Page[BattlesPage]:
-    """Answer with all that is stored of battles among some runs."""
+    """Return the stored battles among some runs."""
     runs = list(dict.fromkeys(request.query_params.getlist("run")))
     if not 2 <= len(runs) <= MOST_RUNS:
-        raise UsageError(f"choose 2 to {MOST_RUNS} runs that were in a battle, not {len(runs)}")
+        raise UsageError(f"expected 2 to {MOST_RUNS} runs that were in a battle, not {len(runs)}")
     with opened(request) as store, or_missing():
-        found = [store.runs.get(reference) for reference in runs]
-        ids = [run.id for run in found]
-        # A leaderboard takes a while, and changes only when a judge has said something new.
+        stored_runs = [store.runs.get(reference) for reference in runs]
+        ids = [run.id for run in stored_runs]
+        # A leaderboard is slow to compute, and changes only with new comparisons.
         key = ("battles", tuple(ids), store.comparisons.count(ids))
-        battles = shelf_of(request).remembered.of(key, lambda: _battles(store, ids))
-    data = BattlesPage(runs=[Named.of(run) for run in found], battles=battles)
+        battles = store_pool_of(request).page_cache.of(key, lambda: _battles(store, ids))
+    data = BattlesPage(runs=[Named.of(run) for run in stored_runs], battles=battles)
     return Page(template="battle", data=data)
 
 
 def _battles(store: Store, ids: list[str]) -> list[dict[str, Any]]:
-    made = []
+    battle_objects = []
     for outcome in battles_of(store, ids):
         first = outcome.comparisons[:COMPARISONS]
         battle = battle_object(replace(outcome, comparisons=first), cases=True)
@@ -51,8 +51,8 @@ def _battles(store: Store, ids: list[str]) -> list[dict[str, Any]]:
             {**row, "link": _link(one.first, one.second, one.case_id)}
             for row, one in zip(battle["comparisons"], first, strict=True)
         ]
-        made.append({**battle, "compared": len(outcome.comparisons)})
-    return made
+        battle_objects.append({**battle, "compared": len(outcome.comparisons)})
+    return battle_objects
 
 
 def _link(first: str, second: str, case_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The page of one case: what was asked, every attempt, each score and why, and how they add up."""
+"""The page of one case: question, every attempt, each score with its reason, and the formula."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -14,8 +14,8 @@ from proctor.contracts.report import RunView
 from proctor.core.run import CaseResult
 from proctor.core.suite import Message
 from proctor.engine.run.evaluate import placed_case, view_of
-from proctor.reports.rounds import agent_object, files_left
 from proctor.reports.structured import case_object
+from proctor.reports.turns import agent_object, files_left
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
@@ -36,7 +36,7 @@ class ShownMessage(ResponseModel):
 
 
 class ShownScore(ResponseModel):
-    """What one criterion said of one attempt."""
+    """The score of one criterion on one attempt."""
 
     criterion: str
     points: float | None
@@ -47,7 +47,7 @@ class ShownScore(ResponseModel):
 
 
 class TurnMark(ResponseModel):
-    """What one turn is worth, where criteria judge single turns."""
+    """The mark of one turn, where criteria apply to single turns."""
 
     turn: int
     score: float | None
@@ -59,7 +59,7 @@ class LeftFile(ResponseModel):
     """A file that an agent left."""
 
     name: str
-    size: int | None = Field(description="in bytes; none where it was too large to be kept")
+    size: int | None = Field(description="in bytes; null where it was too large to be stored")
 
 
 class CaseAttempt(ResponseModel):
@@ -70,7 +70,7 @@ class CaseAttempt(ResponseModel):
     status: ValueState
     scores: list[ShownScore]
     error: str | None = None
-    traceback: str | None = Field(None, description="where in its code the candidate broke")
+    traceback: str | None = Field(None, description="where in its code the candidate failed")
     turns: list[TurnMark] | None = None
     output: str
     messages: list[ShownMessage]
@@ -98,44 +98,44 @@ class CasePage(ResponseModel):
 
 
 def show_case(request: Request) -> CasePage | HtmlPage:
-    """Answer with one case of a run."""
+    """Return one case of a run."""
     by_path = "case" in request.path_params
-    wanted = addresses.named(request, "case") if by_path else request.query_params.get("id", "")
+    case_id = addresses.named(request, "case") if by_path else request.query_params.get("id", "")
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
-        place, found = placed_case(store, view, wanted)
+        place, result = placed_case(store, view, case_id)
         around = store.results.neighbours(view.run.id, place)
-        left = [file.key for item in found.attempts for file in files_left(item.attempt)]
+        left = [file.key for item in result.attempts for file in files_left(item.attempt)]
         sizes = store.files.sizes(key for key in left if key)
     if addresses.wants_json(request):
-        return _object(view, found, sizes)
+        return _object(view, result, sizes)
     full = request.query_params.get("full") == "1"
-    data = _data(view, found, around, most=None if full else MOST)
+    data = _data(view, result, around, most=None if full else MOST)
     for attempt in data["case"]["attempts"]:
-        _link_files(view.run.id, found.case.id, attempt, sizes)
+        _link_files(view.run.id, result.case.id, attempt, sizes)
     return HtmlPage(template="case", data=data)
 
 
 def send_file(request: Request) -> Response:
-    """Answer with a file that a candidate left, to be saved and never to be shown."""
-    asked = request.query_params
+    """Return a file that a candidate left, as a download that browsers do not display."""
+    query = request.query_params
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
-        _, found = placed_case(store, view, asked.get("case", ""))
+        _, result = placed_case(store, view, query.get("case", ""))
         key = next(
             (
                 file.key
-                for item in found.attempts
-                if str(item.attempt.index) == asked.get("attempt", "0")
+                for item in result.attempts
+                if str(item.attempt.index) == query.get("attempt", "0")
                 for file in files_left(item.attempt)
-                if file.key and file.name == asked.get("name", "")
+                if file.key and file.name == query.get("name", "")
             ),
             None,
         )
         if key is None:
-            raise HTTPException(404, f"there is no file {asked.get('name', '')!r} here")
+            raise HTTPException(404, f"this attempt has no file {query.get('name', '')!r}")
         content = store.files.get(key)
-    name = PurePosixPath(asked["name"]).name
+    name = PurePosixPath(query["name"]).name
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
     return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
 
@@ -143,7 +143,7 @@ def send_file(request: Request) -> Response:
 def _link_files(
     run_id: str, case_id: str, attempt: dict[str, Any], sizes: Mapping[str, int]
 ) -> None:
-    """Say how large the files are that an attempt left, and where they are to be had."""
+    """Add sizes and download addresses to the files that an attempt left."""
     for file in attempt["files"]:
         key = file.pop("key")
         if key in sizes:
@@ -153,7 +153,7 @@ def _link_files(
 
 
 def _data(
-    view: RunView, found: CaseResult, around: tuple[str | None, str | None], *, most: int | None
+    view: RunView, result: CaseResult, around: tuple[str | None, str | None], *, most: int | None
 ) -> dict[str, Any]:
     run = view.run
     before, after = (
@@ -169,29 +169,29 @@ def _data(
         },
         "before": before,
         "after": after,
-        "whole": addresses.with_query(addresses.case_link(run.id, found.case.id), [("full", 1)]),
-        "case": case_view(found, most=most),
+        "whole": addresses.with_query(addresses.case_link(run.id, result.case.id), [("full", 1)]),
+        "case": case_view(result, most=most),
     }
 
 
-def _object(view: RunView, found: CaseResult, sizes: Mapping[str, int]) -> CasePage:
-    """Make the JSON: what ``proctor show --json`` prints, with all that was said."""
-    made = case_object(found)
-    made["attempts"] = [
+def _object(view: RunView, result: CaseResult, sizes: Mapping[str, int]) -> CasePage:
+    """Build the JSON: the output of ``proctor show --json``, plus all messages."""
+    shown_case = case_object(result)
+    shown_case["attempts"] = [
         {
             **shown,
             "output": item.attempt.output,
             "messages": _messages(item.attempt.messages),
             **agent_object(item.attempt, sizes),
         }
-        for shown, item in zip(made["attempts"], found.attempts, strict=True)
+        for shown, item in zip(shown_case["attempts"], result.attempts, strict=True)
     ]
     return CasePage(
         run=Named.of(view.run),
-        messages=_messages(found.case.messages),
-        references=list(found.case.references),
-        context=list(found.case.context),
-        **made,
+        messages=_messages(result.case.messages),
+        references=list(result.case.references),
+        context=list(result.case.context),
+        **shown_case,
     )
 
 
@@ -223,7 +223,7 @@ routes = [
         "/runs/{run}/file.txt",
         send_file,
         Operation(
-            summary="A file that an agent left in its working folder, to be saved",
+            summary="A file that an agent left in its working folder, as a download",
             media="text/plain",
             parameters=[
                 RUN,

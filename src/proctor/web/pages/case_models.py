@@ -1,4 +1,4 @@
-"""Response models of a case that is laid out for a page, its texts cut into pieces."""
+"""Response models of a case laid out for a page, its texts cut into pieces."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ Pieces = list[TextPiece]
 
 
 class LaidImage(ResponseModel):
-    """A picture; only one on the web has an address to follow."""
+    """An image; only one with a web address has a link."""
 
     href: str
     text: str
@@ -71,7 +71,7 @@ class LaidBlank(ResponseModel):
 
 
 class LaidVerdict(ResponseModel):
-    """What one judge of a panel said."""
+    """The verdict of one judge of a panel."""
 
     points: Any
     reason: str
@@ -79,7 +79,7 @@ class LaidVerdict(ResponseModel):
 
 
 class LaidScore(ResponseModel):
-    """What one criterion said of an attempt."""
+    """The score of one criterion on an attempt."""
 
     id: str
     scorer: str
@@ -98,14 +98,14 @@ class LaidScore(ResponseModel):
 
 
 class LaidAttachment(ResponseModel):
-    """What a post carries."""
+    """An attachment of a post."""
 
     kind: str
     text: Pieces
 
 
 class LaidPost(ResponseModel):
-    """What one role of an agent said to another."""
+    """A message from one role of an agent to another."""
 
     sender: str
     receiver: str
@@ -132,7 +132,7 @@ class LaidFile(ResponseModel):
 
 
 class LaidTurnMark(ResponseModel):
-    """What one turn is worth."""
+    """The mark of one turn."""
 
     turn: int
     score: float | None
@@ -163,14 +163,14 @@ class LaidLedger(ResponseModel):
 
 
 class LaidTurnReplies(ResponseModel):
-    """What judges replied about one turn."""
+    """Judges' raw replies about one turn."""
 
     turn: Any
     raw: list[str]
 
 
 class LaidNotes(ResponseModel):
-    """What the dialogue noted."""
+    """Notes of the dialogue."""
 
     reason: str
     ledger: LaidLedger | None

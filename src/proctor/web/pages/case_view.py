@@ -10,17 +10,16 @@ from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message
 from proctor.reports.reasons import formula, rows_of, spans_of
-from proctor.reports.rounds import ShownRound, files_left, rounds_shown
-from proctor.reports.turns import turns_of
+from proctor.reports.turns import ShownRound, files_left, rounds_shown, turns_of
 from proctor.web.highlight import pieces
 
 Laid = dict[str, Any]
 
 
-def case_view(found: CaseResult, *, most: int | None) -> Laid:
-    """Lay out a case; texts longer than the most are cut."""
-    case, folded = found.case, found.folded
-    several = len(found.attempts) > 1 and folded.value is not None
+def case_view(result: CaseResult, *, most: int | None) -> Laid:
+    """Lay out a case; texts longer than ``most`` are cut."""
+    case, folded = result.case, result.folded
+    several = len(result.attempts) > 1 and folded.value is not None
     return {
         "id": case.id,
         "value": folded.value,
@@ -34,13 +33,13 @@ def case_view(found: CaseResult, *, most: int | None) -> Laid:
         "context": [pieces(text, most=most) for text in case.context],
         "hidden": written(case.hidden) if case.hidden else "",
         "dialogue": case.dialogue.name,
-        "attempts": [attempt_view(case, item, most=most) for item in found.attempts],
+        "attempts": [attempt_view(case, item, most=most) for item in result.attempts],
         "buckets": list(folded.buckets[:30]) if several else [],
     }
 
 
 def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
-    """Lay out an attempt: its turns with what was found in the last, its scores, the formula."""
+    """Lay out an attempt: its turns, with matches marked in the last, its scores, the formula."""
     attempt = item.attempt
     spans = {span for score in item.scores.values() for span in spans_of(score.detail)}
     last = len(attempt.messages) - 1
@@ -75,7 +74,7 @@ def attempt_view(case: Case, item: AttemptResult, *, most: int | None) -> Laid:
 
 
 def written(value: Json) -> str:
-    """Write a JSON value down for people."""
+    """Format a JSON value for people."""
     return json.dumps(plain(value), indent=2, ensure_ascii=False, default=str)
 
 
@@ -109,7 +108,7 @@ def _round(one: ShownRound, most: int | None) -> Laid:
 
 
 def _image(address: str) -> Laid:
-    """Show a picture's address; only one on the web can be followed, data is never opened."""
+    """Lay out an image as text, with a link only if it has a web address."""
     safe = address.startswith(("https://", "http://"))
     return {"href": address if safe else "", "text": address if safe else address[:60]}
 
@@ -129,15 +128,15 @@ def _notes(notes: Mapping[str, Json]) -> Laid:
 
 
 def _ledger(ledger: Json) -> Laid | None:
-    """Lay out which point was asked for and covered at which turn, a row per point."""
+    """Lay out in which turn each point was asked for and covered, one row per point."""
     if not isinstance(ledger, dict) or not _listed(ledger, "points"):
         return None
-    covered, asked = _listed(ledger, "covered"), _listed(ledger, "asked")
+    covered, asked_points = _listed(ledger, "covered"), _listed(ledger, "asked")
     rows = [
         {
             "point": str(point),
             "turns": [
-                {"covered": _at(row, place), "asked": _at(_at(asked, turn), place)}
+                {"covered": _at(row, place), "asked": _at(_at(asked_points, turn), place)}
                 for turn, row in enumerate(covered)
             ],
             "first": _at(ledger.get("first"), place),
@@ -149,7 +148,7 @@ def _ledger(ledger: Json) -> Laid | None:
 
 def _score(criterion: Criterion, score: Score, most: int | None) -> Laid:
     detail = score.detail
-    found = detail if isinstance(detail, dict) else {}
+    detail_fields = detail if isinstance(detail, dict) else {}
     return {
         "id": criterion.id,
         "scorer": criterion.scorer.name,
@@ -162,7 +161,7 @@ def _score(criterion: Criterion, score: Score, most: int | None) -> Laid:
         "rules": [_rule(row) for row in rows_of(detail, "rules")],
         "tests": [_test(row) for row in rows_of(detail, "tests")],
         "blanks": [_blank(row) for row in rows_of(detail, "blanks")],
-        "replies": [pieces(str(reply), most=most) for reply in _listed(found, "raw")],
+        "replies": [pieces(str(reply), most=most) for reply in _listed(detail_fields, "raw")],
         "panel": [_member(row) for row in rows_of(detail, "panel")],
         "detail": pieces(written(detail), most=most) if detail else [],
     }
@@ -209,8 +208,8 @@ def _member(row: Mapping[str, Json]) -> Laid:
 
 
 def _listed(holder: Mapping[str, Json], name: str) -> Sequence[Any]:
-    found = holder.get(name)
-    return found if isinstance(found, list | tuple) else ()
+    value = holder.get(name)
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _at(row: Any, place: int) -> Any:

@@ -1,4 +1,4 @@
-"""The page that puts runs side by side: the verdict, what changed, and one case in all of them."""
+"""The comparison page: which run is better, what changed, and one case in all runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from proctor.engine.compare.compatibility import Side
 from proctor.engine.compare.results import KINDS, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
-from proctor.store.pairs import Change, PairCursor, WantedPairs
+from proctor.store.pairs import Change, PairCursor, PairQuery
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
@@ -30,7 +30,7 @@ from proctor.web.page_cache import stamp
 from proctor.web.pages.compare_case import ComparedCase, case_beside
 from proctor.web.query_params import one_of, whole_number
 from proctor.web.searching import searched
-from proctor.web.store_pool import opened, shelf_of
+from proctor.web.store_pool import opened, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
 
 MOST_SIDES = 4
@@ -41,22 +41,22 @@ _PATH = "/compare"
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonQuery:
-    """Hold which runs a page is about, and which of their cases it is to list."""
+    """Query of the comparison page: the runs, and which of their cases to list."""
 
     runs: tuple[str, ...]
     force: bool
-    pairs: WantedPairs
+    pairs: PairQuery
     margin: str = ""
     """A difference that does not matter, in points of 100, as it was written."""
 
     @classmethod
     def of(cls, request: Request) -> "ComparisonQuery":
-        """Read what the address asks for."""
+        """Parse the query of a request."""
         query = request.query_params
         runs = tuple(query.getlist("run"))
         if not 2 <= len(runs) <= MOST_SIDES:
-            raise UsageError(f"choose 2 to {MOST_SIDES} runs to compare, not {len(runs)}")
-        pairs = WantedPairs(
+            raise UsageError(f"expected 2 to {MOST_SIDES} runs to compare, not {len(runs)}")
+        pairs = PairQuery(
             change=cast("Change", one_of(request, "kind", ("", *KINDS)) or None),
             search=query.get("q", "").strip(),
             where=query.get("where", "").strip(),
@@ -77,19 +77,19 @@ class ComparisonQuery:
 
     @property
     def state(self) -> list[tuple[str, str]]:
-        """Return what stays the same from one list of cases to another."""
-        made = [("run", run) for run in self.runs]
+        """Return the query parameters that all lists of cases share."""
+        run_pairs = [("run", run) for run in self.runs]
         forced = [("force", "1")] if self.force else []
-        return [*made, *forced, *([("margin", self.margin)] if self.margin else [])]
+        return [*run_pairs, *forced, *([("margin", self.margin)] if self.margin else [])]
 
     @property
     def parts(self) -> list[tuple[str, object]]:
-        """Return which cases are listed, as parts of an address."""
+        """Return the query parameters that select the listed cases."""
         pairs = self.pairs
         return [("kind", pairs.change), ("q", pairs.search), ("where", pairs.where)]
 
     def address(self, *more: tuple[str, object]) -> str:
-        """Return the address of the same runs."""
+        """Return the address of the comparison with more query parameters."""
         return addresses.with_query(_PATH, [*self.state, *more])
 
 
@@ -166,14 +166,14 @@ class PairOfRuns(ContrastNumbers):
 
 
 class PairListing(ResponseModel):
-    """The cases that a filter asks for, those that changed first."""
+    """The cases that match a filter, changed ones first."""
 
     cases: list[PairedCase]
     next: list[Any] | None
 
 
 class ComparedPage(ResponseModel):
-    """Runs compared, and the cases that a filter asks for."""
+    """A comparison of runs, and the cases that match a filter."""
 
     runs: list[ComparedRun]
     pairs: list[PairOfRuns]
@@ -194,7 +194,7 @@ class RefusedRun(ResponseModel):
 
 
 class ComparedRefused(Error):
-    """Why runs cannot be compared, and where they are nevertheless."""
+    """Why runs cannot be compared, and the address that compares them anyway."""
 
     runs: list[RefusedRun]
     refused: list[str]
@@ -204,86 +204,87 @@ class ComparedRefused(Error):
 def show_compared(
     request: Request,
 ) -> Page[ComparedPage] | Page[ComparedCase] | Page[ComparedRefused]:
-    """Answer with 2 to 4 runs compared, or with one case of theirs."""
-    asked = ComparisonQuery.of(request)
+    """Return a comparison of 2 to 4 runs, or of one case in them."""
+    query = ComparisonQuery.of(request)
     with opened(request) as store, or_missing():
         if "case" in request.query_params:
-            case_id, kind = request.query_params["case"], asked.pairs.change
-            beside = case_beside(store, asked.runs, case_id, kind, _PATH)
+            case_id, kind = request.query_params["case"], query.pairs.change
+            beside = case_beside(store, query.runs, case_id, kind, _PATH)
             return Page(template="compare_case", data=beside)
-        sides = sides_of(store, asked.runs)
+        sides = sides_of(store, query.runs)
         refused = _refused(request, store, sides)
-        if refused and not asked.force:
-            return Page(template="refused", data=_refusal(asked, sides, refused), status=400)
+        if refused and not query.force:
+            return Page(template="refused", data=_refusal(query, sides, refused), status=400)
         data = compared_object(
-            _compared(request, store, sides, asked.settings),
+            _compared(request, store, sides, query.settings),
             cast("Language", language_of(request)),
         )
         data["listing"] = data["search"] = None
-        if any(part for _, part in asked.parts):
+        if any(part for _, part in query.parts):
             after = PairCursor(
                 whole_number(request, "after", -1), whole_number(request, "same", 0) == 1
             )
-            data["listing"] = _listing(store, sides, asked.pairs, after)
-            data["search"] = _searched(request, store, sides, asked.pairs.search)
+            data["listing"] = _listing(store, sides, query.pairs, after)
+            data["search"] = _searched(request, store, sides, query.pairs.search)
         _beside(store, sides, data)
     only_page = {"names": {side.run.id: side.name for side in sides}}
-    shown = ComparedPage(**_linked(data, asked))
+    shown = ComparedPage(**_linked(data, query))
     return Page(template="compare", data=shown, only_page=only_page)
 
 
 def _refused(request: Request, store: Store, sides: Sequence[Side]) -> list[str]:
-    """Return why runs cannot be compared, looked up once."""
+    """Return why runs cannot be compared, from the cache if possible."""
     key = stamp([side.run for side in sides])
     if key is None:
         return obstacles_among(store, sides)[0]
-    kept = shelf_of(request).remembered
-    return kept.of(("refused", key), lambda: obstacles_among(store, sides)[0])
+    page_cache = store_pool_of(request).page_cache
+    return page_cache.of(("refused", key), lambda: obstacles_among(store, sides)[0])
 
 
 def _compared(
     request: Request, store: Store, sides: Sequence[Side], settings: CompareSettings
 ) -> Compared:
-    """Compare runs, or return what that came to the last time."""
+    """Compare runs, or return the cached comparison."""
     ids = [side.run.id for side in sides]
 
-    def made() -> Compared:
+    def comparison() -> Compared:
         return compare(store, ids, settings)
 
     key = stamp([side.run for side in sides])
     if key is None:
-        return made()
-    return shelf_of(request).remembered.of(("compared", key, settings.margin), made)
+        return comparison()
+    cache = store_pool_of(request).page_cache
+    return cache.of(("compared", key, settings.margin), comparison)
 
 
 def _refusal(
-    asked: ComparisonQuery, sides: Sequence[Side], refused: Sequence[str]
+    query: ComparisonQuery, sides: Sequence[Side], refused: Sequence[str]
 ) -> ComparedRefused:
     message = f"these runs cannot be compared: {'; '.join(refused)}"
     return ComparedRefused(
         error=ErrorTold(status=400, message=message),
         runs=[RefusedRun(id=side.run.id, name=side.name) for side in sides],
         refused=list(refused),
-        forced=addresses.with_query(_PATH, [*asked.state, ("force", "1"), *asked.parts]),
+        forced=addresses.with_query(_PATH, [*query.state, ("force", "1"), *query.parts]),
     )
 
 
 def _listing(
-    store: Store, sides: Sequence[Side], wanted: WantedPairs, after: PairCursor
+    store: Store, sides: Sequence[Side], pair_query: PairQuery, after: PairCursor
 ) -> dict[str, Any]:
-    """Make a page of the first two runs' cases that are wanted, those that changed first."""
-    found, following = listed_pairs(store, sides, wanted, ROWS, after)
-    return {"cases": pair_objects(found), "next": following and list(following)}
+    """List a page of the first two runs' matching cases, changed ones first."""
+    listed, following = listed_pairs(store, sides, pair_query, ROWS, after)
+    return {"cases": pair_objects(listed), "next": following and list(following)}
 
 
 def _searched(request: Request, store: Store, sides: Sequence[Side], words: str) -> Searched | None:
-    """Say how far the texts of the first two runs were searched, by the one that lacks more."""
-    found = [searched(request, store, side.run, words) for side in sides[:2]]
-    return next((one for one in found if one is not None and one.why), found[0])
+    """Return the search state of the first two runs, of the less indexed one."""
+    states = [searched(request, store, side.run, words) for side in sides[:2]]
+    return next((one for one in states if one is not None and one.why), states[0])
 
 
 def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
-    """Add to each listed case what it came to in all runs, the third and fourth too."""
+    """Add the values in all runs, the third and fourth too, to each listed case."""
     rows: list[dict[str, Json]] = [
         row for rows in data["pairs"][0]["flips"].values() for row in rows
     ]
@@ -292,39 +293,39 @@ def _beside(store: Store, sides: Sequence[Side], data: dict[str, Any]) -> None:
     ids = [row["id"] for row in rows]
     more = [store.results.values_of(side.run.id, ids) for side in sides[2:]] if ids else []
     for row in rows:
-        others = [known.get(row["id"], (None, 0.0))[0] for known in more]
+        others = [values_by_id.get(row["id"], (None, 0.0))[0] for values_by_id in more]
         row["values"] = [row["first"], row["second"], *others]
 
 
-def _linked(data: dict[str, Any], asked: ComparisonQuery) -> dict[str, Any]:
-    """Add the addresses that the page leads to."""
-    pairs, listing = asked.pairs, data["listing"]
+def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
+    """Add links to other pages."""
+    pairs, listing = query.pairs, data["listing"]
     going_on = listing["next"] if listing else None
     for row in listing["cases"] if listing else ():
-        row["link"] = asked.address(("kind", pairs.change), ("case", row["id"]))
+        row["link"] = query.address(("kind", pairs.change), ("case", row["id"]))
     for name, rows in data["pairs"][0]["flips"].items():
         for row in rows:
-            row["link"] = asked.address(("kind", name), ("case", row["id"]))
+            row["link"] = query.address(("kind", name), ("case", row["id"]))
     ids = [run["id"] for run in data["runs"]]
     for pair in data["pairs"]:
         two = (pair["first"], pair["second"])
         order = [*two, *(one for one in ids if one not in two)]
-        kept = [part for part in asked.state if part[0] != "run"]
+        kept = [part for part in query.state if part[0] != "run"]
         pair["link"] = addresses.with_query(_PATH, [*(("run", one) for one in order), *kept])
-    searched_for = [("q", pairs.search), ("where", pairs.where)]
+    filters = [("q", pairs.search), ("where", pairs.where)]
     return {
         **data,
         "asked": {
-            "state": asked.state,
-            "margin": asked.margin,
-            **{name: part or "" for name, part in asked.parts},
+            "state": query.state,
+            "margin": query.margin,
+            **{name: part or "" for name, part in query.parts},
         },
-        "kinds": {name: asked.address(("kind", name), *searched_for) for name in KINDS},
-        "overview": asked.address(),
+        "kinds": {name: query.address(("kind", name), *filters) for name in KINDS},
+        "overview": query.address(),
         "next": None
         if going_on is None
-        else asked.address(
-            *asked.parts, ("after", going_on[0]), ("same", "1" if going_on[1] else "")
+        else query.address(
+            *query.parts, ("after", going_on[0]), ("same", "1" if going_on[1] else "")
         ),
     }
 
@@ -337,17 +338,17 @@ routes = [
         f"{_PATH}.json",
         show_compared,
         Operation(
-            summary="Runs compared, or with `case` one case in all of them",
+            summary="A comparison of runs, or with `case` of one case in all of them",
             parameters=[
                 _RUNS,
                 text("case", "one case"),
-                text("kind", "only cases that changed so"),
+                text("kind", "only cases with this change"),
                 text("q", "a text that the case contains"),
                 text("where", "an expression over both values and tags"),
                 whole("after", "after which position", -1),
-                choice("same", "1 goes on among cases that did not change", ("0", "1")),
+                choice("same", "1 continues with the cases that did not change", ("0", "1")),
                 text("margin", "a difference that does not matter, in points of 100"),
-                choice("force", "1 compares what differs in signature", ("0", "1")),
+                choice("force", "1 compares runs whose signatures differ", ("0", "1")),
                 choice("lang", "the language of `sentence`", list(LANGUAGES)),
             ],
         ),

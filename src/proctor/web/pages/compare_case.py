@@ -1,4 +1,4 @@
-"""One case in several runs: all attempts side by side, and where their words differ."""
+"""One case in several runs: attempts side by side, with their differences marked."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ MOST_ATTEMPTS = 16
 
 
 class ComparedReason(ResponseModel):
-    """What one criterion said of an attempt."""
+    """The score of one criterion on an attempt, with its reason."""
 
     id: str
     points: float | None
@@ -29,7 +29,7 @@ class ComparedReason(ResponseModel):
 
 
 class ComparedAttempt(ResponseModel):
-    """What one attempt of a run said to a case."""
+    """An attempt of one run at the case."""
 
     index: int
     value: float | None
@@ -41,7 +41,7 @@ class ComparedAttempt(ResponseModel):
 
 
 class ComparedSide(ResponseModel):
-    """What one run said to a case."""
+    """The attempts of one run at the case."""
 
     run: Named
     link: str
@@ -55,7 +55,7 @@ class ComparedSide(ResponseModel):
 
 
 class ComparedQuestion(ResponseModel):
-    """A case, its question cut into pieces as the page shows it."""
+    """The question of a case, cut into pieces for the page."""
 
     id: str
     prompt: Pieces
@@ -63,7 +63,7 @@ class ComparedQuestion(ResponseModel):
 
 
 class ComparedCase(ResponseModel):
-    """One case in all runs that are compared."""
+    """One case in all compared runs."""
 
     case: ComparedQuestion
     references: list[str]
@@ -76,18 +76,18 @@ class ComparedCase(ResponseModel):
 def case_beside(
     store: Store, runs: Sequence[str], case_id: str, kind: Change | None, path: str
 ) -> ComparedCase:
-    """Put what each run said to one case side by side, each against the first."""
+    """Lay out one case in several runs side by side, each compared with the first."""
     views = [view_of(store, reference) for reference in runs]
     placed = [_placed(store, view, case_id) for view in views]
     if placed[0] is None:
         raise HTTPException(404, f"the run {views[0].run.name!r} has no case {case_id!r}")
     place, first = placed[0]
-    found = [None if one is None else one[1] for one in placed]
+    results = [None if one is None else one[1] for one in placed]
     around = store.pairs.neighbours(views[0].run, views[1].run, place, kind)
     state: list[tuple[str, object]] = [("run", run) for run in runs]
-    kept = [*state, ("kind", kind)]
+    list_query = [*state, ("kind", kind)]
     before, after = (
-        None if near is None else addresses.with_query(path, [*kept, ("case", near)])
+        None if near is None else addresses.with_query(path, [*list_query, ("case", near)])
         for near in around
     )
     return ComparedCase(
@@ -97,10 +97,10 @@ def case_beside(
             tags=[(name, ", ".join(values)) for name, values in first.case.tags.items()],
         ),
         references=list(first.case.references),
-        sides=[_side(view, result, found) for view, result in zip(views, found, strict=True)],
+        sides=[_side(view, result, results) for view, result in zip(views, results, strict=True)],
         before=before,
         after=after,
-        overview=addresses.with_query(path, kept),
+        overview=addresses.with_query(path, list_query),
     )
 
 
@@ -112,12 +112,12 @@ def _placed(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]
 
 
 def _side(
-    view: RunView, result: CaseResult | None, found: Sequence[CaseResult | None]
+    view: RunView, result: CaseResult | None, results: Sequence[CaseResult | None]
 ) -> ComparedSide:
-    case_id = next(one.case.id for one in found if one is not None)
-    # The first is shown against the second, every other one against the first.
-    is_first = result is found[0]
-    other = next((one for one in found[1:] if one is not None), None) if is_first else found[0]
+    case_id = next(one.case.id for one in results if one is not None)
+    # The first is compared with the second, every other one with the first.
+    is_first = result is results[0]
+    other = next((one for one in results[1:] if one is not None), None) if is_first else results[0]
     attempts = result.attempts if result is not None else ()
     return ComparedSide(
         run=Named.of(view.run),
@@ -139,7 +139,7 @@ def _side(
 def _attempt(
     result: CaseResult, item: AttemptResult, other: CaseResult | None, *, is_first: bool
 ) -> ComparedAttempt:
-    """Lay out an attempt beside the one of the same number, or the first, of the other run."""
+    """Lay out an attempt, compared with the other run's attempt of that number, or its first."""
     output, against = item.attempt.output, _same(other, item.attempt.index)
     if against is None:
         shown = pieces(output)

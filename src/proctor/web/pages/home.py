@@ -1,4 +1,4 @@
-"""The first page: suites, the latest runs, and the ones that are running."""
+"""The home page: suites, the latest runs, and their progress."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from proctor.store.store import Store
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, text
 from proctor.web.api.response import ListedRun, ListedSuite, Page, Progress, ResponseModel
 from proctor.web.lookup import MOST_RUNS, listed_run, the_run
-from proctor.web.store_pool import opened, shelf_of
+from proctor.web.store_pool import opened, store_pool_of
 
 MOST_CASES = 30
 """How many cases a search on this page lists."""
 
 
 class HomeRun(ListedRun):
-    """A run on the first page."""
+    """A run on the home page."""
 
     dialect: str
     scorers: list[str]
@@ -41,7 +41,7 @@ class FoundCases(ResponseModel):
 
 
 class HomeFilters(ResponseModel):
-    """What was asked for."""
+    """The filters of the home page."""
 
     q: str
     dialect: str
@@ -51,7 +51,7 @@ class HomeFilters(ResponseModel):
 
 
 class Home(ResponseModel):
-    """Suites, the latest runs, and what was asked for."""
+    """Suites, the latest runs, and the filters."""
 
     suites: list[ListedSuite]
     runs: list[HomeRun]
@@ -60,14 +60,14 @@ class Home(ResponseModel):
 
 
 def home(request: Request) -> Page[Home]:
-    """Answer with suites and runs, searched and filtered."""
+    """Return suites and runs, searched and filtered."""
     names = HomeFilters.model_fields
-    asked = HomeFilters(**{name: request.query_params.get(name, "").strip() for name in names})
+    filters = HomeFilters(**{name: request.query_params.get(name, "").strip() for name in names})
     with opened(request) as store:
         suites = store.suites.newest()
         dialects = {row.key: row.dialect for row in suites}
         runs = [_described(store, run, dialects) for run in store.runs.newest(limit=MOST_RUNS)]
-        cases = _in_texts(request, store, asked.q, runs)
+        cases = _in_texts(request, store, filters.q, runs)
     choices = {
         "dialect": sorted({row.dialect for row in suites}),
         "scorer": sorted({name for run in runs for name in run.scorers}),
@@ -86,11 +86,11 @@ def home(request: Request) -> Page[Home]:
                 created=row.created,
             )
             for row in suites[:MOST_RUNS]
-            if _matches(asked.q, row.name) and asked.dialect in ("", row.dialect)
+            if _matches(filters.q, row.name) and filters.dialect in ("", row.dialect)
         ],
-        runs=[run for run in runs if _fits(run, asked)],
+        runs=[run for run in runs if _fits(run, filters)],
         cases=cases,
-        filters=asked,
+        filters=filters,
     )
     return Page(template="home", data=data, only_page={"choices": choices})
 
@@ -98,29 +98,29 @@ def home(request: Request) -> Page[Home]:
 def _in_texts(
     request: Request, store: Store, words: str, runs: Sequence[HomeRun]
 ) -> FoundCases | None:
-    """Find cases of all runs by what was asked and answered, as far as that is indexed."""
+    """Find cases of all runs by the text of questions and answers, as far as it is indexed."""
     if not store.search.can_search(words) or not words:
         return None
     names = {run.id: run.name for run in runs}
     missing = store.search.unindexed([run.id for run in runs if run.totals.cases])
-    asked = [shelf_of(request).indexer.ask(run_id) for run_id in missing]
+    accepted = [store_pool_of(request).indexer.ask(run_id) for run_id in missing]
     return FoundCases(
         found=[
             FoundCase(run=one.run_id, name=names.get(one.run_id, one.run_id), id=one.case_id)
             for one in store.search.find(words, MOST_CASES)
         ],
-        waiting=len(missing) if all(asked) else 0,
+        waiting=len(missing) if all(accepted) else 0,
     )
 
 
 def progress(request: Request) -> Progress:
-    """Answer how far a run has come."""
+    """Return the progress of a run."""
     with opened(request) as store:
         return progress_of(store, the_run(store, request))
 
 
 def progress_of(store: Store, run: Run) -> Progress:
-    """Return how many attempts of a run there are, and of how many."""
+    """Return how many attempts of a run are stored, and the expected total."""
     rows = store.suites.matching(run.suite_key)
     attempts = run.settings.get("attempts") or 1
     done = store.attempts.count(run.id)
@@ -129,7 +129,7 @@ def progress_of(store: Store, run: Run) -> Progress:
 
 
 def scorers_of(run: Run) -> list[str]:
-    """Return the names of a run's scorers, which its signature holds."""
+    """Return the names of a run's scorers, from its signature."""
     return list(run.signed.scorers)
 
 
@@ -145,14 +145,14 @@ def _described(store: Store, run: Run, dialects: Mapping[str, str]) -> HomeRun:
     )
 
 
-def _fits(run: HomeRun, asked: HomeFilters) -> bool:
+def _fits(run: HomeRun, filters: HomeFilters) -> bool:
     exact = (
-        asked.dialect in ("", run.dialect)
-        and asked.candidate in ("", run.candidate)
-        and asked.status in ("", run.status)
-        and asked.scorer in ("", *run.scorers)
+        filters.dialect in ("", run.dialect)
+        and filters.candidate in ("", run.candidate)
+        and filters.status in ("", run.status)
+        and filters.scorer in ("", *run.scorers)
     )
-    return exact and _matches(asked.q, run.name, run.suite, run.candidate, run.id)
+    return exact and _matches(filters.q, run.name, run.suite, run.candidate, run.id)
 
 
 def _matches(words: str, *texts: str) -> bool:
@@ -177,6 +177,6 @@ routes = [
     Endpoint(
         "/runs/{run}/progress.json",
         progress,
-        Operation(summary="How far a run has come", parameters=[RUN], wrong=(404,)),
+        Operation(summary="Progress of a run", parameters=[RUN], wrong=(404,)),
     ),
 ]

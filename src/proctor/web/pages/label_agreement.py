@@ -1,4 +1,4 @@
-"""How far the judge of a run agrees with the marks that people gave, and what follows from it."""
+"""Agreement of a run's judge with people's marks, and the corrected score."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -16,14 +16,14 @@ from proctor.web.api.response import Interval, ResponseModel
 
 Labels = Mapping[tuple[str, int], Label]
 MOST = 2000
-"""How many marks of people are looked at, the last ones."""
+"""How many of people's marks are used, the latest ones."""
 MOST_OTHERS = 2000
-"""How many cases without a mark of a person are looked at, picked all over the run."""
+"""How many unmarked cases are used, sampled over the whole run."""
 _NEAR = 1e-9
 
 
 class Agreement(ResponseModel):
-    """How far the judge agrees with people."""
+    """Agreement of the judge with people."""
 
     kappa: float | None
     interval: Interval | None
@@ -35,7 +35,7 @@ class Agreement(ResponseModel):
 
 
 def latest(labels: Iterable[Label], criterion: str) -> Labels:
-    """Return the last mark of each attempt for one criterion."""
+    """Return the latest mark of each attempt for one criterion."""
     return {
         (label.case_id, label.index): label
         for label in labels
@@ -44,41 +44,41 @@ def latest(labels: Iterable[Label], criterion: str) -> Labels:
 
 
 def judged(store: Store, run_id: str, criterion: str) -> dict[int, float]:
-    """Return what a criterion gave the cases of a run, or many of them, by their place."""
-    found = store.criterion_points.of_places(
+    """Return a criterion's share of points in the cases of a run (or a sample), by position."""
+    marks = store.criterion_points.of_places(
         run_id, criterion, store.criterion_points.sample_places(run_id, MOST_OTHERS)
     )
-    return _by_case((mark.position, mark.points / mark.full) for mark in found)
+    return _by_case((mark.position, mark.points / mark.full) for mark in marks)
 
 
 def agreement(
     store: Store, run_id: str, criterion: str, labels: Labels, others: Mapping[int, float]
 ) -> Agreement:
-    """Count where judge and person say right or wrong alike, and correct the judge's score.
+    """Measure the agreement of judge and person, and correct the judge's score.
 
-    The others are what the judge gave the cases all over the run.
+    ``others`` is what the judge gave the cases over the whole run.
     """
     looked = list(labels.values())[-MOST:]
     places = store.criterion_points.places(run_id, {label.case_id for label in looked})
-    known = {
+    judge_marks = {
         (mark.position, mark.number): mark
         for mark in store.criterion_points.of_places(run_id, criterion, sorted(places.values()))
     }
     both: list[tuple[CriterionMark, float]] = []
     for label in looked:
-        mark = known.get((places.get(label.case_id, -1), label.index))
+        mark = judge_marks.get((places.get(label.case_id, -1), label.index))
         if mark is not None and label.points is not None:
             both.append((mark, label.points))
     pairs = [(_right(mark.points, mark), _right(own, mark)) for mark, own in both]
-    found = cohen_kappa(pairs)
+    kappa_result = cohen_kappa(pairs)
     marked = set(places.values())
     rest = [share for place, share in others.items() if place not in marked]
     return Agreement(
-        kappa=found.value,
-        interval=found.interval,
-        agreed=found.agreed,
-        n=found.n,
-        judge_right=sum(said for said, _ in pairs),
+        kappa=kappa_result.value,
+        interval=kappa_result.interval,
+        agreed=kappa_result.agreed,
+        n=kappa_result.n,
+        judge_right=sum(judge_says_right for judge_says_right, _ in pairs),
         person_right=sum(own for _, own in pairs),
         score=asdict(corrected(_cases(both), rest)),
     )
@@ -89,15 +89,15 @@ def _right(points: float, mark: CriterionMark) -> float:
 
 
 def _cases(both: Sequence[tuple[CriterionMark, float]]) -> list[tuple[float, float]]:
-    """Return what judge and person gave each case."""
+    """Return the marks of judge and person for each case."""
     judge = _by_case((mark.position, mark.points / mark.full) for mark, _ in both)
     person = _by_case((mark.position, own / mark.full) for mark, own in both)
     return [(judge[place], person[place]) for place in judge]
 
 
-def _by_case(found: Iterable[tuple[int, float]]) -> dict[int, float]:
-    """Return the mean of each place: attempts at one case are no draws of their own."""
+def _by_case(place_values: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """Return the mean of each position: attempts at one case are not independent draws."""
     gathered: dict[int, list[float]] = {}
-    for place, share in found:
+    for place, share in place_values:
         gathered.setdefault(place, []).append(share)
     return {place: fmean(shares) for place, shares in gathered.items()}

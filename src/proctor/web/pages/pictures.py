@@ -1,14 +1,14 @@
-"""Small pictures that pages show, drawn here so that no script is needed."""
+"""Small charts for pages, drawn on the server so that no script is needed."""
 
 from collections.abc import Sequence
 
 WIDTH, HEIGHT, FOOT = 320, 90, 16
 BAR, INK = "#3b8fd6", "#7a828c"
-"""Colours that can be told from a light page and from a dark one."""
+"""Colours that are visible on light and dark pages."""
 
 
 def histogram_svg(counts: Sequence[int]) -> str:
-    """Draw how many cases reached which share of the full score."""
+    """Draw how many cases reached each share of the full score."""
     most = max(counts, default=0) or 1
     step = WIDTH / max(1, len(counts))
     bars = "".join(
@@ -36,5 +36,5 @@ def histogram_svg(counts: Sequence[int]) -> str:
 
 
 def _high(count: int, most: int) -> float:
-    """Return how high a bar is; even one case of a million is seen."""
+    """Return the height of a bar; even one case in a million is visible."""
     return max(1.0, count / most * (HEIGHT - 4))

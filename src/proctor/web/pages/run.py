@@ -1,4 +1,4 @@
-"""The page of a run: its numbers, what did not count, and its cases as a table."""
+"""The page of a run: its numbers, what did not count, and a table of its cases."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from proctor.core.score import ValueStatus
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
 from proctor.reports.structured import tag_object, to_object
-from proctor.store.listing import Cursor, Sort, Wanted
+from proctor.store.listing import Cursor, ListingQuery, Sort
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 from proctor.web.addresses import run_link, with_query
@@ -39,7 +39,7 @@ SORTS = ("position", "value", "id")
 STATUSES = ("", *(status.value for status in ValueStatus))
 SIZE, MOST = 50, 500
 MOST_ROWS = 50
-"""How many rows of one breakdown are shown before the rest is left to the JSON."""
+"""How many rows of one breakdown the page shows; the JSON has all."""
 
 
 class GroupNumbers(ResponseModel):
@@ -55,7 +55,7 @@ class GroupNumbers(ResponseModel):
 
 
 class TotalNumbers(GroupNumbers):
-    """The sums over all cases, with all that did not enter them."""
+    """Sums over all cases, with counts of what they leave out."""
 
     bounds: Interval | None
     cases_unscored: int
@@ -80,12 +80,12 @@ class RunAbout(ListedRun):
 
     signature: str
     regraded: str | None = Field(
-        description="the id of the run of an earlier edition of the suite, where it came after it"
+        description="the id of the earlier run that this one regrades; null where there is none"
     )
 
 
 class ListedCase(ResponseModel):
-    """What a case came to."""
+    """The result of a case in a list."""
 
     id: str
     position: int
@@ -99,7 +99,7 @@ class ListedCase(ResponseModel):
 
 
 class RunAsked(ResponseModel):
-    """What was asked for."""
+    """The filters and order of the list of cases."""
 
     where: str
     q: str
@@ -123,14 +123,14 @@ class RunNumbers(ResponseModel):
     failures: dict[str, list[dict[str, Any]]] = Field(
         description="the most frequent reasons of errors, unscored and unanswered attempts"
     )
-    shortfall: str = Field(description="what the run lacks and why; empty where nothing is amiss")
+    shortfall: str = Field(description="what the run lacks and why; empty where it is complete")
 
 
 class RunPage(RunNumbers):
     """A run's numbers, and a page of its cases."""
 
     progress: Progress | None
-    problem: str = Field(description="what is wrong with the filter; the status is 400 then")
+    problem: str = Field(description="what is wrong with the filter; the status is then 400")
     search: Searched | None
     tags: list[str]
     cases: list[ListedCase]
@@ -139,21 +139,21 @@ class RunPage(RunNumbers):
 
 
 def run(request: Request) -> Page[RunPage]:
-    """Answer with a run's numbers and the page of its cases that is asked for."""
-    wanted, size = _wanted(request), whole_number(request, "size", SIZE)
+    """Return a run's numbers and the requested page of its cases."""
+    listing_query, size = _listing_query(request), whole_number(request, "size", SIZE)
     if not 1 <= size <= MOST:
         raise UsageError(f"size must be between 1 and {MOST}")
     problem = ""
     with opened(request) as store:
-        found = the_run(store, request)
-        numbers = _numbers(store, found)
-        progress = progress_of(store, found) if found.status.is_unfinished else None
-        search = searched(request, store, found, wanted.search)
+        stored_run = the_run(store, request)
+        numbers = _numbers(store, stored_run)
+        progress = progress_of(store, stored_run) if stored_run.status.is_unfinished else None
+        search = searched(request, store, stored_run, listing_query.search)
         try:
-            rows = store.listing.page(found.id, wanted, size + 1)
+            rows = store.listing.page(stored_run.id, listing_query, size + 1)
         except UsageError as error:
             rows, problem = [], str(error)
-        tags = store.listing.tags(found.id)
+        tags = store.listing.tags(stored_run.id)
     more = len(rows) > size
     data = RunPage(
         **numbers,
@@ -162,22 +162,23 @@ def run(request: Request) -> Page[RunPage]:
         search=search,
         tags=tags,
         cases=[_case(row) for row in rows[:size]],
-        asked=_asked(request, wanted),
-        next=_next(request, found, rows[size - 1], wanted) if more else None,
+        asked=_shown_query(request, listing_query),
+        next=_next(request, stored_run, rows[size - 1], listing_query) if more else None,
     )
     only_page = {
-        "sorts": {name: _sorted(request, found, wanted, name) for name in SORTS},
-        "first_page": with_query(run_link(found.id), _kept(request, "after")) + "#cases",
-        "wheres": {tag: _wheres(found, tag, data.groups) for tag in tags},
+        "sorts": {name: _sorted(request, stored_run, listing_query, name) for name in SORTS},
+        "first_page": with_query(run_link(stored_run.id), _query_pairs(request, "after"))
+        + "#cases",
+        "wheres": {tag: _wheres(stored_run, tag, data.groups) for tag in tags},
         "statuses": STATUSES[1:],
         "most_rows": MOST_ROWS,
     }
     return Page(template="run", data=data, status=400 if problem else 200, only_page=only_page)
 
 
-def _numbers(store: Store, found: Run) -> dict[str, Any]:
-    """Return the keys of a run's numbers, empty where it has none yet."""
-    made: dict[str, Any] = {
+def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
+    """Return a run's numbers by key, empty where it has none yet."""
+    numbers: dict[str, Any] = {
         "totals": None,
         "measures": {},
         "groups": {},
@@ -186,72 +187,80 @@ def _numbers(store: Store, found: Run) -> dict[str, Any]:
         "failures": {},
         "shortfall": "",
     }
-    if found.status is RunStatus.BROKEN or store.summaries.get(found.id) is not None:
-        made = to_object(view_of(store, found.id))
-    about = listed_run(store, found).to_json() | made.get("run", {})
-    return {**made, "run": about | {"signature": found.signature, "regraded": found.regraded}}
+    if stored_run.status is RunStatus.BROKEN or store.summaries.get(stored_run.id) is not None:
+        numbers = to_object(view_of(store, stored_run.id))
+    about = listed_run(store, stored_run).to_json() | numbers.get("run", {})
+    return {
+        **numbers,
+        "run": about | {"signature": stored_run.signature, "regraded": stored_run.regraded},
+    }
 
 
-def _wanted(request: Request) -> Wanted:
-    asked = request.query_params
-    return Wanted(
-        where=asked.get("where", "").strip(),
-        search=asked.get("q", "").strip(),
+def _listing_query(request: Request) -> ListingQuery:
+    query = request.query_params
+    return ListingQuery(
+        where=query.get("where", "").strip(),
+        search=query.get("q", "").strip(),
         status=one_of(request, "status", STATUSES),
         sort=cast(Sort, one_of(request, "sort", SORTS)),
         descending=one_of(request, "order", ("up", "down")) == "down",
-        after=_cursor(asked.get("after", "")),
+        after=_cursor(query.get("after", "")),
     )
 
 
-def _asked(request: Request, wanted: Wanted) -> RunAsked:
+def _shown_query(request: Request, listing_query: ListingQuery) -> RunAsked:
     return RunAsked(
-        where=wanted.where,
-        q=wanted.search,
-        status=wanted.status,
-        sort=wanted.sort,
-        order="down" if wanted.descending else "up",
+        where=listing_query.where,
+        q=listing_query.search,
+        status=listing_query.status,
+        sort=listing_query.sort,
+        order="down" if listing_query.descending else "up",
         after=request.query_params.get("after", ""),
     )
 
 
 def _cursor(text: str) -> Cursor | None:
-    """Read after which row the page begins."""
+    """Parse the cursor that a page begins after."""
     if not text:
         return None
     try:
         key, position = json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        raise UsageError("after must be what the link to the next page says") from None
+        raise UsageError("after must be a cursor from a link to the next page") from None
     good = isinstance(key, str | float | int | None) and not isinstance(key, bool)
     if not good or type(position) is not int or abs(position) >= 1 << 31:
-        raise UsageError("after must be what the link to the next page says")
+        raise UsageError("after must be a cursor from a link to the next page")
     return Cursor(float(key) if isinstance(key, int) else key, position)
 
 
-def _next(request: Request, found: Run, last: ResultRow, wanted: Wanted) -> str:
-    key = {"position": None, "value": last.value, "id": last.case_id}[wanted.sort]
+def _next(request: Request, stored_run: Run, last: ResultRow, listing_query: ListingQuery) -> str:
+    key = {"position": None, "value": last.value, "id": last.case_id}[listing_query.sort]
     after = json.dumps([key, last.position], separators=(",", ":"))
-    return with_query(run_link(found.id), [*_kept(request, "after"), ("after", after)]) + "#cases"
+    return (
+        with_query(run_link(stored_run.id), [*_query_pairs(request, "after"), ("after", after)])
+        + "#cases"
+    )
 
 
-def _sorted(request: Request, found: Run, wanted: Wanted, sort: str) -> str:
-    """Return the address of the same cases in an order; once more turns the order around."""
-    turned = "down" if sort == wanted.sort and not wanted.descending else ""
-    kept = [*_kept(request, "after", "sort", "order"), ("sort", sort), ("order", turned)]
-    return with_query(run_link(found.id), kept) + "#cases"
+def _sorted(request: Request, stored_run: Run, listing_query: ListingQuery, sort: str) -> str:
+    """Return the address of the same cases sorted by a column; the current one is reversed."""
+    turned = "down" if sort == listing_query.sort and not listing_query.descending else ""
+    pairs = [*_query_pairs(request, "after", "sort", "order"), ("sort", sort), ("order", turned)]
+    return with_query(run_link(stored_run.id), pairs) + "#cases"
 
 
-def _wheres(found: Run, tag: str, groups: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
-    """Return the address of each value of a tag; none for a name no expression can hold."""
+def _wheres(
+    stored_run: Run, tag: str, groups: Mapping[str, Mapping[str, object]]
+) -> dict[str, str]:
+    """Return the address of each value of a tag; none if an expression cannot name the tag."""
     names = groups.get(tag, {}) if tag.isidentifier() and not iskeyword(tag) else {}
     return {
-        name: with_query(run_link(found.id), [("where", f"{tag} == {name!r}")]) + "#cases"
+        name: with_query(run_link(stored_run.id), [("where", f"{tag} == {name!r}")]) + "#cases"
         for name in islice(names, MOST_ROWS)
     }
 
 
-def _kept(request: Request, *without: str) -> list[tuple[str, object]]:
+def _query_pairs(request: Request, *without: str) -> list[tuple[str, object]]:
     pairs = request.query_params.multi_items()
     return [pair for pair in pairs if pair[0] not in ("lang", *without)]
 
@@ -284,7 +293,7 @@ routes = [
                 choice("sort", "the order", SORTS),
                 choice("order", "up or down", ("up", "down")),
                 whole("size", "how many cases", 1, MOST),
-                text("after", "what `next` says"),
+                text("after", "the cursor in `next`"),
             ],
             also_wrong=(RunPage,),
         ),

@@ -22,12 +22,12 @@ from proctor.web.pages.suite_view import (
     side_by_side,
 )
 from proctor.web.query_params import whole_number
-from proctor.web.store_pool import opened, shelf_of
+from proctor.web.store_pool import opened, store_pool_of
 
 PAGE = 50
 BINS = 20
 LONGEST = 300
-"""How much of a question a table shows."""
+"""How many characters of a question a table shows."""
 
 
 class SuiteAbout(ListedSuite):
@@ -53,21 +53,21 @@ class SuitePage(SideBySide):
     runs: list[ListedRun]
     trend: list[TrendPoint]
     cases: list[SuiteCase]
-    next: int | None = Field(description="what `after` must be for the next page")
+    next: int | None = Field(description="the value of `after` for the next page")
     first: bool
 
 
 def suite(request: Request) -> Page[SuitePage]:
-    """Answer with a suite, its runs, and a page of its cases."""
+    """Return a suite, its runs, and a page of its cases."""
     after = whole_number(request, "after", -1)
     with opened(request) as store:
         row = the_suite(store, named(request, "suite"))
         header = store.suites.header(row.key)
-        known = described(store, store.runs.newest(suite_key=row.key, limit=MOST_RUNS))
-        found = list(store.suites.iter_cases(row.key, after=after, limit=PAGE + 1))
-    runs = [run for run, _ in known]
+        described_runs = described(store, store.runs.newest(suite_key=row.key, limit=MOST_RUNS))
+        case_rows = list(store.suites.iter_cases(row.key, after=after, limit=PAGE + 1))
+    runs = [run for run, _ in described_runs]
     trend = over_time(runs)
-    tables = side_by_side(known)
+    tables = side_by_side(described_runs)
     data = SuitePage(
         suite=SuiteAbout(
             key=row.key,
@@ -85,8 +85,8 @@ def suite(request: Request) -> Page[SuitePage]:
         columns=tables.columns,
         measures=tables.measures,
         groups=tables.groups,
-        cases=[_case(case) for _, _, case in found[:PAGE]],
-        next=found[PAGE - 1][0] if len(found) > PAGE else None,
+        cases=[_case(case) for _, _, case in case_rows[:PAGE]],
+        next=case_rows[PAGE - 1][0] if len(case_rows) > PAGE else None,
         first=after < 0,
     )
     only_page = {"picture": drawn(trend), "most_values": MOST_VALUES}
@@ -94,15 +94,17 @@ def suite(request: Request) -> Page[SuitePage]:
 
 
 def histogram(request: Request) -> Response:
-    """Answer with the distribution of a run's values as a picture."""
+    """Return the distribution of a run's values as an image."""
     with opened(request) as store:
         run = the_run(store, request)
         key = stamp([run])
         if key is None:
             counts = store.listing.histogram(run.id, BINS)
         else:
-            kept = shelf_of(request).remembered
-            counts = kept.of(("histogram", key), lambda: store.listing.histogram(run.id, BINS))
+            page_cache = store_pool_of(request).page_cache
+            counts = page_cache.of(
+                ("histogram", key), lambda: store.listing.histogram(run.id, BINS)
+            )
     return Response(histogram_svg(counts), media_type="image/svg+xml")
 
 
@@ -130,7 +132,7 @@ routes = [
         "/runs/{run}/histogram.svg",
         histogram,
         Operation(
-            summary="The distribution of a run's values, as a picture",
+            summary="The distribution of a run's values, as an image",
             parameters=[RUN],
             wrong=(404,),
             error=None,

@@ -1,4 +1,4 @@
-"""The numbers of a suite's runs beside each other: over time, by measure, by tag."""
+"""Numbers of a suite's runs side by side: over time, by measure, by tag."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from proctor.web.api.response import Interval, ListedRun, Named, ResponseModel
 from proctor.web.lookup import listed_run
 
 MOST_POINTS = 100
-"""How many runs the picture over time shows, the newest of them."""
+"""How many runs the chart over time shows, the newest ones."""
 MOST_COLUMNS = 8
-"""How many runs stand beside each other in tables."""
+"""How many runs a table shows side by side."""
 MOST_VALUES = 30
 """How many values of one tag a page lists; the JSON has all of them."""
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 720, 220, 44, 12, 10, 26
@@ -21,7 +21,7 @@ Described = tuple[ListedRun, Mapping[str, Any]]
 
 
 class TrendPoint(ResponseModel):
-    """The rate of one run, one of several over time."""
+    """The rate of one run in the chart over time."""
 
     run: str
     name: str
@@ -33,7 +33,7 @@ class TrendPoint(ResponseModel):
 
 
 class Cell(ResponseModel):
-    """A number of a run in a table with a column a run."""
+    """A number of a run in a table with one column per run."""
 
     value: float | None = None
     rate: float | None = None
@@ -53,7 +53,7 @@ class SideBySide(ResponseModel):
 
 
 def described(store: Store, runs: Sequence[Run]) -> list[Described]:
-    """Return each run beside its numbers."""
+    """Return each run with its numbers."""
     return [
         (listed_run(store, run), sound_summary(store.summaries.get(run.id)) or {}) for run in runs
     ]
@@ -61,7 +61,7 @@ def described(store: Store, runs: Sequence[Run]) -> list[Described]:
 
 def over_time(runs: Sequence[ListedRun]) -> list[TrendPoint]:
     """Return the rates of runs with their intervals, the oldest first."""
-    known = [(run, run.totals.rate) for run in runs if run.totals.rate is not None]
+    rated_runs = [(run, run.totals.rate) for run in runs if run.totals.rate is not None]
     return [
         TrendPoint(
             run=run.id,
@@ -72,12 +72,12 @@ def over_time(runs: Sequence[ListedRun]) -> list[TrendPoint]:
             rate=rate,
             interval=run.totals.interval,
         )
-        for run, rate in reversed(known[:MOST_POINTS])
+        for run, rate in reversed(rated_runs[:MOST_POINTS])
     ]
 
 
 def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
-    """Lay out the picture of rates over time: runs in their order, from left to right."""
+    """Lay out the chart of rates over time, the oldest run on the left."""
     wide, high = WIDTH - LEFT - RIGHT, HEIGHT - TOP - FOOT
     ends = [end for one in points for end in (one.rate, *(one.interval or ()))]
     low: float = min([0.0, *ends])
@@ -107,9 +107,9 @@ def drawn(points: Sequence[TrendPoint]) -> dict[str, Any]:
     }
 
 
-def side_by_side(found: Sequence[Described]) -> SideBySide:
-    """Return measures and breakdowns as tables with a column a run, those with numbers."""
-    shown = [(run, numbers) for run, numbers in found if numbers][:MOST_COLUMNS]
+def side_by_side(described_runs: Sequence[Described]) -> SideBySide:
+    """Return measures and breakdowns as tables with one column per run that has numbers."""
+    shown = [(run, numbers) for run, numbers in described_runs if numbers][:MOST_COLUMNS]
     measures = dict.fromkeys(name for _, numbers in shown for name in numbers.get("measures", {}))
     tags = dict.fromkeys(tag for _, numbers in shown for tag in numbers.get("groups", {}))
     return SideBySide(
@@ -122,14 +122,14 @@ def side_by_side(found: Sequence[Described]) -> SideBySide:
     )
 
 
-def _values(tag: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
-    rows = [numbers.get("groups", {}).get(tag, {}) for numbers in found]
+def _values(tag: str, run_numbers: Sequence[Mapping[str, Any]]) -> dict[str, Row]:
+    rows = [numbers.get("groups", {}).get(tag, {}) for numbers in run_numbers]
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [_cell(row.get(name), "rate") for row in rows] for name in names}
 
 
-def _cell(found: Mapping[str, Any] | None, name: str) -> Cell | None:
-    if found is None:
+def _cell(numbers: Mapping[str, Any] | None, name: str) -> Cell | None:
+    if numbers is None:
         return None
-    cases = found.get("cases", found.get("n"))
-    return Cell(**{name: found.get(name)}, interval=found.get("interval"), cases=cases)
+    cases = numbers.get("cases", numbers.get("n"))
+    return Cell(**{name: numbers.get(name)}, interval=numbers.get("interval"), cases=cases)

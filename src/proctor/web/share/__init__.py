@@ -1,1 +1,1 @@
-"""Runs as one page for people who have no store: it opens from disk and asks for nothing."""
+"""Runs as one self-contained page for people who have no store."""

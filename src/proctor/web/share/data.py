@@ -1,4 +1,4 @@
-"""What the shared page is made of: rows to list and filter, and what a case shows, in blocks."""
+"""Data of the shared page: rows to list and filter, and the cases' details, in blocks."""
 
 import hashlib
 import json
@@ -13,27 +13,27 @@ from proctor.web.pages.case_view import Laid, case_view
 from proctor.web.visible import visible
 
 MOST_TEXT = 20_000
-"""How many characters of one text the page holds."""
+"""How many characters of one text the page contains."""
 MOST_DETAIL = 4_000
-"""How many characters of a score's detail the page holds."""
+"""How many characters of a score's detail the page contains."""
 START = 160
 """How many characters of question and answer a row of the table has."""
 BLOCK = 50
-"""How many cases are kept together, and read together by the page."""
+"""How many cases one block contains, which the page parses together."""
 _NOTHING: tuple[Json, ...] = (None, "", [], {})
-_ASKED = ("messages", "references", "context", "hidden", "dialogue")
+_QUESTION_KEYS = ("messages", "references", "context", "hidden", "dialogue")
 
 
 @dataclass
 class Blocks:
-    """Gather things under numbers, and give them out as blocks of text when enough are there."""
+    """Numbered JSON texts, emitted as blocks of the page."""
 
     name: str
     count: int = 0
     _open: list[str] = field(default_factory=list)
 
     def add(self, text: str) -> Iterator[str]:
-        """Take in one thing as JSON, yielding the block that it completes."""
+        """Add one JSON text, yielding the block that it completes."""
         self._open.append(text)
         self.count += 1
         if len(self._open) == BLOCK:
@@ -46,34 +46,34 @@ class Blocks:
 
     def _close(self) -> str:
         number = (self.count - 1) // BLOCK
-        made = data_block(f"{self.name}-{number}", f"[{','.join(self._open)}]")
+        block = data_block(f"{self.name}-{number}", f"[{','.join(self._open)}]")
         self._open.clear()
-        return made
+        return block
 
 
 @dataclass
 class Questions:
-    """Keep what was asked once, however many runs were asked it."""
+    """The questions of all runs, each stored once."""
 
     blocks: Blocks = field(default_factory=lambda: Blocks("asked"))
-    _known: dict[bytes, int] = field(default_factory=dict)
+    _number_by_digest: dict[bytes, int] = field(default_factory=dict)
 
     def add(self, text: str) -> tuple[int, list[str]]:
-        """Return the number of what was asked, and the block that it completes."""
+        """Return the number of a question, and the block that it completes."""
         key = hashlib.blake2b(text.encode(), digest_size=16).digest()
-        if (number := self._known.get(key)) is not None:
+        if (number := self._number_by_digest.get(key)) is not None:
             return number, []
-        self._known[key] = number = self.blocks.count
+        self._number_by_digest[key] = number = self.blocks.count
         return number, list(self.blocks.add(text))
 
 
 def case_parts(result: CaseResult) -> tuple[Json, Laid, Laid]:
-    """Return a case as a row of the table, what it asks, and what came of it."""
+    """Return a case as a table row, its question, and its attempts."""
     laid = case_view(result, most=MOST_TEXT)
     for attempt in laid["attempts"]:
         for score in attempt["scores"]:
             score["detail"] = _cut(score["detail"], MOST_DETAIL)
-    asked = {name: laid[name] for name in _ASKED}
+    question = {name: laid[name] for name in _QUESTION_KEYS}
     came = {"attempts": laid["attempts"], "buckets": laid["buckets"]}
     case, folded = result.case, result.folded
     first = result.attempts[0].attempt.output if result.attempts else ""
@@ -88,11 +88,11 @@ def case_parts(result: CaseResult) -> tuple[Json, Laid, Laid]:
         _start(case.prompt),
         _start(first),
     ]
-    return row, asked, came
+    return row, question, came
 
 
 def written(value: Json) -> str:
-    """Write a value as JSON that no HTML can end, in which every text may be shown."""
+    """Write a value as JSON that is safe inside HTML, with unsafe characters made visible."""
     text = json.dumps(
         _small(clean(value, visible)), ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
@@ -100,21 +100,21 @@ def written(value: Json) -> str:
 
 
 def data_block(name: str, text: str) -> str:
-    """Return a block of the page that holds JSON, which ``written`` has made."""
+    """Return a script element with JSON from ``written``."""
     return f'<script type="application/json" id="{name}">{text}</script>\n'
 
 
 def _cut(pieces: Iterable[Laid], most: int) -> list[Laid]:
-    """Keep the beginning of a text that was laid out in pieces."""
-    kept: list[Laid] = []
+    """Cut a text in pieces to its beginning."""
+    shown_pieces: list[Laid] = []
     left, lost = most, 0
     for piece in pieces:
         text = piece["text"]
         lost += len(text[max(left, 0) :]) + piece["more"]
         if left > 0 and text:
-            kept.append({**piece, "text": text[:left], "more": 0})
+            shown_pieces.append({**piece, "text": text[:left], "more": 0})
         left -= len(text)
-    return [*kept, {"text": "", "hit": False, "more": lost}] if lost else kept
+    return [*shown_pieces, {"text": "", "hit": False, "more": lost}] if lost else shown_pieces
 
 
 def _start(text: str) -> str:
@@ -124,7 +124,7 @@ def _start(text: str) -> str:
 
 
 def _small(value: Any) -> Any:
-    """Leave out of objects what says nothing, and write plain pieces of text as texts."""
+    """Drop empty fields of objects, and write plain text pieces as strings."""
     if isinstance(value, dict):
         if value.keys() == {"text", "hit", "more"} and not value["hit"] and not value["more"]:
             return value["text"]

@@ -1,4 +1,4 @@
-"""The page itself: written from top to bottom, case by case, with nothing to load."""
+"""The shared page, written from top to bottom, case by case, with nothing to load."""
 
 import hashlib
 import json
@@ -28,36 +28,36 @@ from proctor.web.share.data import Blocks, Questions, case_parts, written
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 MOST_RUNS = 4
 MOST_BYTES = 256 * 1024 * 1024
-"""Beyond this no browser opens a page with pleasure."""
+"""Above this size browsers cannot open the page well."""
 MANY_BYTES = 48 * 1024 * 1024
-"""From here on a page takes some seconds to open, and its reader should be told why."""
+"""Above this size a page takes seconds to open, and a notice says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShareSettings:
-    """Say what goes into a shared page."""
+    """Contents of a shared page."""
 
     language: str = ""
-    """Empty means that of the suite."""
+    """Empty: the suite's language."""
     limit: int | None = None
-    """How many cases of each run, from the first; the numbers are those of all."""
+    """How many cases of each run to include, from the first; numbers cover all cases."""
     force: bool = False
-    """Whether runs are compared whose numbers do not mean the same."""
+    """Whether to compare runs whose numbers are not comparable."""
 
 
 def write_page(
     store: Store, references: Sequence[str], file: BinaryIO, settings: ShareSettings
 ) -> int:
-    """Write runs as one page; return how many cases are in it."""
+    """Write runs as one page; return the number of cases in it."""
     if not 1 <= len(references) <= MOST_RUNS:
-        raise UsageError(f"name 1 to {MOST_RUNS} runs to share, not {len(references)}")
+        raise UsageError(f"expected 1 to {MOST_RUNS} runs to share, not {len(references)}")
     views = [view_of(store, reference) for reference in references]
     compared = {}
     if len(views) > 1:
-        found = compare(
+        comparison = compare(
             store, [view.run.id for view in views], CompareSettings(force=settings.force)
         )
-        compared = {name: compared_object(found, name) for name in LANGUAGES}
+        compared = {name: compared_object(comparison, name) for name in LANGUAGES}
     writer = _PageWriter(file)
     writer.write(_opening(views, _language(settings.language, views)))
     questions = Questions()
@@ -74,7 +74,7 @@ def write_page(
 
 
 class _PageWriter:
-    """Write text to a file, and stop where it becomes too long to be opened."""
+    """Writer of the page's text, with a limit on its size."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.size = file, 0
@@ -94,12 +94,12 @@ class _PageWriter:
 def _put_cases(
     writer: _PageWriter, view: RunView, number: int, questions: Questions, limit: int | None
 ) -> list[str]:
-    """Write what came of the cases of a run, and return the rows that list them."""
+    """Write the cases of a run, and return their table rows."""
     blocks = Blocks(f"came-{number}")
     rows = []
     for result in islice(view.results(), limit):
-        row, asked, came = case_parts(result)
-        at, finished = questions.add(written(asked))
+        row, question, came = case_parts(result)
+        at, finished = questions.add(written(question))
         for block in (*finished, *blocks.add(written(came))):
             writer.write(block)
         rows.append(f"[{written(row)[1:-1]},{at}]")
@@ -109,7 +109,7 @@ def _put_cases(
 
 
 def _put_heads(writer: _PageWriter, heads: Sequence[Json], compared: Json) -> None:
-    """Write what the page must know from the beginning."""
+    """Write the head data: totals, rows, comparison and texts."""
     writer.write('<script type="application/json" id="head">{"runs":[')
     for number, head in enumerate(heads):
         rows = head.pop("rows")
@@ -143,7 +143,7 @@ def _closing() -> str:
 
 @cache
 def _policy() -> str:
-    """Allow the script and the style of this page by their content, and nothing else at all."""
+    """Return a policy that allows only this page's own script and style, by their hashes."""
     return (
         f"default-src 'none'; script-src {_hashed(_script())}; style-src {_hashed(_style())};"
         " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
@@ -176,32 +176,32 @@ def _script() -> str:
 @cache
 def _own_words() -> dict[str, dict[str, str]]:
     text = files("proctor.web.share").joinpath("words.json").read_text(encoding="utf-8")
-    made = json.loads(text)
+    texts = json.loads(text)
     return {
-        language: {f"share.{key}": word for key, word in made[language].items()}
-        | {"no_script": made[language]["no_script"]}
+        language: {f"share.{key}": word for key, word in texts[language].items()}
+        | {"no_script": texts[language]["no_script"]}
         for language in LANGUAGES
     }
 
 
 def _web_words(language: str) -> dict[str, str]:
     path = files("proctor.web").joinpath("words", f"{language}.json")
-    made: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-    return made
+    texts: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return texts
 
 
-def _language(asked: str, views: Sequence[RunView]) -> str:
-    """Return the language of the page: the one asked for, or that of the first suite."""
-    wanted = (asked or views[0].suite.language).lower().partition("-")[0]
-    if wanted in LANGUAGES:
-        return wanted
-    if asked:
-        raise UsageError(f"a page is written in {' or '.join(LANGUAGES)}, not in {asked!r}")
+def _language(requested: str, views: Sequence[RunView]) -> str:
+    """Return the language of the page: the requested one, or that of the first suite."""
+    language = (requested or views[0].suite.language).lower().partition("-")[0]
+    if language in LANGUAGES:
+        return language
+    if requested:
+        raise UsageError(f"expected the language {' or '.join(LANGUAGES)}, not {requested!r}")
     return cast(str, LANGUAGES[0])
 
 
 def size_notice(path: Path) -> str:
-    """Say it where a page is so large that it opens slowly."""
+    """Return a notice if a page is so large that it opens slowly."""
     size = path.stat().st_size
     if size <= MANY_BYTES:
         return ""

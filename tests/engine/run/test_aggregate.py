@@ -10,8 +10,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.run import run_sums
-from proctor.engine.run.run_sums import RunSums
+from proctor.engine.run import aggregate
+from proctor.engine.run.aggregate import RunSums
 from proctor.store.rows import LinkedCase, ResultRow
 
 EXACT = Criterion(id="e", scorer=Spec(name="exact_match"))
@@ -41,7 +41,7 @@ def summed(size: int = 3, *measures: Spec) -> tuple[RunSums, list[ResultRow]]:
 def test_rows_that_are_spooled_are_those_that_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     held, rows = summed(3, Spec(name="accuracy"))
     assert [row.case_id for row in rows] == [linked.case.id for linked in cases()]
-    monkeypatch.setattr(run_sums._ResultSpool, "most", 2)
+    monkeypatch.setattr(aggregate._ResultSpool, "most", 2)
     spooled, again = summed(1, Spec(name="accuracy"))
     assert again == rows
     assert spooled.summary() == held.summary()
@@ -64,7 +64,7 @@ class _Broken(Measure):
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_a_measure_need_not_look_at_all_cases(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(run_sums.registry, "build", lambda *_: _FirstOnly())
+    monkeypatch.setattr(aggregate.registry, "build", lambda *_: _FirstOnly())
     sums, _ = summed(size, Spec(name="first"))
     assert sums.summary().measures["first"].value == pytest.approx(1 / 3)
 
@@ -73,7 +73,7 @@ def test_a_measure_need_not_look_at_all_cases(monkeypatch: pytest.MonkeyPatch, s
 def test_a_measure_that_breaks_is_told_where_its_number_is_wanted(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(run_sums.registry, "build", lambda *_: _Broken())
+    monkeypatch.setattr(aggregate.registry, "build", lambda *_: _Broken())
     sums, rows = summed(size, Spec(name="broken"))
     assert len(rows) == 7
     with pytest.raises(ValueError, match="no such luck"):

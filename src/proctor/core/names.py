@@ -1,0 +1,132 @@
+"""Names of models, agents and candidates: as people write them, and as they are shown."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from proctor.core.suite import Json, Spec
+from proctor.errors import UsageError
+
+_SHOWN = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{1,20}://)[^\s'\"<>]*@", re.I)
+_CREDENTIALS = re.compile(r"https?:[/\\]{2}[^\s?#]*@|https?:[/\\]{2}[^\s/]*@", re.I)
+
+
+def holds_user_info(text: str) -> bool:
+    """Tell whether a text has an http address with an ``@`` in it, before any query.
+
+    A password may hold a slash or a question mark, so that a path with ``@`` cannot be told from
+    one; there it is written ``%40``.
+    """
+    return _CREDENTIALS.search(text) is not None
+
+
+def without_user_info(text: str) -> str:
+    """Return a text in which no address shows a user's name or password."""
+    return _SHOWN.sub(r"\g<scheme>…@", text)
+
+
+_ADDRESS = re.compile(r"@(?=https?://)")
+_BARE_ADDRESS = re.compile(
+    r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\])(?::\d+)?(?:/\S*)?)$", re.I
+)
+
+
+def parse_model(text: str) -> Spec:
+    """Read the name of a model, or say how one is written.
+
+    An address with a user's name or a password in it is refused before it can be kept or shown.
+    """
+    if holds_user_info(text):
+        raise UsageError(
+            "the address of a model holds '@': a user name or a password in it would be stored and"
+            " shown (fix: put the key into an environment variable, such as OPENAI_API_KEY, and"
+            " leave it out of the address; an @ in a path is written %40)"
+        )
+    provider, colon, rest = text.strip().partition(":")
+    if not colon or not provider or "/" in provider or not rest:
+        raise UsageError(
+            f"{text!r} does not say whose model it is (fix: write openai:{text.strip() or 'NAME'},"
+            " anthropic:NAME, local:smollm2, or openai:NAME@http://127.0.0.1:8000/v1)"
+        )
+    if (match := _BARE_ADDRESS.search(rest)) is not None:
+        raise UsageError(
+            f"{text!r}: a base URL begins with http:// or https://"
+            f" (fix: write {provider}:{rest[: match.start()]}@http://{match[1]})"
+        )
+    parts = _ADDRESS.split(rest)
+    name = "@".join(parts[:-1]) if len(parts) > 1 else parts[0]
+    params: dict[str, Json] = {"model": name.strip()}
+    if len(parts) > 1:
+        params["urls"] = [url.strip() for url in parts[-1].split(",") if url.strip()]
+    return Spec(name=provider, params=params)
+
+
+def write_model(provider: str, model: str, urls: Sequence[str] = ()) -> str:
+    """Write the name of a model as ``parse_model`` reads it, or say why that cannot be.
+
+    A name that itself holds an address would be read as another server than was meant.
+    """
+    text = f"{provider}:{model}" + (f"@{','.join(urls)}" if urls else "")
+    expected: dict[str, Json] = {"model": model, **({"urls": list(urls)} if urls else {})}
+    if _ADDRESS.search(model) or parse_model(text).params != expected:
+        raise UsageError("the name of a model holds an address, or blanks at its ends")
+    return text
+
+
+_MAIN = {
+    "python": "target",
+    "exec": "command",
+    "recorded": "path",
+    "taskweaver": "app_dir",
+}
+"""The parameter that stands after the colon."""
+LONGEST = 60
+
+
+def parse_agent(text: str) -> Spec | None:
+    """Read the name of an agent; none where it is a model that is meant."""
+    text = text.strip()
+    if text.lower().startswith(("http:", "https:")) and holds_user_info(text):
+        raise UsageError(
+            "the address of the agent holds '@': a user name or a password in it would be stored"
+            " and shown (fix: a header that names an environment variable, --agent-option"
+            ' \'headers={"Authorization": "Bearer $NAME"}\'; an @ in a path is written %40)'
+        )
+    if text.startswith(("http://", "https://")):
+        return Spec(name="http", params={"url": text})
+    kind, colon, rest = text.partition(":")
+    if not colon or not (rest.strip() or kind == "taskweaver"):
+        raise UsageError(
+            f"{text!r} does not say what kind of agent it is (fix: write python:module:attr,"
+            " exec:COMMAND, http://…, recorded:PATH, taskweaver:APP_DIR, a model such as"
+            " openai:NAME, or a YAML file that describes the agent)"
+        )
+    if kind not in _MAIN:
+        return None
+    return Spec(name=kind, params={_MAIN[kind]: rest.strip()} if rest.strip() else {})
+
+
+def agent_label(spec: Spec) -> str:
+    """Return the name of an agent as people know it, without its options."""
+    if spec.name == "http":
+        return _cut(str(spec.params.get("url", "http")).partition("?")[0])
+    main = without_user_info(str(spec.params.get(_MAIN.get(spec.name, ""), "")))
+    return _cut(f"{spec.name}:{main}" if main else spec.name)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def candidate_label(candidate: Spec) -> str:
+    """Name a candidate: a model with its provider, or the last part of the answers' path."""
+    params = candidate.params
+    if (model := params.get("model")) and not params.get("name"):
+        return f"{candidate.name}:{model}"
+    for key in ("label", "name"):
+        if params.get(key):
+            return str(params[key])
+    for key in ("path", "answers", "file"):
+        if params.get(key):
+            return PurePath(str(params[key])).name or candidate.name
+    return candidate.name
