@@ -1,4 +1,4 @@
-"""Attempts in the store: by the key of their content, case by case in their runs, with files."""
+"""Attempts in the store: by content key, case by case in their runs, with files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,11 +24,11 @@ from proctor.store.suites import case_or_broken
 Place = tuple[int, int]
 Scored = tuple[Attempt, dict[str, Score]]
 Within = Callable[[Column[int]], ColumnElement[bool]]
-"""Says which positions are meant."""
+"""A condition on positions."""
 
 
 class LinkReader:
-    """Reader of what is linked to a run at some positions."""
+    """Reader of a run's links at some positions."""
 
     def __init__(self, database: Database, scores: Scores, damaged: set[str]) -> None:
         self._database = database
@@ -37,7 +37,7 @@ class LinkReader:
         """Where the keys of attempts go that cannot be read."""
 
     def end_of_page(self, run_id: str, after: int, positions: int) -> int | None:
-        """Return the last of the next so many positions of a run; none at its end."""
+        """Return the last position of a run's next page; None at its end."""
         table = run_attempts.c
         page = (
             select(table.position)
@@ -97,7 +97,7 @@ class LinkReader:
     def _read_scores(
         self, run_id: str, within: Within, *, documents: bool = True
     ) -> tuple[dict[Place, dict[str, str]], dict[Place, dict[str, Score]]]:
-        """Return the keys that attempts are linked to, and the scores that there are of them."""
+        """Return the score keys of attempts, and the scores that are stored."""
         table = run_scores.c
         document: Any = scores.c.document if documents else null()
         query = select(
@@ -128,12 +128,12 @@ class LinkReader:
 
 
 def place_of(run_id: str, row: RunAttempt) -> dict[str, Any]:
-    """Return the columns that say where in a run an attempt is."""
+    """Return the columns of an attempt's position in a run."""
     return {"run_id": run_id, "position": row.position, "number": row.index}
 
 
 def between(first: int, last: int) -> Within:
-    """Return the condition that a position lies between two, or is one of them."""
+    """Return the condition that a position is in an inclusive range."""
     return lambda position: position.between(first, last)
 
 
@@ -148,13 +148,13 @@ def _lost(position: int) -> Case:
 
 
 UNFINISHED = (AttemptStatus.ERROR.value, AttemptStatus.STOPPED.value)
-"""How an attempt ended that the next run makes again."""
+"""Statuses of attempts that the next run makes again."""
 
 
 class Attempts:
-    """Attempts by key, and which of them, with which scores, each run has.
+    """Attempts by key, and their links, with scores, to runs.
 
-    What failed is replaced by the next try.
+    Failed attempts are replaced by the next try.
     """
 
     def __init__(self, database: Database, runs: Runs, liveness: Liveness, scores: Scores) -> None:
@@ -166,13 +166,13 @@ class Attempts:
         self._links = LinkReader(database, scores, self._damaged)
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
-        """Return those keys whose attempt need not be made again."""
+        """Return the keys whose attempt is stored and need not be made again."""
         table = attempt_table.c
         query = select(table.key).where(table.status.not_in(UNFINISHED))
         return {key for (key,) in self._database.fetch_among(query, table.key, keys)}
 
     def put(self, rows: Iterable[tuple[str, Attempt]]) -> None:
-        """Store attempts by key; one that is there stays, unless it has to be made again."""
+        """Store attempts by key; an existing one is kept unless it must be made again."""
         failed = or_(*(attempt_table.c.status == status for status in UNFINISHED))
         columns = ("status", "document")
         statement = self._database.upsert(attempt_table, replace=columns, where=failed)
@@ -193,14 +193,14 @@ class Attempts:
                 self._database.execute_many(self._database.upsert(file_table), links)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Attempt]:
-        """Return the stored attempts by key, those in error too; damaged ones are left out."""
+        """Return stored attempts by key, failed ones too; damaged ones are left out."""
         table = attempt_table.c
         query = select(table.key, table.document)
         rows = self._database.fetch_among(query, table.key, keys)
         return readable(rows, attempt_from, self._damaged)
 
     def link(self, run_id: str, rows: Iterable[RunAttempt]) -> None:
-        """Give attempts and scores to a run; what is linked at the same place is replaced."""
+        """Link attempts and scores to a run, replacing links at the same positions."""
         to_attempts = self._database.upsert(run_attempts, replace=("attempt_key",))
         to_scores = self._database.upsert(run_scores, replace=("score_key",))
         with self._database.write() as connection:
@@ -219,7 +219,7 @@ class Attempts:
                     connection.execute(to_scores, scored)
 
     def unlink(self, run_id: str) -> None:
-        """Take all attempts and scores from a run; they stay in the store."""
+        """Unlink all attempts and scores from a run; they stay in the store."""
         with self._database.write() as connection:
             for table in (run_attempts, run_scores):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
@@ -227,9 +227,9 @@ class Attempts:
     def iter_cases(
         self, run_id: str, *, after: int = -1, positions: int = 200
     ) -> Iterator[LinkedCase]:
-        """Yield all that a run has, case by case in order, reading so many cases at a time.
+        """Yield the cases of a run with attempts and scores, in order, reading a page at a time.
 
-        A score that several attempts at a case share is one and the same object in each of them.
+        A score that several attempts at a case share is the same object in each of them.
         """
         suite_key = self._runs.suite_key(run_id)
         while (last := self._links.end_of_page(run_id, after, positions)) is not None:
@@ -237,14 +237,14 @@ class Attempts:
             after = last
 
     def iter_keys(self, run_id: str, *, positions: int = 200) -> Iterator[Sequence[LinkedKeys]]:
-        """Yield the keys of a run's attempts and scores, case by case, in the order of them."""
+        """Yield the keys of a run's attempts and scores, case by case, in order."""
         after = -1
         while (last := self._links.end_of_page(run_id, after, positions)) is not None:
             yield from self._links.keys(run_id, between(after + 1, last))
             after = last
 
     def case(self, run_id: str, case_id: str) -> LinkedCase:
-        """Return all that a run has for one case."""
+        """Return the attempts and scores of one case of a run."""
         suite_key = self._runs.suite_key(run_id)
         table = suite_cases.c
         where = (table.suite_key == suite_key, table.case_id == case_id)
@@ -257,7 +257,7 @@ class Attempts:
         raise StoreError(f"the run {run_id} has no case {case_id!r}{more}")
 
     def cases_at(self, run_id: str, positions: Sequence[int]) -> list[LinkedCase]:
-        """Return what a run has at some positions, in their order."""
+        """Return the cases of a run at some positions, in order."""
         suite_key = self._runs.suite_key(run_id)
         by_position: dict[int, LinkedCase] = {}
         for chunk in chunks(positions):
@@ -266,7 +266,7 @@ class Attempts:
         return [by_position[position] for position in positions if position in by_position]
 
     def count(self, run_id: str) -> int:
-        """Return how many attempts a run has."""
+        """Return the number of attempts of a run."""
         return self._database.count(select(func.count()).where(run_attempts.c.run_id == run_id))
 
 
@@ -277,13 +277,13 @@ def _left(attempt: Attempt) -> Sequence[Mapping[str, str]]:
 
 
 class Files:
-    """Files by the key of their content; the same content is stored once."""
+    """Files by content key; equal contents are stored once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, contents: Mapping[str, bytes]) -> None:
-        """Store contents by their key."""
+        """Store contents by key."""
         self._database.execute_many(
             self._database.upsert(table),
             (
@@ -293,18 +293,18 @@ class Files:
         )
 
     def get(self, key: str) -> bytes:
-        """Return the content of a key, or raise a StoreError."""
+        """Return the content with a key, or raise a StoreError."""
         if (content := self.get_many([key]).get(key)) is None:
             raise StoreError(f"the store at {self._database.place} has no file {key}")
         return content
 
     def sizes(self, keys: Iterable[str]) -> dict[str, int]:
-        """Return the sizes in bytes of the contents that are there, by key."""
+        """Return the sizes in bytes of stored contents, by key."""
         return dict(
             self._database.fetch_among(select(table.c.key, table.c.size), table.c.key, keys)
         )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, bytes]:
-        """Return the contents that are there, by key."""
+        """Return the stored contents, by key."""
         rows = self._database.fetch_among(select(table.c.key, table.c.content), table.c.key, keys)
         return {key: bytes(content) for key, content in rows}

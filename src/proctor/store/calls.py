@@ -1,4 +1,4 @@
-"""Calls of models, stored so that none is bought twice."""
+"""Model calls, stored so that none is paid for twice."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,22 +24,22 @@ _UNUSABLE = (
 
 
 class Calls:
-    """Calls of models with their replies and costs."""
+    """Model calls with their replies and costs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, calls: Iterable[CallRow]) -> None:
-        """Store calls; one that is there stays, unless nothing usable came of it."""
+        """Store calls; an existing one is kept unless its reply was unusable."""
         replace = [column.name for column in call_table.c if column.name != "key"]
         failed = call_table.c.status != "ok"
         statement = self._database.upsert(call_table, replace=replace, where=failed)
         self._database.execute_many(statement, (_row(call) for call in calls))
 
     def discard(self, calls: Iterable[tuple[str, float]]) -> None:
-        """Say of calls, by key and time, that nothing usable came of them.
+        """Mark calls, by key and time, as unusable.
 
-        A call that was made again since then has another time, and stays as it is.
+        A call that was made again since then has another time, and is not marked.
         """
         rows = ({"call_key": key, "call_created": created} for key, created in calls)
         self._database.execute_many(_UNUSABLE, rows)
@@ -49,7 +49,7 @@ class Calls:
         return {row.key: _call(row) for row in self._database.fetch_keyed(_CALLS, keys)}
 
     def find(self, key: str) -> CallRow | None:
-        """Return a stored call, none where there is no such key."""
+        """Return a stored call, or None."""
         return self.get_many([key]).get(key)
 
 

@@ -1,4 +1,4 @@
-"""Comparisons in the store: one row for each two attempts, order, judge and prompt."""
+"""Comparisons in the store: one row per pair of attempts, order, judge and prompt."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +20,9 @@ class Comparisons:
         self._database = database
 
     def put(self, rows: Iterable[tuple[str, str, Comparison]]) -> None:
-        """Store comparisons, each after its place and the hash of what was compared there.
+        """Store comparisons, each with its key and the hash of what was compared.
 
-        One that is at the same place is replaced: a run's answers may have become others.
+        One with the same key is replaced: a run's answers may have changed.
         """
         replace = [column.name for column in table.c if column.name != "key"]
         self._database.execute_many(
@@ -44,7 +44,7 @@ class Comparisons:
         )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, tuple[str, Comparison]]:
-        """Return the comparisons at those places, each after the hash of what was compared."""
+        """Return the comparisons with some keys, each with the hash of what was compared."""
         query = select(table.c.key, table.c.content, table.c.document)
         rows = self._database.fetch_among(query, table.c.key, keys)
         return {
@@ -54,7 +54,7 @@ class Comparisons:
         }
 
     def count(self, runs: Sequence[str]) -> tuple[int, float]:
-        """Return how many comparisons these runs have with each other, and when the last was."""
+        """Return the number of comparisons among some runs, and the time of the last."""
         query: Any = select(func.count(), func.max(table.c.created)).where(
             table.c.first_run.in_(runs), table.c.second_run.in_(runs)
         )
@@ -62,7 +62,7 @@ class Comparisons:
         return (0, 0.0) if row is None else (row[0], row[1] or 0.0)
 
     def between(self, runs: Sequence[str]) -> Iterator[Comparison]:
-        """Yield all comparisons of these runs with each other, the oldest first."""
+        """Yield all comparisons among some runs, the oldest first."""
         query = (
             select(table.c.document)
             .where(table.c.first_run.in_(runs), table.c.second_run.in_(runs))
@@ -73,9 +73,9 @@ class Comparisons:
                 yield comparison
 
     def of_runs(self, runs: Sequence[str]) -> Iterator[tuple[str, str, Comparison]]:
-        """Yield all comparisons in which one of these runs took part, as they are put.
+        """Yield all comparisons that involve one of some runs, as ``put`` takes them.
 
-        They come in the order of their places, a page at a time.
+        They come in the order of their keys, a page at a time.
         """
         sides = or_(table.c.first_run.in_(runs), table.c.second_run.in_(runs))
         columns = select(table.c.key, table.c.content, table.c.document)
@@ -89,7 +89,7 @@ class Comparisons:
 
 
 def _read(document: str) -> Comparison | None:
-    """Make a comparison of its document; one that cannot be read is none, and asked for again."""
+    """Decode a comparison; None if it cannot be read, so that it is made again."""
     try:
         return comparison_from(decode(document))
     except BROKEN:

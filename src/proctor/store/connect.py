@@ -1,4 +1,4 @@
-"""From the name of a store to a database at today's schema, with a secret of its own."""
+"""Opening of a store: from its name to a database at the current schema, and its secret."""
 
 import hashlib
 import hmac
@@ -37,20 +37,20 @@ _NAME = "secret"
 
 
 class Secret:
-    """The secret of a store, from which only it and its copies can derive keys."""
+    """The secret of a store, from which keys are derived."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def derive_key(self, purpose: str) -> bytes:
-        """Return the 32 bytes that this store has for a purpose; no purpose tells another's."""
+        """Derive the 32-byte key for a purpose; keys reveal nothing of each other."""
         return hmac.new(self._secret(), purpose.encode(), hashlib.sha256).digest()
 
     def _secret(self) -> bytes:
         query = select(table.c.value).where(table.c.name == _NAME)
         row = self._database.fetch_first(query)
         if row is None:
-            # Somebody emptied the table: whoever draws first has drawn for all.
+            # The table was emptied: the first process to generate a secret wins.
             self._database.execute_many(self._database.upsert(table), [new_secret()])
             row = self._database.fetch_first(query)
             assert row is not None
@@ -58,12 +58,12 @@ class Secret:
 
 
 def draw_secret(connection: Connection) -> None:
-    """Give a new store its secret."""
+    """Generate the secret of a new store."""
     connection.execute(insert(table), [new_secret()])
 
 
 def new_secret() -> dict[str, str]:
-    """Return the row of a secret that nobody else has."""
+    """Return the row of a new random secret."""
     return {"name": _NAME, "value": secrets.token_hex(32)}
 
 
@@ -77,7 +77,7 @@ _version_table = Table(
 
 
 def open_engine(url: str | None, *, create: bool) -> tuple[Engine, str]:
-    """Return the engine of a store, made or migrated where needed, and its place for messages."""
+    """Return the engine of a store, created or migrated if needed, and its name for messages."""
     address = locate(url)
     if address.get_backend_name() == "postgresql":
         engine, place = _postgresql(address)
@@ -92,7 +92,7 @@ def open_engine(url: str | None, *, create: bool) -> tuple[Engine, str]:
 
 
 def locate(url: str | None) -> URL:
-    """Read a path or a database URL; none means the environment's store or the default one."""
+    """Parse a path or a database URL; None means the environment's store or the default."""
     text = url or os.environ.get(VARIABLE) or str(DEFAULT)
     if "://" not in text:
         return URL.create("sqlite", database=text)
@@ -120,7 +120,7 @@ def _without_secret(text: str) -> str:
 
 
 def _postgresql(address: URL) -> tuple[Engine, str]:
-    # A password may also stand among the options behind the question mark, which are not hidden.
+    # A password may also be in the query of the URL, which is not hidden.
     place = address.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
     secrets = {name: value for name, value in address.query.items() if name in _SECRETS}
     SECRETS.add(address.password or "", *(str(value) for value in secrets.values()))
@@ -140,7 +140,7 @@ def _postgresql(address: URL) -> tuple[Engine, str]:
 
 _SECRETS = ("password", "sslpassword", "passfile", "sslkey")
 _SERVER = (
-    # A machine that is gone must not hold its locks for the two hours that TCP allows.
+    # A lost machine must not keep its locks for the two hours that TCP allows.
     "SET tcp_keepalives_idle = 30",
     "SET tcp_keepalives_interval = 10",
     "SET tcp_keepalives_count = 3",
@@ -149,7 +149,7 @@ _SERVER = (
 
 
 def _refuse_encoding(place: str, connection: Any, _record: Any) -> None:
-    """Raise where the server keeps bytes instead of characters; that is found nowhere else."""
+    """Raise if the server's encoding stores bytes instead of characters."""
     encoding = connection.info.parameter_status("server_encoding")
     if encoding == "SQL_ASCII":
         raise StoreError(
@@ -160,7 +160,7 @@ def _refuse_encoding(place: str, connection: Any, _record: Any) -> None:
 
 
 def _on_connect_to_server(connection: Any, _record: Any) -> None:
-    """Set a new connection to PostgreSQL up."""
+    """Configure a new connection to PostgreSQL."""
     with connection.cursor() as cursor:
         cursor.execute("; ".join(_SERVER))
     connection.commit()
@@ -183,7 +183,7 @@ def _sqlite(address: URL, *, create: bool) -> tuple[Engine, str]:
 
 
 def _check_file(path: Path, *, create: bool) -> None:
-    """See to it that a file can be there: its folder exists and it is not a folder itself."""
+    """Make sure that a file can be created: its folder exists and it is not a folder."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder (fix: name a file in it with --store)")
@@ -210,20 +210,20 @@ def _make_folder(folder: Path) -> None:
 
 
 def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
-    """Set a new SQLite connection up: transactions are ours to begin, writers block no readers."""
+    """Configure a new SQLite connection: explicit transactions, writers do not block readers."""
     connection.isolation_level = None
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         connection.execute("PRAGMA journal_mode=WAL").fetchone()
     connection.execute("PRAGMA synchronous=NORMAL")
-    # Keys are random: without room for the pages of their indexes each batch writes most of them.
+    # Keys are random: a small cache would make each batch write most index pages.
     connection.execute("PRAGMA wal_autocheckpoint=16000")
     connection.execute("PRAGMA cache_size=-8192")
 
 
 def _on_begin(connection: Connection) -> None:
-    """Take SQLite's write lock first: a reader that turns writer is refused without waiting."""
+    """Take SQLite's write lock first: upgrading a read transaction fails without waiting."""
     write = connection.get_execution_options().get("write")
-    if write:  # room for the pages of random keys, which readers do not need
+    if write:  # a cache for the index pages of random keys, which readers do not need
         connection.exec_driver_sql("PRAGMA cache_size=-65536")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -247,7 +247,7 @@ def _bring_up_to_date(engine: Engine, place: str, *, create: bool) -> None:
 
 
 def _version(connection: Connection, place: str) -> str | None:
-    """Return the schema's version, none for an empty database; refuse what is not ours."""
+    """Return the schema's version, None for an empty database; reject other databases."""
     tables = set(inspect(connection).get_table_names())
     if VERSION_TABLE not in tables:
         foreign = tables if connection.dialect.name == "sqlite" else tables & metadata.tables.keys()
@@ -269,7 +269,7 @@ def _version(connection: Connection, place: str) -> str | None:
 
 
 def _create(connection: Connection) -> None:
-    """Make a new store at today's schema; importing alembic would take longer than this does."""
+    """Create a store at the current schema, without the slow import of alembic."""
     metadata.create_all(connection)
     _version_table.create(connection)
     draw_secret(connection)
@@ -277,7 +277,7 @@ def _create(connection: Connection) -> None:
 
 
 def migrate(connection: Connection, version: str = "head") -> None:
-    """Bring an older store, or an empty one, to today's schema step by step."""
+    """Migrate an older or empty store to the current schema."""
     from alembic import command
     from alembic.config import Config
 

@@ -1,4 +1,4 @@
-"""What one criterion gave in a run, for many cases at once and without their texts."""
+"""Points of one criterion over many cases of a run, without loading texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -24,26 +24,26 @@ class CriterionMark(NamedTuple):
 
 
 class CriterionPoints:
-    """The points that one criterion gave in a run."""
+    """The points of one criterion in a run."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def places(self, run_id: str, case_ids: Iterable[str]) -> dict[str, int]:
-        """Return the places of some cases in a run; those it does not have are left out."""
+        """Return the positions of some cases in a run; unknown ids are left out."""
         table = run_results.c
         query = select(table.case_id, table.position).where(table.run_id == run_id)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: row.position for row in rows}
 
     def sample_places(self, run_id: str, most: int) -> list[int]:
-        """Return the places of a run's cases, or about so many of them, picked all over it."""
+        """Return the positions of a run's cases, or a sample of about that many."""
         place = run_results.c.position
         mine = run_results.c.run_id == run_id
         cases = self._database.count(select(func.count()).where(mine))
         query = select(place).where(mine)
         if cases > most:
-            # Not every so-manyth: suites often go around in a circle of kinds.
+            # Not every n-th: suites often cycle through kinds of cases.
             mixed = cast(place, BigInteger) * _MIXER % _MIXED
             query = query.where(mixed < int(most / cases * _MIXED))
         return [row.position for row in self._database.fetch_all(query.order_by(place))]
@@ -51,7 +51,7 @@ class CriterionPoints:
     def of_places(
         self, run_id: str, criterion: str, places: Iterable[int]
     ) -> Iterator[CriterionMark]:
-        """Yield what a criterion gave at some places, where it gave anything."""
+        """Yield the points of a criterion at some positions, where it has any."""
         table = run_scores.c
         query = (
             select(table.position, table.number, scores.c.document)

@@ -1,6 +1,6 @@
-"""One database: its file, its transactions, inserts that keep what is there, errors with a fix.
+"""One database: its file, its transactions, upserts, and errors with a fix.
 
-All repositories of a store share one: what they write inside ``batch()`` is one transaction.
+All repositories of a store share one: their writes inside ``batch()`` are one transaction.
 """
 
 import os
@@ -33,23 +33,23 @@ from proctor.errors import StoreError, StoreGone
 from proctor.io.concurrency import batched
 
 OPTION = "store_file"
-"""Under this name an engine holds its file."""
+"""The execution option under which an engine keeps its file."""
 JOURNAL = "-wal"
 
 Identity = tuple[int, int]
-"""The device and the number of a file, which no other file has while it is open."""
+"""Device and inode of a file, unique while it is open."""
 
 
 @dataclass
 class StoreFile:
-    """A file that holds a store, known by its number."""
+    """The file of a store, identified by its inode."""
 
     path: str
     _opened: Identity | None = None
 
     @classmethod
     def named(cls, name: str) -> "StoreFile | None":
-        """Return the file of a name as SQLite takes it; none where the store is in memory."""
+        """Return the file that SQLite opens for a name; None for a store in memory."""
         if not name.startswith("file:"):
             return cls(os.path.abspath(name))
         parts = urlsplit(name)
@@ -57,7 +57,7 @@ class StoreFile:
         return None if inside else cls(os.path.abspath(unquote(parts.path)))
 
     def watch(self, engine: Engine) -> None:
-        """Look after the file with every connection and every transaction of an engine."""
+        """Check the file with every connection and transaction of an engine."""
         event.listen(engine, "do_connect", self._on_connecting)
         event.listen(engine, "connect", self._on_connected)
         event.listen(engine, "begin", self._on_begin)
@@ -68,16 +68,16 @@ class StoreFile:
         return self._opened is None or _identity(self.path) == self._opened
 
     def check(self, connection: Connection) -> None:
-        """Raise a StoreGone where what a connection writes to lies no longer at its path."""
+        """Raise a StoreGone if a connection's file is no longer at its path."""
         self._compare(self.path, self._opened)
         self._compare(self.path + JOURNAL, connection.info.get(JOURNAL))
 
     def _on_connecting(self, *_args: Any) -> None:
-        """Open no other file in its place, and make none."""
+        """Prevent opening or creating another file in its place."""
         self._compare(self.path, self._opened)
 
     def _on_connected(self, connection: Any, record: Any) -> None:
-        """Remember which file it is; the first read opens the journal."""
+        """Record the file's identity; the first read opens the journal."""
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         if self._opened is None:
             self._opened = _identity(self.path)
@@ -96,12 +96,12 @@ class StoreFile:
         lost = "" if path == self.path else ", and what was written last is lost with it"
         raise StoreGone(
             f"{path} was {what} while it was in use{lost} (fix: put it back from a copy, or start"
-            " the same command again: it begins a new store, and asks anew what was not kept)"
+            " the same command again: it begins a new store, and asks again what was not stored)"
         )
 
 
 def file_of(engine: Engine) -> StoreFile | None:
-    """Return the file of an engine's store; none where there is none."""
+    """Return the file of an engine's store, or None."""
     file: StoreFile | None = engine.get_execution_options().get(OPTION)
     return file
 
@@ -118,17 +118,17 @@ Rows = Sequence[Mapping[str, Any]] | Mapping[str, Any]
 Result = TypeVar("Result")
 
 PAUSES = (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
-"""Seconds to wait before each try to get a lost connection back."""
+"""Seconds to wait before each attempt to reconnect."""
 MOST_ROWS = 20_000
-"""How many rows a transaction may have to be made again; a longer one fails as a whole."""
+"""Maximum rows of a transaction that can be replayed; a longer one fails as a whole."""
 LOCK_SECONDS = 30
 _WRITERS, _RUNS = 7461_0002, 7461_0003
 _LOST = ("57P01", "57P02", "57P03", "57P05", "25P03")
-"""Told to end by its administrator, crashed, starting up, idle for too long."""
+"""SQLSTATE codes: terminated by an administrator, crashed, starting up, idle too long."""
 
 
 def is_lost(error: Exception) -> bool:
-    """Tell whether a server cannot be reached any more, as opposed to having refused something."""
+    """Tell whether the connection is lost, as opposed to a rejected statement."""
     if not isinstance(error, DBAPIError) or error.orig is None:
         return False
     if type(error.orig).__module__.startswith("sqlite3"):
@@ -140,12 +140,12 @@ def is_lost(error: Exception) -> bool:
 
 
 def _unreachable(error: DBAPIError) -> bool:
-    """Tell whether no connection could be made, which psycopg says without a code."""
+    """Tell whether connecting failed, which psycopg reports without a code."""
     return isinstance(error, InterfaceError) or type(error.orig).__name__ == "OperationalError"
 
 
-def again(work: Callable[[], Result]) -> Result:
-    """Do some work that reads, once more from its beginning where the connection breaks."""
+def with_reconnect(work: Callable[[], Result]) -> Result:
+    """Run a read, and repeat it from the beginning if the connection breaks."""
     for pause in PAUSES:
         try:
             return work()
@@ -157,16 +157,15 @@ def again(work: Callable[[], Result]) -> Result:
 
 
 def run_lock(run_id: str) -> Any:
-    """Return what the database locks for whoever works at a run; stores in it are kept apart."""
+    """Return the advisory lock key of a run, which differs between stores in one database."""
     own = func.hashtext(func.current_schema().concat(bindparam(None, run_id)))
     return func.pg_try_advisory_lock(_RUNS, own)
 
 
 class Transaction:
-    """An open transaction, with what was written in it, to write that again where it is lost.
+    """An open transaction that records its writes, to replay them if the connection is lost.
 
-    All writes are such that made twice they leave what they leave made once, except where
-    ``repeatable`` says no.
+    All writes are idempotent, except where ``repeatable`` is False.
     """
 
     def __init__(
@@ -180,10 +179,10 @@ class Transaction:
         if self._remote and repeatable:
             self._written = []
         self._rows = 0
-        self.connection: Connection = again(self._begun)
+        self.connection: Connection = with_reconnect(self._begun)
 
     def execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
-        """Run a statement, for all rows where there are some."""
+        """Execute a statement, once or for all rows."""
         if self._written is not None and not getattr(statement, "is_select", False):
             self._rows += len(rows) if rows is not None else 1
             self._written = None if self._rows > MOST_ROWS else self._written
@@ -192,36 +191,36 @@ class Transaction:
         try:
             return self.connection.execute(statement, rows)
         except DBAPIError as error:
-            result = self._again(error)
+            result = self._replay(error)
         if result is not None and not getattr(statement, "is_select", False):
             return result
         return self.connection.execute(statement, rows)
 
     def scalar(self, query: Executable) -> Any:
-        """Return the first value that a query finds."""
+        """Return the first value of a query."""
         return self.execute(query).scalar()
 
     def commit(self) -> None:
-        """Make everything last."""
+        """Commit the transaction."""
         try:
             self.connection.commit()
         except DBAPIError as error:
-            # Whether it was made to last nobody knows; made twice it is the same.
-            self._again(error)
+            # Whether it was committed is unknown; the writes are idempotent.
+            self._replay(error)
             self.connection.commit()
         if (file := file_of(self._engine)) is not None:
             file.check(self.connection)
         self.connection.close()
 
     def abandon(self) -> None:
-        """Let nothing of it last."""
+        """Roll the transaction back."""
         self.connection.close()
 
     def _begun(self) -> Connection:
         connection = self._engine.connect()
         try:
             if self._remote:
-                # Writers wait for each other here, where they hold nothing that others wait for.
+                # Writers wait for each other here, where they hold no other lock.
                 own = func.hashtext(func.current_schema().concat(bindparam(None, self._lock)))
                 wait = func.set_config("lock_timeout", f"{LOCK_SECONDS}s", True)
                 connection.execute(select(wait, func.pg_advisory_xact_lock(_WRITERS, own)))
@@ -232,8 +231,8 @@ class Transaction:
             raise
         return connection
 
-    def _again(self, error: DBAPIError) -> CursorResult[Any] | None:
-        """Open another connection and write there what was written, or raise the error."""
+    def _replay(self, error: DBAPIError) -> CursorResult[Any] | None:
+        """Open another connection and replay the writes, or raise the error."""
         if self._written is None or not is_lost(error):
             raise error
         written = self._written
@@ -246,27 +245,27 @@ class Transaction:
                 result = self.connection.execute(statement, rows)
             return result
 
-        result = again(work)
+        result = with_reconnect(work)
         if self._restored is not None:
             self._restored()
         return result
 
 
 CHUNK = 500
-"""How many rows go into one statement, and how many keys are asked for at once."""
+"""Maximum number of rows or keys in one statement."""
 
 Item = TypeVar("Item")
 
 
 class Database:
-    """The engine of a store, and the transaction that is open on it, if one is."""
+    """The engine of a store, with its open transaction, if any."""
 
     def __init__(self, engine: Engine, place: str) -> None:
         self.place = place
         """The file or address, as messages name it."""
         self.engine = engine
         self.writer = engine.execution_options(write=True)
-        # Elsewhere than in a file, a transaction around a single query is two more messages.
+        # On a server, a transaction around a single query costs two more round trips.
         self.reader = (
             engine if self.is_sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
         )
@@ -277,35 +276,35 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Tell whether the database is a file, and not on a server."""
+        """Tell whether the database is a file, not a server."""
         return self.engine.dialect.name == "sqlite"
 
     @property
     def in_transaction(self) -> bool:
-        """Tell whether a transaction for writing is open."""
+        """Tell whether a write transaction is open."""
         return self._open is not None
 
     def is_there(self) -> bool:
-        """Tell whether the store is still where it was opened; a server is asked anyway."""
+        """Tell whether the store's file is still the one that was opened; True for a server."""
         file = file_of(self.engine)
         return file is None or file.is_there()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.engine.dispose()
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Make all that is put inside one transaction: it is stored whole or not at all."""
+        """Write everything inside the block in one transaction, or nothing of it."""
         with self.write():
             yield
 
     @contextmanager
     def write(self, *, lock: str = "", repeatable: bool = True) -> Iterator[Transaction]:
-        """Open a transaction for writing, or join the one of the batch around.
+        """Open a write transaction, or join the enclosing batch.
 
-        Writers wait for each other, as far as they name the same lock. What is not repeatable is
-        not written again where the connection breaks.
+        Writers that name the same lock wait for each other. If the connection breaks, only
+        repeatable transactions are written again.
         """
         if self._open is not None:
             yield self._open
@@ -330,7 +329,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a connection for reading; inside a batch its own rows are seen."""
+        """Open a connection for reading, which inside a batch sees the batch's own rows."""
         if self._open is not None:
             yield self._open.connection
             return
@@ -338,13 +337,13 @@ class Database:
             yield connection
 
     def execute_many(self, statement: Executable, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run a statement for all rows in one transaction."""
+        """Execute a statement for all rows in one transaction."""
         with self.write() as connection:
             for chunk in chunks(rows):
                 connection.execute(statement, chunk)
 
     def delete_keys(self, table: Table, keys: Collection[str]) -> None:
-        """Delete the rows of some keys, in one transaction; none opens none."""
+        """Delete the rows with some keys in one transaction; without keys, do nothing."""
         if keys:
             with self.write() as connection:
                 for chunk in chunks(keys):
@@ -353,7 +352,7 @@ class Database:
     def fetch_all(
         self, query: Select[Any], values: Mapping[str, Sequence[str]] | None = None
     ) -> Sequence[Any]:
-        """Return all rows that a query finds."""
+        """Return all rows of a query."""
         if self._open is not None:
             return self._open.execute(query, values).all()
 
@@ -362,34 +361,34 @@ class Database:
                 return connection.execute(query, values).all()
 
         with translated(self.place):
-            return again(fetched)
+            return with_reconnect(fetched)
 
     def fetch_first(self, query: Select[Any]) -> Any | None:
-        """Return the first row that a query finds, none where it finds nothing."""
+        """Return the first row of a query, or None."""
         return next(iter(self.fetch_all(query)), None)
 
     def count(self, query: Select[Any]) -> int:
-        """Return the number that a query of one number finds, 0 where it finds none."""
+        """Return the single number of a query, 0 if there is none."""
         row = self.fetch_first(query)
         return 0 if row is None else int(row[0])
 
     def fetch_among(
         self, query: Select[Any], column: Column[Any], keys: Iterable[str]
     ) -> Iterator[Any]:
-        """Yield the rows whose column is one of many keys."""
+        """Yield the rows whose column has one of many keys."""
         yield from self.fetch_keyed(among(query, column), keys)
 
     def fetch_keyed(self, query: Select[Any], keys: Iterable[str]) -> Iterator[Any]:
-        """Yield what a query made by ``among`` finds for many keys."""
+        """Yield the rows of an ``among`` query for many keys."""
         for chunk in chunks(dict.fromkeys(keys)):
             yield from self.fetch_all(query, {"keys": chunk})
 
     def fetch_pages(
         self, query: Select[Any], column: Column[int], after: int, limit: int | None
     ) -> Iterator[Any]:
-        """Yield rows in the order of a column, never holding more than a page of them.
+        """Yield rows in the order of a column, one page in memory at a time.
 
-        The column comes first in the query and is different in each row.
+        The column must come first in the query and be unique.
         """
         while limit is None or limit > 0:
             size = CHUNK if limit is None else min(CHUNK, limit)
@@ -407,10 +406,10 @@ class Database:
         replace: Iterable[str] = (),
         where: ColumnElement[bool] | None = None,
     ) -> Executable:
-        """Make the insert that keeps a row already there, or replaces the named columns of it.
+        """Make an insert that keeps an existing row, or replaces the given columns of it.
 
-        Standard SQL has no word for this; both databases spell it the same way. Making such a
-        statement takes longer than running it, so each is made once.
+        Standard SQL has no upsert; both databases use the same syntax. Building the statement
+        takes longer than running it, so each one is cached.
         """
         names = tuple(replace)
         key = (table.name, *names)
@@ -442,18 +441,18 @@ class Database:
 
 
 def among(query: Select[Any], column: Column[Any]) -> Select[Any]:
-    """Narrow a query down to the rows whose column is one of the bound ``keys``."""
+    """Restrict a query to rows whose column is in the bound ``keys``."""
     return query.where(column.in_(bindparam("keys", expanding=True)))
 
 
 def chunks(items: Iterable[Item], size: int = CHUNK) -> Iterator[list[Item]]:
-    """Cut a stream into lists short enough for one statement."""
+    """Split a stream into lists short enough for one statement."""
     return batched(items, size)
 
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Turn the database's exceptions into StoreErrors that name the place and a fix."""
+    """Turn database exceptions into StoreErrors that name the store and a fix."""
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:

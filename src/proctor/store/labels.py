@@ -1,4 +1,4 @@
-"""Labels: what people said of attempts."""
+"""Labels that people gave attempts."""
 
 from dataclasses import asdict
 from typing import Any
@@ -17,7 +17,7 @@ class Labels:
         self._database = database
 
     def add(self, label: Label) -> int:
-        """Store a label and return the id it got."""
+        """Store a label and return its id."""
         row = asdict(label)
         row["number"] = row.pop("index")
         del row["id"]

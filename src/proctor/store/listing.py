@@ -1,4 +1,4 @@
-"""Cases of a run, as people filter and sort them."""
+"""Listing of a run's cases: filtered, sorted, a page at a time."""
 
 import ast
 import operator
@@ -59,7 +59,7 @@ _COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Div: lambda left, right: left / func.nullif(right, 0.0),
 }
 FIELDS = ("id", "rate", "status", *_NUMBERS)
-"""What an expression may name besides tags."""
+"""Names in expressions besides tags."""
 
 
 _OWN: Mapping[str, ColumnElement[Any]] = {
@@ -89,7 +89,7 @@ class Condition:
         self._tree = Expression(text).tree
 
     def sql(self) -> ColumnElement[bool]:
-        """Return the condition; it is true or false of each row, never unknown."""
+        """Return the condition, which is true or false for each row, never NULL."""
         return self._truth(self._tree, 0)
 
     def _truth(self, node: ast.AST, depth: int) -> ColumnElement[bool]:
@@ -134,7 +134,7 @@ class Condition:
         return and_(compare(one, other), present)
 
     def _has_value(self, node: ast.expr, depth: int) -> ColumnElement[bool]:
-        """Return that a name has a value: what has none is not in a list, nor outside of it."""
+        """Return the condition that a name has a value, for ``in`` and ``not in``."""
         if isinstance(node, ast.List | ast.Tuple):
             return true()
         if self._is_tag(node):
@@ -157,7 +157,7 @@ class Condition:
             return or_(false(), *parts)
         text = left.value if isinstance(left, ast.Constant) else None
         if not isinstance(text, str) or not isinstance(right, ast.Name):
-            raise self._odd("`in` wants a list, or a text in a name: 'py' in lang")
+            raise self._odd("`in` expects a list, or a text in a name: 'py' in lang")
         if self._is_tag(right):
             return self._has(right.id, run_tags.c.value.contains(text, autoescape=True))
         column = self._term(right, depth)
@@ -236,7 +236,7 @@ Sort = Literal["position", "value", "id"]
 
 
 class Cursor(NamedTuple):
-    """The row that a page begins after: its number or text in the order, and its place."""
+    """The row that a page begins after: its sort key and its position."""
 
     key: float | str | None
     position: int
@@ -244,12 +244,12 @@ class Cursor(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingQuery:
-    """Which cases of a run are listed, and in which order."""
+    """Query for the cases of a run: filters and order."""
 
     where: str = ""
     """An expression over the case's id, value, rate, status, … and its tags."""
     search: str = ""
-    """A text that the id, a tag, the question or an answer contains, in upper or lower case."""
+    """A text in the id, a tag, the question or an answer, ignoring case."""
     status: str = ""
     sort: Sort = "position"
     descending: bool = False
@@ -257,20 +257,20 @@ class ListingQuery:
 
     @property
     def rare(self) -> bool:
-        """Tell whether perhaps few of the cases fit."""
+        """Tell whether possibly few cases match."""
         usual = ("", ValueStatus.SCORED.value)
         return bool(self.where or self.search or self.status not in usual)
 
 
 class Listing:
-    """The results of a run as a table, a page at a time."""
+    """Results of a run, a page at a time."""
 
     def __init__(self, database: Database, search: Search) -> None:
         self._database = database
         self._search = search
 
     def page(self, run_id: str, request: ListingQuery, limit: int) -> list[ResultRow]:
-        """Return the page of rows that is wanted; ask for one more to know if there are more."""
+        """Return a page of rows; request one more row to learn whether more follow."""
         table = run_results.c
         columns = [column for column in table if column.name != "run_id"]
         query = select(*columns).where(table.run_id == run_id, *self._conditions(run_id, request))
@@ -284,7 +284,7 @@ class Listing:
         return [row_of(row) for row in rows]
 
     def tags(self, run_id: str) -> list[str]:
-        """List the tags that the cases of a run have, hopping from one to the next."""
+        """List the tags of a run's cases, by index lookups from one to the next."""
         table, tags = run_tags.c, list[str]()
         while len(tags) < _MOST_TAGS:
             query = select(func.min(table.tag)).where(table.run_id == run_id)
@@ -295,7 +295,7 @@ class Listing:
         return tags
 
     def histogram(self, run_id: str, bins: int) -> list[int]:
-        """Count the cases of a run by their share of the full score, in so many equal parts."""
+        """Count the cases of a run by their share of the full score, in equal bins."""
         table = run_results.c
         share = table.value / func.nullif(table.full, 0.0)
         query: Select[Any, Any] = (
@@ -321,7 +321,7 @@ class Listing:
         return conditions
 
     def _searched(self, run_id: str, words: str) -> ColumnElement[bool]:
-        """Return that a case has some words in its texts, or in id and tags where texts are not."""
+        """Return the condition that a case contains some words, in id and tags if not indexed."""
         condition = self._search.condition(run_id, words)
         if condition is None:
             return or_(*(contains(self._database, words, text) for text in _TEXTS))
@@ -334,14 +334,14 @@ _TEXTS = (run_results.c.case_id, run_results.c.tags)
 
 
 def contains(database: Database, words: str, text: Any) -> ColumnElement[bool]:
-    """Return that a text has some words in it; SQLite's LIKE takes cases for alike itself."""
+    """Return the condition that a text contains some words; SQLite's LIKE ignores case."""
     test = text.contains if database.is_sqlite else text.icontains
     condition: ColumnElement[bool] = test(words, autoescape=True)
     return condition
 
 
 def _along(request: ListingQuery, first: int) -> Sequence[_Stretch]:
-    """Return the list as a walk along the index of texts, whose order is that of places."""
+    """Return the list as a scan of the text index, which is ordered by position."""
     number, after = texts.c.rowid, request.after
     if request.descending:
         return [([] if after is None else [number < first + after.position], [number.desc()])]
@@ -349,10 +349,10 @@ def _along(request: ListingQuery, first: int) -> Sequence[_Stretch]:
 
 
 def _stretches(request: ListingQuery) -> Sequence[_Stretch]:
-    """Return the parts that a list consists of, each with what it begins after and its order.
+    """Return the parts of a list, each with its start condition and order.
 
-    By value, the rows without one are a part of their own, the lowest: databases differ in where
-    they put them.
+    By value, rows without one are a separate, lowest part, because databases sort NULL
+    differently.
     """
     table, after = run_results.c, request.after
     position = table.position.desc() if request.descending else table.position.asc()
@@ -363,7 +363,7 @@ def _stretches(request: ListingQuery) -> Sequence[_Stretch]:
         return [([] if beyond is None else [beyond], [position])]
     column: Any = table.case_id if request.sort == "id" else table.value
     if request.rare:
-        # Keeps the database from walking the whole order in search of the few that fit.
+        # Keeps the database from scanning the whole index for a few matches.
         column = func.coalesce(column, column, type_=column.type)
     order = [column.desc() if request.descending else column.asc(), position]
     pair = tuple_(column, table.position)

@@ -1,4 +1,4 @@
-"""Who works at a run: one process at a time, told by a lock that ends with the process."""
+"""Locks on runs: one process at a time, released when the process ends."""
 
 import os
 from contextlib import suppress
@@ -7,11 +7,11 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
-from proctor.store.database import Database, again, is_lost, run_lock, translated
+from proctor.store.database import Database, is_lost, run_lock, translated, with_reconnect
 
 
 class RunLocks:
-    """Locks that keep several processes from doing the work of one run twice."""
+    """Locks that keep processes from doing the work of one run twice."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,16 +23,16 @@ class RunLocks:
         self._runs: set[str] = set()
 
     def acquire(self, run_id: str) -> bool:
-        """Take a run for this process; false where another one is at it."""
+        """Lock a run for this process; return False if another one has it."""
         if self._database.is_sqlite:
             return self._acquire_file(run_id)
         with translated(self._database.place):
-            return again(lambda: self._acquire_session(run_id))
+            return with_reconnect(lambda: self._acquire_session(run_id))
 
     def release(self, run_id: str) -> None:
-        """Let others have a run."""
+        """Unlock a run."""
         if (file := self._files.pop(run_id, None)) is not None:
-            # Removed while it is locked: who waits for it sees that it is no longer that file.
+            # Removed while it is locked: a waiting process sees that the file is gone.
             with suppress(OSError):
                 self._lock_file(run_id).unlink()
             os.close(file)
@@ -41,7 +41,7 @@ class RunLocks:
             self._let_go()
 
     def close(self) -> None:
-        """Let others have all runs."""
+        """Unlock all runs."""
         for run_id in [*self._files, *self._runs]:
             self.release(run_id)
 
@@ -54,7 +54,7 @@ class RunLocks:
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError:
-            # Where nothing can be written, nothing will be; what is said then is clearer.
+            # If the folder is not writable, the later write gives a clearer error.
             return True
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,7 +74,7 @@ class RunLocks:
 
     def _acquire_session(self, run_id: str) -> bool:
         if self._session is None:
-            # Kept out of the pool: it is open as long as the run is made.
+            # Not returned to the pool: it stays open while the run lasts.
             self._session = self._database.reader.connect()
         try:
             acquired = bool(self._session.scalar(select(run_lock(run_id))))
@@ -89,7 +89,7 @@ class RunLocks:
         return True
 
     def _acquire_again(self) -> None:
-        """Take the runs again after a connection was lost, where it was that of the locks."""
+        """Lock the runs again if the lost connection held their locks."""
         if self._session is None:
             return
         try:
@@ -103,7 +103,7 @@ class RunLocks:
 
     def _let_go(self) -> None:
         if self._session is not None:
-            # Back in the pool it would keep its locks.
+            # In the pool it would keep its locks.
             self._session.invalidate()
             self._session.close()
             self._session = None

@@ -1,4 +1,4 @@
-"""Cases of two runs side by side: paired, filtered and sorted."""
+"""Pairs of results of two runs, matched by case id: counted, filtered, listed."""
 
 import time
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from proctor.store.suites import read_case
 Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]
 
 NEAR = 1e-9
-"""Shares of full marks that differ by less are the same."""
+"""Shares of full marks that differ by less count as equal."""
 ONE = run_results.alias("one")
 TWO = run_results.alias("two")
 VALUES = (
@@ -29,7 +29,7 @@ VALUES = (
 
 
 class Pairs:
-    """The results of two runs as pairs."""
+    """Results of two runs as pairs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -37,10 +37,10 @@ class Pairs:
     def iter_counts(
         self, first: Run, second: Run, *, tag: str | None = None
     ) -> Iterator[PairedCount]:
-        """Yield what the cases of a run came to beside another, each outcome once with its count.
+        """Yield each distinct pair of results of two runs, with its count.
 
-        With a tag, they are counted apart for each of its values. A database counts a million
-        rights and wrongs long before they could be read one by one.
+        With a tag, they are counted for each of its values. The database counts a million results
+        much faster than they could be read.
         """
         group = () if tag is None else (run_tags.c.value,)
         query = joined(first, second, select(func.count(), *group, *VALUES))
@@ -63,7 +63,7 @@ class Pairs:
     def iter_cases(
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
     ) -> Iterator[StoredPair]:
-        """Yield the cases that count in both runs in the order of the first, a page at a time."""
+        """Yield the cases that count in both runs, in the order of the first."""
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
         for row in self._database.fetch_pages(query, ONE.c.position, after, None):
@@ -72,7 +72,7 @@ class Pairs:
     def neighbours(
         self, first: Run, second: Run, position: int, change: Change | None = None
     ) -> tuple[str | None, str | None]:
-        """Return the ids of the cases before and after a place, of all or of one kind."""
+        """Return the ids of the cases before and after a position, of all or of one kind."""
         query = joined(first, second, select(ONE.c.case_id)).where(changed(change))
         place = ONE.c.position
         before = self._database.fetch_first(
@@ -84,7 +84,7 @@ class Pairs:
     def largest_changes(
         self, first: Run, second: Run, change: Change, limit: int
     ) -> list[StoredPair]:
-        """Return the cases that changed most, by the points they moved; the earlier of equals."""
+        """Return the cases with the largest change in points, earlier ones first among equals."""
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
         moved = ONE.c.weight * ONE.c.full * func.abs(difference())
@@ -95,7 +95,7 @@ class Pairs:
     def iter_changed_cases(
         self, first_suite: str, second_suite: str
     ) -> Iterator[tuple[Case, Case]]:
-        """Yield the cases that two suites have by the same id and not with the same content."""
+        """Yield the cases that have the same id but different content in two suites."""
         if first_suite == second_suite:
             return
         one, two = suite_cases.alias("one"), suite_cases.alias("two")
@@ -115,9 +115,9 @@ class Pairs:
 
 
 def joined(first: Run, second: Run, query: Select[Any]) -> Select[Any]:
-    """Put the rows of the second run beside those of the first, by index look-ups alone.
+    """Join the rows of two runs, by index lookups only.
 
-    In the same suite a case has the same place; in another it is looked for by its id.
+    In the same suite a case has the same position; otherwise it is matched by id.
     """
     tables: Any = ONE
     place = ONE.c.position
@@ -130,14 +130,14 @@ def joined(first: Run, second: Run, query: Select[Any]) -> Select[Any]:
 
 
 def difference() -> Any:
-    """Return by how much of the full marks the second is better."""
+    """Return the difference as a share of full marks, positive if the second is better."""
     return func.coalesce(TWO.c.value / func.nullif(TWO.c.full, 0.0), 0.0) - func.coalesce(
         ONE.c.value / func.nullif(ONE.c.full, 0.0), 0.0
     )
 
 
 def changed(change: Change | None) -> Any:
-    """Return the condition under which a pair is of a kind; both must have a value."""
+    """Return the condition that a pair has a kind of change; both must have a value."""
     both = and_(ONE.c.value.is_not(None), TWO.c.value.is_not(None))
     if change is None:
         return both
@@ -157,29 +157,29 @@ def changed(change: Change | None) -> Any:
 
 
 def paired_case(row: Any) -> StoredPair:
-    """Make a case of its row."""
+    """Build a pair from its row."""
     return StoredPair(row[0], row[1], tags_of(row[2]), PairedRow(*row[3:]))
 
 
 WINDOW = 50_000
-"""How many places are looked through at once."""
+"""How many positions are scanned at once."""
 SECONDS = 0.2
-"""After so long a page gives what it has, and goes on from there when asked."""
+"""Time limit of a page, which then returns what it has, with a cursor to continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairQuery:
-    """Which cases of two runs are listed."""
+    """Query for the cases of two runs."""
 
     change: Change | None = None
-    """Only those of one kind; else all, first those that changed and then the others."""
+    """Only one kind of change; otherwise all cases, changed ones first."""
     search: str = ""
     where: str = ""
     """An expression over id, kind, first, second, difference, full, weight, and tags."""
 
 
 class PairCursor(NamedTuple):
-    """Where a page begins: after which place, and whether those that changed are through."""
+    """Start of a page: after which position, and whether the changed cases are done."""
 
     position: int = -1
     same: bool = False
@@ -189,7 +189,7 @@ START = PairCursor()
 
 
 class PairedListing:
-    """The cases of two runs as a table, a page at a time."""
+    """Cases of two runs, a page at a time."""
 
     def __init__(self, database: Database, search: Search, listing: Listing) -> None:
         self._database = database
@@ -204,9 +204,9 @@ class PairedListing:
         limit: int,
         after: PairCursor = START,
     ) -> tuple[list[StoredPair], PairCursor | None]:
-        """Return a page of pairs in order, and where the next one begins; none at the end.
+        """Return a page of pairs in order, and the cursor of the next page; None at the end.
 
-        A page may be short, even empty, before the end: looking through much takes time.
+        A page may be short, even empty, before the end, because scanning takes time.
         """
         row = self._database.fetch_first(
             select(func.max(run_results.c.position)).where(run_results.c.run_id == first.id)
@@ -257,7 +257,7 @@ class PairedListing:
         return [*conditions, or_(*tests)]
 
     def _words_in(self, run_id: str, words: str, window: tuple[int, int]) -> ColumnElement[bool]:
-        """Return that a case has some words in the texts of a run, or in its id and tags."""
+        """Return the condition that a case contains some words, in texts or in id and tags."""
         places = self._search.places(run_id, words, window)
         if places is not None:
             return ONE.c.position.in_(places)
@@ -266,7 +266,7 @@ class PairedListing:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What stays the same while a list is looked through."""
+    """Fixed parameters of a scan."""
 
     query: Select[Any]
     first: Run

@@ -1,4 +1,4 @@
-"""Numbers of a run: what each case came to, and the summary of all."""
+"""Numbers of a run: the result of each case, and the totals."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isnan
@@ -15,13 +15,13 @@ from proctor.store.schema import run_results, run_tags, summaries
 
 
 class Results:
-    """A row per case and run, with its tags to look it up by."""
+    """One row per case and run, with tags for lookup."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, run_id: str, rows: Iterable[ResultRow]) -> None:
-        """Replace all rows of a run by these."""
+        """Replace all rows of a run."""
         with self._database.write(lock=run_id) as connection:
             for table in (run_results, run_tags):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
@@ -45,7 +45,7 @@ class Results:
         limit: int | None = None,
         tag: tuple[str, str] | None = None,
     ) -> Iterator[ResultRow]:
-        """Yield the rows of a run in order, all or those with a tag's value, a page at a time."""
+        """Yield the rows of a run in order, optionally only those with a tag's value."""
         table = run_results.c
         query = select(*(column for column in table if column.name != "run_id"))
         query = query.where(table.run_id == run_id)
@@ -58,13 +58,13 @@ class Results:
             yield row_of(row)
 
     def count(self, run_id: str) -> int:
-        """Return how many cases a run has."""
+        """Return the number of cases of a run."""
         return self._database.count(select(func.count()).where(run_results.c.run_id == run_id))
 
     def tags_of(
         self, run_id: str, case_ids: Iterable[str]
     ) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Return the tags of some cases of a run; those it does not have are left out."""
+        """Return the tags of some cases of a run; unknown ids are left out."""
         table = run_results.c
         query = select(table.case_id, table.tags).where(table.run_id == run_id)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
@@ -78,7 +78,7 @@ class Results:
         return {row.case_id: (row.value, row.full) for row in rows}
 
     def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
-        """Return the ids of the cases before and after a place in a run."""
+        """Return the ids of the cases before and after a position in a run."""
         place = run_results.c.position
         query = select(run_results.c.case_id).where(run_results.c.run_id == run_id)
         fetch = self._database.fetch_first
@@ -104,7 +104,7 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
 
 
 def row_of(row: Any) -> ResultRow:
-    """Make a result of its row."""
+    """Build a result from its row."""
     numbers = (row.full, row.weight, row.low, row.high, row.spread, row.value)
     broken = any(number is not None and isnan(number) for number in numbers)
     status = ValueStatus.UNSCORED
@@ -117,18 +117,18 @@ def row_of(row: Any) -> ResultRow:
 
 
 class Summaries:
-    """The numbers of runs, one document each."""
+    """Totals of runs, one document each."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def save(self, run_id: str, summary_json: Mapping[str, Json]) -> None:
-        """Store the numbers of a run, or replace them."""
+        """Store or replace the totals of a run."""
         row = {"run_id": run_id, "document": encode(summary_json)}
         self._database.execute_many(self._database.upsert(summaries, replace=("document",)), [row])
 
     def get(self, run_id: str) -> dict[str, Json] | None:
-        """Return the numbers of a run: none where it has not come so far, nothing if damaged."""
+        """Return the totals of a run: None if there are none yet, empty if damaged."""
         row = self._database.fetch_first(
             select(summaries.c.document).where(summaries.c.run_id == run_id)
         )

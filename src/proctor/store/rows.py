@@ -1,4 +1,4 @@
-"""What goes into the store and comes out of it, and how values become text that databases keep."""
+"""Rows of the store that have no type in core, and the encoding of values as text."""
 
 import json
 import math
@@ -26,8 +26,8 @@ _ESCAPED = re.compile("\x10([0-9a-f]{4})")
 def encode(thing: Any) -> str:
     """Write a core object or a JSON value as JSON text.
 
-    Text that starts with a space holds something that only the standard library reads back
-    unchanged: lone surrogates, or whole numbers of more than 64 bits.
+    A leading space marks text that only the standard library can decode: with lone surrogates,
+    or integers of more than 64 bits.
     """
     try:
         return orjson.dumps(thing, default=plain).decode()
@@ -36,24 +36,24 @@ def encode(thing: Any) -> str:
 
 
 def decode(text: str) -> Json:
-    """Read what ``encode`` wrote."""
+    """Decode what ``encode`` wrote."""
     return json.loads(text) if text.startswith(" ") else orjson.loads(text)
 
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""What comes of reading a document that is not what it must be: others may write to a store."""
+"""Exceptions from decoding an invalid document, which others may have written."""
 
 
 def decode_object(text: str) -> dict[str, Json]:
-    """Read an object that ``encode`` wrote; something else is a ValueError."""
+    """Decode an object that ``encode`` wrote; raise a ValueError for anything else."""
     value = decode(text)
     if not isinstance(value, dict):
-        raise ValueError("this is no object")
+        raise ValueError("expected an object")
     return value
 
 
 def tags_of(text: str) -> dict[str, tuple[str, ...]]:
-    """Read the tags of a row; those that cannot be read are none."""
+    """Decode the tags of a row; invalid ones become empty."""
     try:
         return read_tags(text)
     except BROKEN:
@@ -61,17 +61,17 @@ def tags_of(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def read_tags(text: str) -> dict[str, tuple[str, ...]]:
-    """Read the tags of a row; what is none of them is an error."""
+    """Decode the tags of a row; raise a ValueError if they are invalid."""
     tags = {name: tuple(values) for name, values in decode_object(text).items()}
     if not all(isinstance(value, str) for values in tags.values() for value in values):
-        raise TypeError("a tag is no text")
+        raise TypeError("expected a string as a tag")
     return tags
 
 
 def readable(
     rows: Iterable[tuple[str, str]], make: Callable[[Any], Result], damaged: set[str]
 ) -> dict[str, Result]:
-    """Make objects of documents, by key; the keys of those that cannot be read are noted."""
+    """Decode documents by key, and record the keys of those that cannot be read."""
     objects = {}
     for key, document in rows:
         try:
@@ -82,17 +82,17 @@ def readable(
 
 
 def escape(text: str) -> str:
-    """Write a text without the characters that a database refuses."""
+    """Escape the characters that a database rejects."""
     return _AWKWARD.sub(lambda match: f"\x10{ord(match[0]):04x}", text)
 
 
 def unescape(text: str) -> str:
-    """Read what ``escape`` wrote."""
+    """Undo ``escape``."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 class AnyText(TypeDecorator[str]):
-    """Text column that takes whatever a file or a model may contain."""
+    """Text column for arbitrary strings from files or models."""
 
     impl = Text
     cache_ok = True
@@ -104,13 +104,13 @@ class AnyText(TypeDecorator[str]):
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """Restore on the way out."""
         if value is not None and not isinstance(value, str):
-            # SQLite keeps in any column whatever somebody else puts there.
+            # SQLite stores any type in any column.
             value = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
         return unescape(value) if value is not None and "\x10" in value else value
 
 
 class AnyNumber(TypeDecorator[float]):
-    """Column of numbers, from which what is none comes out as not a number."""
+    """Number column; other stored values are read as NaN."""
 
     impl = Float
     cache_ok = True
@@ -124,7 +124,7 @@ class AnyNumber(TypeDecorator[float]):
 
 
 class AnyWhole(TypeDecorator[int]):
-    """Column of whole numbers, from which what is none comes out as -1."""
+    """Integer column; other stored values are read as -1."""
 
     impl = Integer
     cache_ok = True
@@ -135,7 +135,7 @@ class AnyWhole(TypeDecorator[int]):
 
 
 def is_number(kind: TypeEngine[Any]) -> bool:
-    """Tell whether a column, or what is computed of some, is a number."""
+    """Tell whether a column or expression is a number."""
     return isinstance(kind, Float | AnyNumber)
 
 
@@ -148,37 +148,37 @@ class SuiteRow:
     version: str
     dialect: str
     cases: int
-    """How many cases it has."""
+    """The number of cases."""
     created: float
     imported: bool = False
-    """Whether it came with an imported run, and no run was made of it here."""
+    """Whether it exists only because of an imported run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAttempt:
-    """The attempt, with its scores, that a run has at one place."""
+    """Attempt of a run at one position, with its scores."""
 
     position: int
-    """The place of the case in the run's suite."""
+    """The position of the case in the run's suite."""
     index: int
     attempt_key: str
     score_keys: Mapping[str, str] = field(default_factory=dict)
-    """The key of the score by the id of its criterion."""
+    """Score keys by criterion id."""
 
 
 class LinkedCase(NamedTuple):
-    """All that a run has for one case."""
+    """Attempts and scores of one case of a run."""
 
     position: int
     case: Case
     attempts: list[tuple[Attempt, dict[str, Score]]]
     """Attempts in their order, each with its scores by criterion id."""
     keys: Sequence[Mapping[str, str]] = ()
-    """The keys of the scores that each attempt has or still needs, by criterion id."""
+    """Keys of the scores of each attempt, stored or not, by criterion id."""
 
 
 class LinkedKeys(NamedTuple):
-    """Keys that one attempt of a run, and each of its scores, is stored under."""
+    """Keys of one attempt of a run and of its scores."""
 
     attempt_key: str
     score_keys: Mapping[str, str]
@@ -186,7 +186,7 @@ class LinkedKeys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRow:
-    """Result of one case in a run, for tables that never open the details."""
+    """Result of one case in a run, without details."""
 
     position: int
     case_id: str
@@ -199,11 +199,11 @@ class ResultRow:
     spread: float
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     broken: bool = False
-    """Whether some of it cannot be read, and is made up here."""
+    """Whether part of it could not be read and was replaced by defaults."""
 
 
 class PairedRow(NamedTuple):
-    """Result of a case in two runs; the second has none where it lacks the case."""
+    """Result of a case in two runs; the second is None if it lacks the case."""
 
     full: float
     weight: float
@@ -219,22 +219,22 @@ class PairedRow(NamedTuple):
 
 
 class PairedCount(NamedTuple):
-    """Number of cases that came to the same in two runs."""
+    """Number of cases with the same pair of results."""
 
     row: PairedRow
     cases: int
     group: str = ""
-    """The value of a tag, where they were counted by one."""
+    """The value of a tag, if counted by tag."""
 
 
 class StoredPair(NamedTuple):
     """One case of two runs."""
 
     position: int
-    """Its place in the first run."""
+    """Its position in the first run."""
     id: str
     tags: Mapping[str, tuple[str, ...]]
-    """Those of the first run."""
+    """Tags of the first run."""
     row: PairedRow
 
 
@@ -268,4 +268,4 @@ class Label:
     author: str = ""
     created: float = 0.0
     id: int | None = None
-    """Given by the store."""
+    """Assigned by the store."""

@@ -1,4 +1,4 @@
-"""Runs in the store: saved, found by the ways people refer to them, at work, deleted."""
+"""Runs in the store: saving, lookup by reference, heartbeats, deletion."""
 
 import os
 import re
@@ -42,14 +42,14 @@ from proctor.store.schema import runs as run_table
 from proctor.suggestions import LOOSELY, did_you_mean, similar
 
 BEAT = 10.0
-"""Seconds between two signs of life of a run."""
+"""Seconds between two heartbeats of a run."""
 MISSED = 3
-"""How many of them may be missed before the run counts as interrupted."""
+"""How many heartbeats may be missed before the run counts as interrupted."""
 VARIABLE = "PROCTOR_BEAT"
 
 
 class DatabaseTime(FunctionElement[float]):
-    """The present time in seconds since 1970, told by the database."""
+    """The database's current time, in seconds since 1970."""
 
     type = Double()
     inherit_cache = True
@@ -66,18 +66,18 @@ def _in_postgresql(*_: Any, **__: Any) -> str:
 
 
 def sign_of_life(run_id: str, silence: float) -> Executable:
-    """Return the statement that gives a run so many seconds until the next sign of life."""
+    """Return the statement that sets the deadline of a run's next heartbeat."""
     until = DatabaseTime() + silence
     return update(runs).where(runs.c.id == run_id).values(alive_until=until)
 
 
 def patience() -> float:
-    """Return after how many seconds of silence a run counts as interrupted."""
+    """Return after how many seconds without a heartbeat a run counts as interrupted."""
     return MISSED * beat_seconds()
 
 
 def beat_seconds() -> float:
-    """Return how many seconds lie between two signs of life."""
+    """Return the seconds between two heartbeats."""
     text = os.environ.get(VARIABLE, "")
     try:
         seconds = float(text) if text else BEAT
@@ -94,13 +94,13 @@ _LAST = re.compile(r"@last(?:~(\d{1,9}))?")
 
 
 class Runs:
-    """Runs, and the ways people refer to them."""
+    """Runs, by id or other references."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def save(self, run: Run) -> None:
-        """Store a run, or what has become of it."""
+        """Store a run, or update it."""
         row = {
             "id": run.id,
             "name": run.name,
@@ -121,9 +121,9 @@ class Runs:
                 connection.execute(sign_of_life(run.id, patience()))
 
     def get(self, ref: str) -> Run:
-        """Return a run by id, name, beginning of its id, ``@last`` or ``@last~N``.
+        """Return a run by id, name, id prefix, ``@last`` or ``@last~N``.
 
-        An imported run, which chose its name and its time itself, comes after all others.
+        Imported runs, whose name and time come from a file, come after all others.
         """
         if ref.startswith("@"):
             return self._last(ref)
@@ -142,7 +142,7 @@ class Runs:
         raise self._no_run(ref)
 
     def find(self, run_id: str) -> Run | None:
-        """Return the run of an id, none where there is none."""
+        """Return the run with an id, or None."""
         row = self._by_id(run_id)
         return None if row is None else _run_of(row)
 
@@ -154,12 +154,12 @@ class Runs:
         return [_run_of(row) for row in self._database.fetch_all(query)]
 
     def named(self, name: str, *, limit: int = 100) -> list[Run]:
-        """Return the runs of a name, in the order in which the name means them."""
+        """Return the runs with a name, in the order of precedence."""
         query = _RUN.where(run_table.c.name == name).order_by(*_OWN_FIRST)
         return [_run_of(row) for row in self._database.fetch_all(query.limit(limit))]
 
     def names_like(self, name: str, *, suite_key: str | None = None) -> set[str]:
-        """Return the names of runs, of all or of a suite, that begin like this one."""
+        """Return the names of runs, of all or of a suite, with a prefix."""
         table = run_table.c
         query = select(table.name).where(table.name.startswith(name, autoescape=True))
         if suite_key is not None:
@@ -167,7 +167,7 @@ class Runs:
         return {row.name for row in self._database.fetch_all(query)}
 
     def sharing(self, run_id: str, setting: str) -> list[Run]:
-        """Return the other runs with a setting that made an attempt or a score of a run."""
+        """Return the other runs that share attempts or scores with a run and have a setting."""
         others = select(run_table.c.id).where(
             run_table.c.id != run_id,
             run_table.c.imported == 0,
@@ -197,7 +197,7 @@ class Runs:
         return False
 
     def delete(self, run_id: str) -> None:
-        """Remove a run, and whatever no other run uses."""
+        """Delete a run, and all data that no other run uses."""
         with self._database.write() as connection:
             row = self._by_id(run_id)
             if row is None:
@@ -270,17 +270,17 @@ def _newest(names: Sequence[str]) -> str:
 
 
 LATEST = 253_402_300_799.0
-"""The last second that has a date, in the year 9999."""
+"""The last second that a datetime can represent, in the year 9999."""
 
 
 def _written(signature: str) -> str:
-    """Write a signature as its parts; what was never more than a line stays one."""
+    """Encode a signature as its parts; one that is only a line stays a line."""
     signed = Signature.read(signature)
     return encode(signed.parts) if signed and Signature.of(signed.parts) == signature else signature
 
 
 def _signature(text: str) -> Signature:
-    """Read a signature: its parts, or the line that versions up to 0.1.0 kept."""
+    """Decode a signature: its parts, or the line that versions up to 0.1.0 stored."""
     if text.startswith("{"):
         with suppress(*BROKEN):
             return Signature.of(decode_object(text))
@@ -288,7 +288,7 @@ def _signature(text: str) -> Signature:
 
 
 def _run_of(row: Any) -> Run:
-    """Make a run of its row; of one that cannot be read, what there is of it, marked as broken."""
+    """Build a run from its row; an unreadable one is partly filled and marked as broken."""
     run = Run(
         id=row.id,
         name=row.name,
@@ -313,7 +313,7 @@ def _run_of(row: Any) -> Run:
 
 
 def _settings(settings: dict[str, Json]) -> dict[str, Json]:
-    """Return settings in which what pages and comparisons look at is what it must be."""
+    """Decode settings, and validate those that pages and comparisons use."""
     models = [*settings.get("judges", ()), *filter(None, [settings.get("simulator")])]
     if not all(isinstance(one, dict) and isinstance(one.get("model"), str) for one in models):
         raise TypeError("a judge or a simulator is none")
@@ -329,7 +329,7 @@ def _moment(seconds: float) -> float:
 
 
 def _delete_left(connection: Transaction) -> None:
-    """Delete the files of attempts that are gone, where no other attempt left the same."""
+    """Delete the files of deleted attempts that no other attempt left."""
     links = attempt_files.c
     gone = ~exists().where(attempts.c.key == links.attempt_key)
     left = list(connection.execute(select(links.file_key).where(gone).distinct()).scalars())
@@ -342,9 +342,9 @@ def _delete_left(connection: Transaction) -> None:
 def _delete_unshared(
     connection: Transaction, content: Table, link: Column[Any], owner: str
 ) -> None:
-    """Delete the content that an owner links to and nobody else does.
+    """Delete the content that only one owner links to.
 
-    The owner of a link is named by the first column of the table of links.
+    The owner is the first column of the link table.
     """
     table = link.table
     owned = next(iter(table.primary_key)).name
@@ -355,7 +355,7 @@ def _delete_unshared(
 
 
 class Liveness:
-    """The runs that this process works at, alive by the database's clock."""
+    """The runs of this process, with heartbeats by the database's clock."""
 
     def __init__(self, database: Database, runs: Runs) -> None:
         self._database = database
@@ -368,7 +368,7 @@ class Liveness:
         self._pulse: Thread | None = None
 
     def await_work(self, run: Run, put_suite: Callable[[], object]) -> None:
-        """Store a run, and its suite before it, together with its first work."""
+        """Store a run, and its suite before it, in one transaction with its first work."""
 
         def begin() -> None:
             put_suite()
@@ -377,7 +377,7 @@ class Liveness:
         self._awaited[run.id] = begin
 
     def begin(self, run_id: str) -> None:
-        """Store a run that waits for its first work: it is being done now."""
+        """Store the waiting run, since its first work is being written."""
         if (begin := self._awaited.pop(run_id, None)) is None:
             return
         with self._database.write():
@@ -389,22 +389,22 @@ class Liveness:
             self._pulse.start()
 
     def note(self, run: Run, put_suite: Callable[[], object]) -> None:
-        """Store what has become of a run, or keep it in mind where it has no work yet."""
+        """Store the state of a run, or defer it if the run has no work yet."""
         if run.id in self._awaited:
             self.await_work(run, put_suite)
         else:
             self._runs.save(run)
 
     def allow_silence(self, run_id: str, seconds: float) -> None:
-        """Let a run be silent for longer from now on: it will write for a long time at once."""
+        """Extend a run's deadline before a long transaction."""
         if run_id in self._alive:
             self._alive[run_id] = patience() + seconds
             self._put_signs_of_life()
 
     def leave(self, run_id: str, status: RunStatus = RunStatus.INTERRUPTED) -> bool:
-        """Say that this process works at a run no more; one that has not ended gets a status.
+        """End this process's work on a run; an unfinished one gets a status.
 
-        False where nothing of it was stored here.
+        Return False if nothing of it was stored here.
         """
         self._awaited.pop(run_id, None)
         if self._alive.pop(run_id, None) is None:
@@ -420,8 +420,8 @@ class Liveness:
         return True
 
     def close(self) -> None:
-        """Let go of the runs."""
-        # Where another thread was stopped in mid-transaction, silence tells it soon enough.
+        """End the work on all runs."""
+        # If another thread was stopped in mid-transaction, the missing heartbeat shows it.
         if not self._database.in_transaction:
             for run_id in list(self._alive):
                 self.leave(run_id)
@@ -432,13 +432,13 @@ class Liveness:
             self._put_signs_of_life()
 
     def _put_signs_of_life(self) -> None:
-        """Say that the runs are alive, on a connection of its own; the next one makes up for it."""
+        """Send heartbeats on a separate connection; a failure is left to the next one."""
         with suppress(SQLAlchemyError, StoreError), self._database.writer.begin() as connection:
             for run_id, silence in list(self._alive.items()):
                 connection.execute(sign_of_life(run_id, silence))
 
 
 def forget_texts(connection: Transaction, run_id: str) -> None:
-    """Leave what is indexed of a run behind: it is no longer what the run says."""
+    """Invalidate the index entry of a run whose texts changed."""
     mine = searched.c.run_id == run_id
     connection.execute(update(searched).where(mine).values(run_id="", whole=0))

@@ -1,11 +1,11 @@
-"""The one definition of the tables; migrations bring a database to it."""
+"""The tables of the current schema; migrations bring older databases to it."""
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
 from proctor.store.rows import AnyNumber, AnyText, AnyWhole
 
 VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
-"""The migrations in their order; a store at the last one needs none."""
+"""The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
 metadata = MetaData()

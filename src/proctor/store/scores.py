@@ -1,4 +1,4 @@
-"""Scores in the store, by the key of what was scored and how."""
+"""Scores in the store, by content key."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ DAMAGED = "what the store has of this is damaged or gone; the same command makes
 
 
 class Scores:
-    """Scores by key; one that failed is replaced by the next try."""
+    """Scores by key; a failed one is replaced by the next try."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,13 +23,13 @@ class Scores:
         """The keys of scores that could not be read, and may be put again."""
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
-        """Return those keys whose score need not be made again."""
+        """Return the keys whose score is stored and need not be made again."""
         table = score_table.c
         query = select(table.key).where(table.status != ScoreStatus.FAILED.value)
         return {key for (key,) in self._database.fetch_among(query, table.key, keys)}
 
     def put(self, rows: Iterable[tuple[str, str, Score]]) -> None:
-        """Store scores with key and scorer; one that is there stays, unless it had failed."""
+        """Store scores with key and scorer; an existing one is kept unless it failed."""
         failed = score_table.c.status == ScoreStatus.FAILED.value
         columns = ("scorer", "status", "document")
         self._database.delete_keys(score_table, self._damaged)
@@ -47,14 +47,14 @@ class Scores:
         )
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Score]:
-        """Return the stored scores by key, failed ones too; damaged ones are left out."""
+        """Return stored scores by key, failed ones too; damaged ones are left out."""
         table = score_table.c
         query = select(table.key, table.document)
         rows = self._database.fetch_among(query, table.key, keys)
         return readable(rows, score_from, self._damaged)
 
     def decode(self, key: str, document: str) -> Score:
-        """Read the document of a score; one that cannot be read is a failed score."""
+        """Decode a score; an unreadable one is a failed score."""
         try:
             return score_from(decode(document))
         except BROKEN:
@@ -62,11 +62,11 @@ class Scores:
             return Score.failed(DAMAGED)
 
     def count(self, run_id: str) -> int:
-        """Return how many scores a run has or still needs."""
+        """Return the number of scores of a run, stored or not."""
         return self._database.count(select(func.count()).where(run_scores.c.run_id == run_id))
 
     def are_missing(self, run_id: str) -> bool:
-        """Tell whether a run needs a score that is not there, or that failed."""
+        """Tell whether a score of a run is missing or failed."""
         query = (
             select(run_scores.c.position)
             .outerjoin(score_table, score_table.c.key == run_scores.c.score_key)

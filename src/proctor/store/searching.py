@@ -1,10 +1,10 @@
-"""Plain search in what was asked and answered: an index that is filled when it is first needed.
+"""Full-text search in questions and answers, with an index that is filled on demand.
 
-Writing a run pays nothing for it. Each case of a run is one text in the index: its id, its tags,
-what was asked, and what all attempts answered. The number of a text holds the number of the run's
-entry above the case's place, so that a search in one run, in its order, is a walk along numbers.
-What was indexed and is no longer true is left behind under a number that nobody asks for; when that
-is more than the rest, the index is emptied and fills again.
+Writing a run does not touch it. Each case of a run is one text in the index: its id, its tags, its
+question, and the answers of all attempts. The number of a text combines the number of the run's
+entry with the case's position, so that a search in one run, in its order, is a range scan. Stale
+texts stay under unused numbers; once they outnumber live ones, the index is emptied
+and rebuilt.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,12 +41,12 @@ from proctor.store.schema import (
 )
 
 SHORTEST = 3
-"""How many characters a search in texts must have: the index knows them by threes."""
+"""Minimum length of a text search, since the index consists of trigrams."""
 LONGEST_TEXT = 20_000
-"""How many characters of a case and its answers are indexed."""
+"""Maximum number of characters of a case and its answers in the index."""
 BATCH = 500
 SMALL = 2_000
-"""A run of so many cases is searched without an index where there is none."""
+"""Runs up to this size are searched without an index if they have none."""
 _LEFT_BEHIND = 50_000
 _PLACES = 1 << 31
 _LONGEST_WORDS = 1000
@@ -64,7 +64,7 @@ _TRIGRAMS = (
 
 
 class Indexed(NamedTuple):
-    """How much of a run is in the index."""
+    """State of a run in the index."""
 
     number: int
     cases: int
@@ -72,14 +72,14 @@ class Indexed(NamedTuple):
 
 
 class SearchHit(NamedTuple):
-    """A case of a run in which a text was found."""
+    """A case of a run that matches a search."""
 
     run_id: str
     case_id: str
 
 
 class Search:
-    """The index of texts, filled by parts, and what is found by it."""
+    """The text index, filled in batches, and searches in it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -87,12 +87,12 @@ class Search:
         """Whether this database turned out to have no index of texts, and to allow none."""
 
     def index_state(self, run_id: str) -> Indexed | None:
-        """Return how much of a run is in the index; none where nothing is."""
+        """Return the state of a run in the index; None if it has no entry."""
         row = self._database.fetch_first(select(searched).where(searched.c.run_id == run_id))
         return None if row is None else Indexed(row.number, row.cases, bool(row.whole))
 
     def unindexed(self, run_ids: Sequence[str]) -> list[str]:
-        """Return those of some runs whose texts are not all in the index, in their order."""
+        """Return the runs that are not fully indexed, in the given order."""
         query = select(searched.c.run_id).where(searched.c.whole == 1)
         indexed = {
             run_id for (run_id,) in self._database.fetch_among(query, searched.c.run_id, run_ids)
@@ -100,13 +100,13 @@ class Search:
         return [run_id for run_id in run_ids if run_id not in indexed]
 
     def can_search(self, words: str) -> bool:
-        """Tell whether an index could find this text."""
+        """Tell whether the index can search for a text."""
         if self.unable:
             return False
         return not self._database.is_sqlite or len(words) >= SHORTEST
 
     def index(self, run_id: str, most: int = BATCH) -> bool:
-        """Put the next so many cases of a run into the index; tell whether that was all of it."""
+        """Index the next batch of a run's cases; return whether the run is complete."""
         state = self.index_state(run_id)
         if self.unable or (state is not None and state.whole):
             return True
@@ -115,7 +115,7 @@ class Search:
         try:
             return self._index(run_id, last, batch, whole=len(batch) < most)
         except StoreError as error:
-            # No trigrams in this SQLite, or a store that may only be read: search does without.
+            # No trigrams in this SQLite, or a read-only store: search works without an index.
             if not isinstance(error.__cause__, DBAPIError):
                 raise
             self.unable = True
@@ -124,7 +124,7 @@ class Search:
     def iter_texts(
         self, run_id: str, *, after: int = -1, limit: int | None = None
     ) -> Iterator[tuple[int, str]]:
-        """Yield the text of each case of a run after its place: all that a search looks at."""
+        """Yield the position and the searchable text of each case of a run."""
         place = run_results.c.position
         query = select(place, run_results.c.case_id, run_results.c.tags)
         query = query.where(run_results.c.run_id == run_id)
@@ -139,7 +139,7 @@ class Search:
             yield from self._joined(run_id, suite, page)
 
     def find(self, words: str, limit: int) -> list[SearchHit]:
-        """Return cases of all indexed runs whose text holds some words, the newest runs first."""
+        """Return cases of all indexed runs that contain some words, the newest runs first."""
         if (
             not self.can_search(words)
             or self._database.fetch_first(select(searched.c.number).limit(1)) is None
@@ -161,15 +161,15 @@ class Search:
         return [SearchHit(*row) for row in self._database.fetch_all(query)]
 
     def first_number(self, run_id: str) -> int:
-        """Return the number of the text of the first place of an indexed run."""
+        """Return the number of the text at an indexed run's first position."""
         state = self.index_state(run_id)
         return 0 if state is None else state.number * _PLACES
 
     def condition(self, run_id: str, words: str) -> ColumnElement[bool] | Sequence[int] | None:
-        """Return the condition of texts that hold some words in a run that is indexed whole.
+        """Return the condition on texts that contain some words, in a fully indexed run.
 
-        A small run that is not is searched at once, and the places are returned; none means that
-        texts cannot be searched.
+        A small run without an index is searched at once, and the positions are returned; None
+        means that texts cannot be searched.
         """
         state = self.index_state(run_id)
         if state is not None and state.whole and self.can_search(words):
@@ -185,7 +185,7 @@ class Search:
     def places(
         self, run_id: str, words: str, window: tuple[int, int]
     ) -> Select[Any] | Sequence[int] | None:
-        """Return the places after one and up to another whose texts hold some words."""
+        """Return the positions in a range whose texts contain some words."""
         condition = self.condition(run_id, words)
         if condition is None or not isinstance(condition, ColumnElement):
             return condition
@@ -213,7 +213,7 @@ class Search:
             query = select(searched).where(searched.c.run_id == run_id)
             row = connection.execute(query).first()
             if (-1 if row is None else row.last) != last:
-                return False  # Somebody else was quicker.
+                return False  # Another process was faster.
             if row is None:
                 number = _next_number(connection)
                 values = {"number": number, "run_id": run_id, "cases": 0, "last": -1, "whole": 0}
@@ -242,7 +242,7 @@ class Search:
                 for statement in _TRIGRAMS:
                     connection.exec_driver_sql(statement)
         except DBAPIError:
-            return  # Without the extension the same search reads every text of a run.
+            return  # Without the extension, a search reads every text of a run.
 
     def _joined(
         self, run_id: str, suite: Any | None, page: Sequence[Any]
@@ -268,7 +268,7 @@ class Search:
             yield row.position, _folded("\n".join((row.case_id, *tags, *messages))[:LONGEST_TEXT])
 
     def _documents(self, query: Any) -> dict[int, list[str]]:
-        """Return the messages in the documents of each place."""
+        """Return the messages in the documents of each position."""
         by_place: dict[int, list[str]] = {}
         for place, document in self._database.fetch_all(query):
             try:
@@ -281,7 +281,7 @@ class Search:
 
 
 def _next_number(connection: Transaction) -> int:
-    """Return the number of the next entry, after emptying an index that is mostly left behind."""
+    """Return the number of the next entry, after emptying a mostly stale index."""
     counted = select(func.coalesce(func.sum(searched.c.cases), 0))
     gone = connection.scalar(counted.where(searched.c.run_id == "")) or 0
     there = connection.scalar(counted.where(searched.c.run_id != "")) or 0

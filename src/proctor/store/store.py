@@ -1,4 +1,4 @@
-"""The store: one repository for each kind of thing, all on one database."""
+"""The store: one repository per kind of data, all on one database."""
 
 from contextlib import AbstractContextManager
 from functools import cached_property
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 class Store:
     """One open store, for one thread at a time.
 
-    Each put is a transaction of its own, committed before it returns; inside ``batch()`` all puts,
-    of whatever repositories, are one. Rows may be a stream, but the transaction stays open until
-    the stream ends: other processes can read meanwhile, not write.
+    Each put is a transaction of its own, committed before it returns; inside ``batch()`` the puts
+    of all repositories are one. Rows may be a stream, but the transaction stays open until the
+    stream ends: other processes can read meanwhile, but not write.
     """
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        # What is examined, and the runs of it.
+        # Suites and runs.
         self.suites = Suites(database)
         self.runs = Runs(database)
         self.liveness = Liveness(database, self.runs)
         self.locks = RunLocks(database)
-        # What comes of a run.
+        # Content of runs.
         self.scores = Scores(database)
         self.attempts = Attempts(database, self.runs, self.liveness, self.scores)
         self.results = Results(database)
@@ -47,7 +47,7 @@ class Store:
         self.secret = Secret(database)
         self.files = Files(database)
 
-    # What few commands need is loaded by those alone.
+    # Loaded lazily, because few commands need them.
 
     @cached_property
     def calls(self) -> "Calls":
@@ -65,14 +65,14 @@ class Store:
 
     @cached_property
     def labels(self) -> "Labels":
-        """What people say of scores."""
+        """Labels that people gave."""
         from proctor.store.labels import Labels
 
         return Labels(self.database)
 
     @cached_property
     def comparisons(self) -> "Comparisons":
-        """What judges say of two attempts."""
+        """Comparisons by judges."""
         from proctor.store.comparisons import Comparisons
 
         return Comparisons(self.database)
@@ -107,27 +107,27 @@ class Store:
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True) -> Self:
-        """Open the store at a path or URL; none means ``PROCTOR_STORE`` or ``.proctor/proctor.db``.
+        """Open the store at a path or URL, by default ``PROCTOR_STORE`` or ``.proctor/proctor.db``.
 
-        With create, it is made where it is not there yet.
+        With ``create``, a missing store is created.
         """
         return cls(Database(*open_engine(url, create=create)))
 
     @property
     def place(self) -> str:
-        """Return the file or address, as messages name it."""
+        """Return the file or address, for messages."""
         return self.database.place
 
     def is_there(self) -> bool:
-        """Tell whether the store is still where it was opened; a server is asked anyway."""
+        """Tell whether the store's file is still the one that was opened; True for a server."""
         return self.database.is_there()
 
     def batch(self) -> AbstractContextManager[None]:
-        """Make all that is put inside one transaction: it is stored whole or not at all."""
+        """Write everything inside the block in one transaction, or nothing of it."""
         return self.database.batch()
 
     def close(self) -> None:
-        """Let go of the runs that this process works at, and of the database."""
+        """End the work on runs, and close the database."""
         self.liveness.close()
         self.locks.close()
         self.database.close()

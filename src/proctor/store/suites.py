@@ -1,4 +1,4 @@
-"""Suites in the store: each case is kept once, and linked to its places."""
+"""Suites in the store: each case is stored once, and linked to its positions."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,11 +35,11 @@ class Suites:
         imported: bool = False,
         created: float = 0.0,
     ) -> None:
-        """Store a suite with its cases, each after its key, in order; made now, if nothing is said.
+        """Store a suite with its cases and their keys, in order; created now by default.
 
-        A suite that is there already only gets its present description: its key vouches for the
-        cases. What is not part of keys, such as where files lie, is never taken from an imported
-        suite where there is one's own; one's own replaces it.
+        An existing suite only gets its current description: its key guarantees the cases. What
+        is not part of keys, such as the location of files, is never taken from an imported
+        suite if the suite exists here; a suite read here replaces it.
         """
         row = {
             "key": key,
@@ -91,7 +91,7 @@ class Suites:
         return [suite_row(row) for row in self._database.fetch_all(query)]
 
     def matching(self, key: str) -> list[SuiteRow]:
-        """List the suite of a key, or those whose keys begin so."""
+        """List the suites with a key or key prefix."""
         if len(key) < SHORTEST_KEY:
             return []
         table = suite_table.c
@@ -154,7 +154,7 @@ COLUMNS = (
 
 
 def suite_row(row: Any) -> SuiteRow:
-    """Make the description of a suite of its row, of which other columns are left alone."""
+    """Build the description of a suite from its row; other columns are ignored."""
     values = {column.name: getattr(row, column.name) for column in COLUMNS}
     created = row.created if 0 <= row.created <= LATEST else 0.0
     described = {"key": str(row.key), "imported": row.imported != 0, "created": created}
@@ -162,12 +162,12 @@ def suite_row(row: Any) -> SuiteRow:
 
 
 def read_case(document: str, source: str) -> Case:
-    """Make a case of its document and of its source in this suite."""
+    """Build a case from its document and its source in this suite."""
     return case_from(decode_object(document) | {"source": source})
 
 
 def case_or_broken(row: Any) -> Case:
-    """Make a case of its row; one that cannot be read says so, and has nothing but its id."""
+    """Build a case from its row; an unreadable one has only its id and a notice."""
     try:
         return read_case(row.document, row.source)
     except BROKEN:
