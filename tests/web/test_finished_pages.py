@@ -14,6 +14,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Spec
+from proctor.store import runs as store_runs
 from proctor.store import searching as store_searching
 from proctor.store.rows import Label
 from proctor.store.store import Store
@@ -143,7 +144,7 @@ def test_many_cases_are_searched_as_far_as_they_are_indexed(
     monkeypatch.setattr(web_searching, "SMALL", 3)
     with TestClient(make_app(place), base_url="http://127.0.0.1") as client:
         with Store.open(place) as store, store.database.write() as transaction:
-            store_searching.forget_texts(transaction, "c")
+            store_runs.forget_texts(transaction, "c")
         monkeypatch.setattr("proctor.web.indexing.Indexer.ask", lambda self, run_id: True)
         found = client.get("/runs/c.json?q=says").json()
         assert (found["search"]["why"], found["cases"]) == ("filling", [])

@@ -48,8 +48,8 @@ TITLES = {
 def compare(runs: tuple[str, ...], **options: Any) -> int:
     """Tell whether the second RUN is better than the first, case by case, with its uncertainty.
 
-    More than two runs are compared two at a time. All rows shown are one family: p values and
-    intervals are adjusted for their number. Gates hold for the first run against each other one.
+    More than two runs are compared in pairs. All rows shown are one family: p values and intervals
+    are adjusted for their number. Gates apply to the first run against each of the others.
 
     \b
     Example:

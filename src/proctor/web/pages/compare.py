@@ -253,8 +253,8 @@ def _compared(
     key = stamp([side.run for side in sides])
     if key is None:
         return comparison()
-    cache = store_pool_of(request).page_cache
-    return cache.of(("compared", key, settings.margin), comparison)
+    page_cache = store_pool_of(request).page_cache
+    return page_cache.of(("compared", key, settings.margin), comparison)
 
 
 def _refusal(
@@ -310,8 +310,8 @@ def _linked(data: dict[str, Any], query: ComparisonQuery) -> dict[str, Any]:
     for pair in data["pairs"]:
         two = (pair["first"], pair["second"])
         order = [*two, *(one for one in ids if one not in two)]
-        kept = [part for part in query.state if part[0] != "run"]
-        pair["link"] = addresses.with_query(_PATH, [*(("run", one) for one in order), *kept])
+        shared = [part for part in query.state if part[0] != "run"]
+        pair["link"] = addresses.with_query(_PATH, [*(("run", one) for one in order), *shared])
     filters = [("q", pairs.search), ("where", pairs.where)]
     return {
         **data,
