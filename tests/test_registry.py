@@ -1,5 +1,8 @@
 """Plugins by name: found, checked, described."""
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,3 +90,115 @@ def test_parameters_are_described() -> None:
     assert registry.parameters("scorer", "matches")[0].required
     assert (rows["all"].default, rows["all"].required) == (True, False)
     assert registry.main_parameter("scorer", "keywords") == "rules"
+
+
+PLUGINS = """\
+from dataclasses import dataclass
+from proctor import Scorer
+
+class Duck:
+    def score(self, ctx):
+        return True
+
+@dataclass(frozen=True)
+class Half(Scorer):
+    "A scorer that does not score."
+
+class Plain(Scorer):
+    def __init__(self, word):
+        self.word = word
+
+    def score(self, ctx):
+        return True
+
+@dataclass(frozen=True)
+class Odd(Scorer):
+    word: "NoSuchType" = None
+
+    def score(self, ctx):
+        return True
+
+class Group:
+    @dataclass(frozen=True)
+    class Inner(Scorer):
+        "Pass always."
+        def score(self, ctx):
+            return True
+
+function = len
+"""
+ENTRIES = """\
+[proctor.scorers]
+duck = odd_plugins:Duck
+half = odd_plugins:Half
+plain = odd_plugins:Plain
+odd = odd_plugins:Odd
+inner = odd_plugins:Group.Inner [extra]
+lost = odd_plugins:Lost
+function = odd_plugins:function
+broken = broken_plugin:Anything
+absent = no_such_plugin_module:Anything
+[proctor.measures]
+mixed = odd_plugins:Half
+"""
+
+
+@pytest.fixture
+def odd_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "odd_plugins.py").write_text(PLUGINS)
+    (tmp_path / "broken_plugin.py").write_text("1 / 0\n")
+    home = tmp_path / "odd_plugins-1.0.dist-info"
+    home.mkdir()
+    (home / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-plugins\nVersion: 1.0\n")
+    (home / "entry_points.txt").write_text(ENTRIES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry._installed.cache_clear()
+    yield
+    registry._installed.cache_clear()
+    registry._load.cache_clear()
+    for name in ("odd_plugins", "broken_plugin"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.usefixtures("odd_plugins")
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        ("scorer", "duck", "is not a subclass of Scorer .fix: derive Duck from proctor.contracts"),
+        ("scorer", "half", "does not define score"),
+        ("scorer", "plain", "Plain is no dataclass"),
+        ("scorer", "odd", "its parameters cannot be read"),
+        ("scorer", "lost", "the module 'odd_plugins' has no 'Lost'"),
+        ("scorer", "function", "is not a class"),
+        ("scorer", "broken", "cannot be imported: ZeroDivisionError"),
+        ("scorer", "absent", "cannot be imported: No module named"),
+        ("measure", "mixed", "is not a subclass of Measure"),
+    ],
+)
+def test_an_installed_plugin_that_breaks_its_contract_is_refused(
+    kind: str, name: str, words: str
+) -> None:
+    with pytest.raises(PluginError, match=words) as raised:
+        registry.build(kind, Spec(name=name))
+    assert f"{kind} '{name}'" in str(raised.value)
+    listed = dict(registry.describe(kind))
+    assert listed["contains" if kind == "scorer" else "accuracy"]
+    if name not in ("plain", "odd"):
+        assert "(entry point '" in str(raised.value)
+        assert "of odd-plugins)" in str(raised.value)
+        assert listed[name].startswith("Cannot be used: ")
+
+
+@pytest.mark.usefixtures("odd_plugins")
+def test_an_entry_point_may_name_a_class_inside_another() -> None:
+    assert type(registry.build("scorer", Spec(name="inner"))).__name__ == "Inner"
+    with pytest.raises(PluginError, match=r"unknown parameter 'word' .it has none"):
+        registry.build("scorer", Spec(name="inner", params={"word": "a"}))
+
+
+def test_every_plugin_of_ours_is_what_its_contract_says() -> None:
+    assert registry.CONTRACTS.keys() == registry.BUILT_IN.keys()
+    for kind, rows in registry.BUILT_IN.items():
+        contract = registry._load(kind, registry.CONTRACTS[kind])
+        for name in rows:
+            assert issubclass(registry.find(kind, name), contract), (kind, name)

@@ -121,6 +121,22 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 }
 """All that comes with Proctor: the plugins above, and those of origins."""
 
+CONTRACTS: Mapping[str, str] = {
+    "scorer": "proctor.contracts.scorer:Scorer",
+    "dialect": "proctor.contracts.dialect:Dialect",
+    "candidate": "proctor.contracts.agent:Agent",
+    "archive": "proctor.contracts.archive:Archive",
+    "dialogue": "proctor.contracts.dialogue:Dialogue",
+    "executor": "proctor.contracts.executor:Executor",
+    "measure": "proctor.contracts.measure:Measure",
+    "model": "proctor.contracts.model:Model",
+    "report": "proctor.contracts.report:Report",
+    "sandbox": "proctor.contracts.sandbox:Sandbox",
+    "writer": "proctor.contracts.dialect:SuiteWriter",
+    "layout": "proctor.contracts.report:Layout",
+}
+"""The class that every plugin of a kind is a subclass of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
@@ -140,16 +156,19 @@ def names(kind: str) -> list[str]:
 def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
     """Return the class behind a name, or say which name was probably meant."""
     if (target := BUILT_IN[kind].get(name)) is not None:
-        return _load(kind, target)
+        built_in: type[Any] = _load(kind, target)
+        return built_in
     if (entry := _installed(kind).get(name)) is not None:
-        return _checked(kind, name, entry.load())
+        origin = f" of {entry.dist.name}" if entry.dist else ""
+        what = f"the {kind} {name!r} (entry point {entry.value!r}{origin})"
+        return _plugin(kind, f"{entry.module}:{entry.attr}", what)
     if ":" in name:
         if not allow_import:
             raise PluginError(
                 f"the {kind} {name!r} would import code of the suite's choice"
                 " (fix: pass --allow-import if you trust this suite)"
             )
-        return _load(kind, name)
+        return _plugin(kind, name, f"the {kind} {name!r}")
     known = names(kind)
     meant = suggest(name, known, listed=known, cutoff=LOOSELY)
     raise PluginError(f"there is no {kind} {name!r} ({meant})")
@@ -185,6 +204,12 @@ def class_of(kind: str, spec: Spec, *, allow_import: bool = False) -> type[Any]:
 def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     """Make a plugin of its spec, checking every parameter."""
     cls: Any = class_of(kind, spec, allow_import=allow_import)
+    from pydantic import BaseModel, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    if not is_dataclass(cls) and not issubclass(cls, BaseModel):
+        fix = f"fix: write @dataclass(frozen=True) above class {cls.__name__}"
+        raise PluginError(f"{kind} {spec.name!r}: {cls.__name__} is no dataclass ({fix})")
     known, params = _field_names(cls), dict(spec.params)
     offered = known
     if VARIANT not in known and spec.name in _variants(kind):
@@ -193,10 +218,12 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     wrong = [_unknown(name, offered) for name in params if name not in known]
     if wrong:
         raise PluginError(f"{kind} {spec.name!r}: {'; '.join(wrong)}")
-    from pydantic import ValidationError
-
     try:
         built = _adapter(cls).validate_python(params)
+    except (PydanticUserError, NameError) as error:
+        reason = str(error).splitlines()[0]
+        message = f"{kind} {spec.name!r}: its parameters cannot be read: {reason}"
+        raise PluginError(message) from None
     except ValidationError as error:
         from proctor.io.validation import words_of
 
@@ -249,7 +276,10 @@ def params_from(kind: str, name: str, value: Json) -> dict[str, Json]:
 def describe(kind: str) -> Iterator[tuple[str, str]]:
     """Yield each name of a kind with the first line of its class's description."""
     for name in names(kind):
-        text = (find(kind, name).__doc__ or "").strip()
+        try:
+            text = (find(kind, name).__doc__ or "").strip()
+        except PluginError as error:
+            text = f"Cannot be used: {error}"
         yield name, text.splitlines()[0] if text else ""
 
 
@@ -271,21 +301,40 @@ def _adapter(cls: Any) -> Any:
 
 
 @cache
-def _load(kind: str, target: str) -> type[Any]:
-    module, _, attribute = target.partition(":")
+def _load(kind: str, target: str) -> Any:
+    """Return what ``module:name`` is; ``kind`` says what it is needed for."""
+    module, _, path = target.partition(":")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        value: Any = importlib.import_module(module)
     except ImportError as error:
         raise PluginError(f"the {kind} {target!r} cannot be imported: {error}") from None
+    try:
+        for name in path.split("."):
+            value = getattr(value, name)
     except AttributeError:
-        raise PluginError(f"the module {module!r} has no {attribute!r}") from None
-    return _checked(kind, target, found)
+        raise PluginError(f"the module {module!r} has no {path!r}") from None
+    return value
 
 
-def _checked(kind: str, name: str, found: Any) -> type[Any]:
-    if not isinstance(found, type):
-        raise PluginError(f"the {kind} {name!r} is not a class")
-    return found
+def _plugin(kind: str, target: str, what: str) -> type[Any]:
+    """Return a stranger's class, or say why it cannot be a plugin of this kind."""
+    try:
+        plugin = _load(kind, target)
+    except PluginError as error:
+        raise PluginError(f"{what}: {error}") from None
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{what} cannot be imported: {text}") from error
+    if not isinstance(plugin, type):
+        raise PluginError(f"{what} is not a class")
+    contract = _load(kind, CONTRACTS[kind])
+    if not issubclass(plugin, contract):
+        home = contract.__module__
+        fix = f"fix: derive {plugin.__name__} from {home}.{contract.__name__}"
+        raise PluginError(f"{what} is not a subclass of {contract.__name__} ({fix})")
+    if missing := sorted(getattr(plugin, "__abstractmethods__", ())):
+        raise PluginError(f"{what} does not define {', '.join(missing)}")
+    return plugin
 
 
 def _finite(value: Any) -> bool:
@@ -325,5 +374,5 @@ def _endless(value: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
-    meant = suggest(name, known, listed=sorted(known), cutoff=LOOSELY)
+    meant = suggest(name, known, listed=sorted(known), cutoff=LOOSELY) if known else "it has none"
     return f"unknown parameter {name!r} ({meant})"

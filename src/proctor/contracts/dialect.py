@@ -14,6 +14,7 @@ from proctor.contracts.model import ModelChoice
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Suite
 from proctor.errors import Problem, UsageError
+from proctor.suggestions import LOOSELY, suggest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class Dialect(ABC):
     """A format in which suites and answers are written."""
 
     name: ClassVar[str]
+    option_names: ClassVar[tuple[str, ...]] = ()
+    """The options that ``read_all`` understands."""
 
     @abstractmethod
     def recognises(self, path: Path) -> bool:
@@ -77,10 +80,18 @@ class Dialect(ABC):
         Options are what a person set beside the file, such as ``max_turns``; a dialect that knows
         none refuses them.
         """
-        if options:
-            names = ", ".join(sorted(options))
-            raise UsageError(f"the dialect {self.name!r} has no option {names}")
+        self.check_options(options or {})
         return (self.read(path, compat=compat, root=root),)
+
+    def check_options(self, options: Mapping[str, str]) -> None:
+        """Raise a UsageError for options that are not among ``option_names``."""
+        if unknown := [name for name in options if name not in self.option_names]:
+            hints = [suggest(name, self.option_names, cutoff=LOOSELY) for name in unknown]
+            names = ", ".join(
+                f"{name!r} ({hint})" if hint else repr(name)
+                for name, hint in zip(unknown, hints, strict=True)
+            )
+            raise UsageError(f"the dialect {self.name!r} has no option {names}")
 
     def read_each(
         self,

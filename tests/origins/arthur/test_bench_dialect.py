@@ -55,7 +55,7 @@ def test_tables_that_are_wrong(tmp_path: Path, text: str, words: str) -> None:
 
 def test_options_that_are_not_known(tmp_path: Path) -> None:
     path = table(tmp_path, "quiz.csv", "input,reference_output\na,b\n")
-    with pytest.raises(UsageError, match="has no option max_turns"):
+    with pytest.raises(UsageError, match="has no option 'max_turns'"):
         Bench().read_all(path, options={"max_turns": "3"})
     with pytest.raises(UsageError, match="did you mean 'readability'"):
         Bench().read_all(path, options={"scoring_method": "readabilty"})

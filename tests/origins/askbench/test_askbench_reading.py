@@ -205,7 +205,7 @@ def test_modes_nobody_knows(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_turn": "3"}, "AskBench has no option 'max_turn' .did you mean 'max_turns'"),
+        ({"max_turn": "3"}, "has no option 'max_turn' .did you mean 'max_turns'"),
         ({"max_turns": "0"}, "--max-turns must be a whole number of at least 1, not '0'"),
         ({"max_turns": "x"}, "--max-turns must be a whole number"),
         ({"attempts": "0"}, "--attempts must be a whole number"),

@@ -34,6 +34,7 @@ class Bench(Dialect):
     """Arthur Bench's CSV files, and the suites and runs that it keeps as JSON."""
 
     name: ClassVar[str] = "bench"
+    option_names: ClassVar[tuple[str, ...]] = (OPTION,)
 
     def recognises(self, path: Path) -> bool:
         if path.is_dir() or path.name == SUITE:
@@ -57,11 +58,8 @@ class Bench(Dialect):
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
         """Read a suite; the option ``scoring_method`` says what a CSV file is judged by."""
-        remaining = dict(options or {})
-        method = remaining.pop(OPTION, "")
-        if remaining:
-            unknown = ", ".join(sorted(remaining))
-            raise UsageError(f"the dialect {self.name!r} has no option {unknown}")
+        self.check_options(options or {})
+        method = (options or {}).get(OPTION, "")
         if path.is_dir() or path.suffix.lower() == ".json":
             if method:
                 raise UsageError(f"{path} says itself what it is scored by")

@@ -52,6 +52,9 @@ class AskBench(Dialect):
     """AskBench tasks: INI files, task folders and files of rows."""
 
     name: ClassVar[str] = "askbench"
+    option_names: ClassVar[tuple[str, ...]] = (
+        "max_turns", "guidance", "strict", "tasks", "attempts",
+    )  # fmt: skip
 
     def recognises(self, path: Path) -> bool:
         return files.is_askbench(path)
@@ -89,6 +92,7 @@ class AskBench(Dialect):
     ) -> Sequence[Reading]:
         if compat not in ("", "original"):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
+        self.check_options(options or {})
         parsed = Options.of(options or {})
         finder = SourceFinder(compat=compat, root=root, tasks=parsed.tasks)
         reader = _TasksReader(compat=compat, options=parsed, finder=finder)

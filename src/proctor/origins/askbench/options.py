@@ -9,8 +9,6 @@ from proctor.origins.askbench.ini import IniEntry, IniValues, truth
 from proctor.origins.askbench.tasks import GUIDANCE, Protocol, Task
 from proctor.suggestions import suggest
 
-OPTION_NAMES = ("max_turns", "guidance", "strict", "tasks", "attempts")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -25,9 +23,6 @@ class Options:
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "Options":
         """Read options, or say which one is wrong."""
-        if unknown := sorted(values.keys() - set(OPTION_NAMES)):
-            hint = suggest(unknown[0], OPTION_NAMES)
-            raise UsageError(f"AskBench has no option {unknown[0]!r} ({hint})")
         guidance = values.get("guidance", "").strip().lower()
         if guidance and guidance not in GUIDANCE:
             raise UsageError(f"unknown guidance {guidance!r} (use one of {', '.join(GUIDANCE)})")

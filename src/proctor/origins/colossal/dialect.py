@@ -17,7 +17,6 @@ from proctor.origins.colossal.records import AnswerRecord, check_ids, read_answe
 from proctor.origins.colossal.source import near, read_document
 
 ORIGINAL = "original"
-OPTIONS = ("target_file", "prompt_file", "with_reference", "logprobs", "battle")
 TEXT_METRICS, BERT_SCORE, UNIEVAL = "Metrics", "BERTScore", "UniEval"
 # The encoders of the original, which it names for each language.
 ENCODERS: Mapping[str, Mapping[str, Json]] = {
@@ -36,6 +35,9 @@ class Colossal(Dialect):
     """Configs, targets and answers of ColossalAI's evaluation pipeline."""
 
     name: ClassVar[str] = "colossal"
+    option_names: ClassVar[tuple[str, ...]] = (
+        "target_file", "prompt_file", "with_reference", "logprobs", "battle",
+    )  # fmt: skip
 
     def recognises(self, path: Path) -> bool:
         if path.suffix.lower() != ".json" or not path.is_file():
@@ -61,11 +63,7 @@ class Colossal(Dialect):
         if compat not in ("", ORIGINAL):
             raise UsageError(f"unknown compat mode {compat!r} (use 'original', or none)")
         chosen = dict(options or {})
-        for name in chosen:
-            if name not in OPTIONS:
-                raise UsageError(
-                    f"the dialect 'colossal' has no option {name!r} ({near(name, OPTIONS)})"
-                )
+        self.check_options(chosen)
         document = read_document(path)
         if not is_config(document.data):
             message = "this is no config: it has no 'language' and no 'category' with metrics"

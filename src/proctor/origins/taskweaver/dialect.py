@@ -21,7 +21,6 @@ from proctor.origins.taskweaver.config import Evaluator, read_config
 from proctor.origins.taskweaver.format import NEW, OLD, Point, ScriptedCase, Shared, UserCase
 from proctor.suggestions import suggest
 
-OPTIONS = ("stop_below", "max_turns", "config", "broken")
 ENDINGS = (".yaml", ".yml")
 MOST_ROUNDS = 5
 FIRST_LOOK = 256 * 1024
@@ -36,6 +35,7 @@ class TaskWeaverDialect(Dialect):
     """TaskWeaver's case files of both generations, and recorded rounds."""
 
     name: ClassVar[str] = "taskweaver"
+    option_names: ClassVar[tuple[str, ...]] = ("stop_below", "max_turns", "config", "broken")
 
     def recognises(self, path: Path) -> bool:
         if path.is_file():
@@ -58,10 +58,7 @@ class TaskWeaverDialect(Dialect):
     ) -> Sequence[Reading]:
         """Read cases as one suite; with ``broken: skip`` those that are wrong are left out."""
         chosen = dict(options or {})
-        for name in chosen:
-            if name not in OPTIONS:
-                hint = suggest(name, OPTIONS)
-                raise UsageError(f"the dialect 'taskweaver' has no option {name!r} ({hint})")
+        self.check_options(chosen)
         reader = _CasesReader(
             path=path, compat=compat, root=root, options=chosen, evaluator=_evaluator(chosen)
         )
