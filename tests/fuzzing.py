@@ -18,8 +18,7 @@ from proctor.core.expression import Expression, Several
 from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.suite import Suite
 from proctor.engine.run import read_suite as read_suite_module
-from proctor.engine.run.collect import Dialogues
-from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.engine.run.settings import SuiteSettings
 from proctor.errors import ProctorError
 

@@ -61,7 +61,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "models/local.py": ({"json.loads"}, TALK),
     "origins/askbench/dialogue.py": ({"json.loads"}, REPLY),
     "engine/models/proxy.py": ({"json_bytes.loads"}, REPLY),
-    "engine/models/proxy_calls.py": ({"json_bytes.loads"}, REPLY),
     "agents/launchers/proctor_driver.py": ({"json.loads"}, TALK),
     "agents/launchers/proctor_python.py": ({"json.loads"}, TALK),
     "origins/taskweaver/launcher/proctor_taskweaver.py": ({"json.loads"}, TALK),

@@ -76,8 +76,7 @@ def check(**options: Any) -> int:
 def _further(rest: object, settings: "SuiteSettings") -> "list[Problem]":
     """Return more problems, of the cases that can be read although others cannot."""
     from proctor.core.suite import Suite
-    from proctor.engine.run.collect import Dialogues
-    from proctor.engine.run.scorer_pool import Scorers
+    from proctor.engine.run.scorer_pool import Dialogues, Scorers
 
     if not isinstance(rest, Suite):
         return []
@@ -92,8 +91,7 @@ def _checked(
     """Return a summary of a suite, and its problems."""
     from proctor.engine.check.adversarial import attack, local_executor
     from proctor.engine.run import read_suite
-    from proctor.engine.run.collect import Dialogues
-    from proctor.engine.run.scorer_pool import Scorers
+    from proctor.engine.run.scorer_pool import Dialogues, Scorers
     from proctor.io.concurrency import run_sync
 
     if reading.problems:

@@ -4,13 +4,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from proctor import origin_tables
-from proctor.contracts.model import ModelChoice
-from proctor.core.access import Access, Credential
 from proctor.core.exchange import Sampling
 from proctor.core.names import parse_agent, parse_model
 from proctor.core.suite import VARIANT, Spec
@@ -22,6 +20,9 @@ from proctor.engine.run.settings import (
     SuiteSettings,
 )
 from proctor.io.search_paths import trust_folders
+
+if TYPE_CHECKING:
+    from proctor.contracts.model import ModelChoice
 
 GROUPS: dict[str, Sequence[str]] = {
     "Candidate": (
@@ -481,7 +482,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
     agent, own = agent_settings(options)
     models = (*models, *own)
     name = options.pop("name", "")
-    if model_options["access"].credentials and not models and answers is None and agent is None:
+    if "access" in model_options and not models and answers is None and agent is None:
         raise click.UsageError(
             "--header goes along with --model, and here a file names the address, if anybody does:"
             " a header goes only to an address that the same source names (fix: --model"
@@ -526,12 +527,18 @@ def _model_options(options: dict[str, Any]) -> dict[str, Any]:
     names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
     sampling = Sampling(**{name: options.pop(name, None) for name in names})
     headers = [_pair(text, "--header") for text in options.pop("headers", ())]
+    asked = {"sampling": sampling, "system": options.pop("system", "")}
+    if not headers:
+        return asked
+    from proctor.core.access import Access, Credential
+
     sent = Credential(name="--header", headers=dict(headers))
-    access = Access(credentials=(sent,) if headers else ())
-    return {"sampling": sampling, "system": options.pop("system", ""), "access": access}
+    return {**asked, "access": Access(credentials=(sent,))}
 
 
-def _choice(text: str, model_options: dict[str, Any]) -> ModelChoice:
+def _choice(text: str, model_options: dict[str, Any]) -> "ModelChoice":
+    from proctor.contracts.model import ModelChoice
+
     parse_model(text)
     return ModelChoice(spec=text, **model_options)
 

@@ -150,10 +150,10 @@ def print_runs(
     cases: bool = False,
 ) -> None:
     """Print the runs of a command; as JSON, a single run is one object."""
-    from proctor.cli.output import print_json
-    from proctor.reports.structured import to_object
-
     if as_json and (len(views) > 1 or refused):
+        from proctor.cli.output import print_json
+        from proctor.reports.structured import to_object
+
         output: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
         if refused:
             output["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]

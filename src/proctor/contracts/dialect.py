@@ -8,13 +8,15 @@ from collections.abc import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from proctor.contracts.model import ModelChoice
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Suite
 from proctor.errors import Problem, UsageError
 from proctor.suggestions import LOOSELY, suggest
+
+if TYPE_CHECKING:
+    from proctor.contracts.model import ModelChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,7 @@ class UnusableRole:
     It matters only where somebody must play the role and the person names nobody else.
     """
 
-    choice: ModelChoice
+    choice: "ModelChoice"
     """How it would be asked; a model that the person names in its stead is asked like this."""
     problems: tuple[Problem, ...]
 
@@ -35,7 +37,7 @@ class Reading:
 
     suite: Suite
     warnings: tuple[Problem, ...] = ()
-    roles: Mapping[str, ModelChoice] = field(default_factory=dict)
+    roles: "Mapping[str, ModelChoice]" = field(default_factory=dict)
     """The models that the person's own settings file names: candidate, judge, simulator."""
     attempts: int | None = None
     """How many attempts a case the format asks for, where it does."""

@@ -8,14 +8,17 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from proctor.contracts.model import Model
-from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import run_scorer_batch
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
+
+if TYPE_CHECKING:
+    from proctor.contracts.model import Model
+    from proctor.contracts.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +60,11 @@ class Executor(ABC):
         """Score many attempts at once: the earlier name of ``score_batch``."""
         return await asyncio.to_thread(run_scorer_batch, scorer, contexts)
 
-    def sandbox(self, spec: Spec) -> Sandbox | None:
+    def sandbox(self, spec: Spec) -> "Sandbox | None":
         """Return the sandbox of a spec, where programs are not to run on this machine."""
         return None
 
-    def model(self, model: Model) -> Model:
+    def model(self, model: "Model") -> "Model":
         """Return a model that answers as the given one does, from where this executor has room."""
         return model
 

@@ -4,14 +4,16 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from proctor.contracts.judge import Judge
-from proctor.contracts.sandbox import Sandbox
 from proctor.core.attempt import Attempt
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.score import Score
 from proctor.core.suite import Case, Message
+
+if TYPE_CHECKING:
+    from proctor.contracts.judge import Judge
+    from proctor.contracts.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +22,9 @@ class ScoreContext:
 
     case: Case
     attempt: Attempt
-    sandbox: Sandbox | None = None
+    sandbox: "Sandbox | None" = None
     """Where programs may be run; only ``async`` code (``score`` or ``finish``) is given one."""
-    judge: Judge | None = None
+    judge: "Judge | None" = None
     """Who may be asked for a verdict; only ``async`` code is given one."""
     language: str = "en"
     """The suite's language, in which judges are asked."""

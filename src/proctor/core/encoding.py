@@ -5,12 +5,15 @@ Whatever is not what it must be is a TypeError or a ValueError: what others wrot
 
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
+from typing import TYPE_CHECKING
 
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.comparison import Comparison, Preference
 from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import VARIANT, Case, CaseFile, Criterion, Json, Message, Spec, Suite
+
+if TYPE_CHECKING:
+    from proctor.core.comparison import Comparison
 
 
 def _is_text(value: Json) -> bool:
@@ -190,8 +193,10 @@ def score_from(data: Mapping[str, Json]) -> Score:
     return Score(**{**data, "status": ScoreStatus(data.get("status", ScoreStatus.SCORED))})
 
 
-def comparison_from(data: Mapping[str, Json]) -> Comparison:
+def comparison_from(data: Mapping[str, Json]) -> "Comparison":
     """Make a Comparison of its JSON; a mark that was not a number has become nothing."""
+    from proctor.core.comparison import Comparison, Preference
+
     _check("a comparison", data, _COMPARISON)
     scores = data.get("scores")
     changed: dict[str, Json] = {

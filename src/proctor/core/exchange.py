@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from proctor.core.access import Destination
 from proctor.core.prompt_fences import addressed
 from proctor.core.suite import Json, Message
+
+if TYPE_CHECKING:
+    from proctor.core.access import Destination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +125,7 @@ class Reply:
 class Upstream:
     """Address that a model's calls go to, for what passes them on unchanged."""
 
-    destination: Destination
+    destination: "Destination"
     """The base URL, with the headers that carry the key."""
     model: str
     price: tuple[float, float] | None = None

@@ -1,7 +1,7 @@
 """The signature of a run: every choice that could move its numbers, by name, shown as one line."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from proctor.core.suite import VARIANT, Json
 
@@ -58,6 +58,12 @@ class Signature(str):
         """Return the versions of the scorers by their names."""
         scorers = self.parts.get(SCORERS)
         return scorers if isinstance(scorers, Mapping) else {}
+
+    def changed_scorers(self, before: "Signature") -> Iterator[tuple[str, str, str]]:
+        """Yield the scorers of both signatures in other versions: name, version before, and now."""
+        for name in sorted(before.scorers.keys() & self.scorers.keys()):
+            if before.scorers[name] != self.scorers[name]:
+                yield name, before.scorers[name], self.scorers[name]
 
     def __reduce__(self) -> tuple[object, ...]:
         return Signature.of, (self.parts,)

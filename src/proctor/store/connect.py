@@ -28,7 +28,6 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError
 
 from proctor.errors import StoreError
-from proctor.io.redaction import SECRETS
 from proctor.store.database import OPTION, Database, StoreFile, translated
 from proctor.store.schema import VERSION_TABLE, VERSIONS, metadata
 from proctor.store.schema import store_settings as table
@@ -120,6 +119,8 @@ def _without_secret(text: str) -> str:
 
 
 def _postgresql(address: URL) -> tuple[Engine, str]:
+    from proctor.io.redaction import SECRETS
+
     # A password may also be in the query of the URL, which is not hidden.
     place = address.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
     secrets = {name: value for name, value in address.query.items() if name in _SECRETS}

@@ -10,8 +10,7 @@ from aiohttp import ClientSession, web
 
 from proctor.core.access import Destination
 from proctor.core.exchange import Upstream as Behind
-from proctor.engine.models.proxy import Proxy
-from proctor.engine.models.proxy_calls import heard_in, heard_in_stream
+from proctor.engine.models.proxy import Proxy, heard_in, heard_in_stream
 from proctor.testing import Answer, FakeServer
 
 KEY = {"Authorization": "Bearer the-real-key"}

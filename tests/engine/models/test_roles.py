@@ -14,7 +14,8 @@ from proctor.core.access import Access, Credential, Source
 from proctor.core.exchange import Request, Sampling
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.models.access import from_file
-from proctor.engine.models.roles import Models, PromptedModel, dressed, judge_of, resolved
+from proctor.engine.models.prompted import PromptedModel, dressed
+from proctor.engine.models.roles import Models, judge_of, resolved
 from proctor.engine.run.prepare import prepare
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings, SuiteSettings
 from proctor.errors import MissingResource, ModelError, UsageError

@@ -10,7 +10,7 @@ from proctor.contracts.model import ModelChoice
 from proctor.core.exchange import Request
 from proctor.core.suite import Message
 from proctor.engine.models.call_cache import CallLog, StoredModel
-from proctor.engine.models.stored_only import NotStored, scored_from_store, stored_only
+from proctor.engine.models.call_scope import NotStored, scored_from_store, stored_only
 from proctor.engine.plan.dry_run import plan
 from proctor.engine.run.evaluate import Outcome, evaluate
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings, SuiteSettings

@@ -18,8 +18,8 @@ from proctor.engine.models.budget import Budget
 from proctor.engine.models.call_cache import CallLog, StoredModel
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.attempt_writer import AttemptWriter
-from proctor.engine.run.collect import AttemptPlan, Collector, Dialogues, Interviewed
-from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.collect import AttemptPlan, Collector, Interviewed
+from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.errors import ModelError, PluginError
 from proctor.store.store import Store
 from proctor.testing import ScriptedModel

@@ -21,8 +21,7 @@ from proctor.core.rounds import Round, RoundState
 from proctor.core.suite import Case, Message
 from proctor.engine.agents.setup import set_up
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.proxy import Proxy
-from proctor.engine.models.proxy_calls import ProxyCall
+from proctor.engine.models.proxy import Proxy, ProxyCall
 from proctor.errors import AgentError, ModelError, Problem, ProctorError, SuiteError
 from proctor.io.redaction import redact, redact_bytes, redact_error
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from proctor.core.fold import parse_fold
 from proctor.core.run import Run, Totals
-from proctor.core.signature import Signature
 from proctor.core.suite import VARIANT, Case, Json, Suite
 from proctor.engine.run.settings import short_name
 from proctor.store.store import Store
@@ -48,7 +47,7 @@ def _refused(first: Side, second: Side) -> Iterator[str]:
         mine, other = getattr(first.suite, name), getattr(second.suite, name)
         if mine != other:
             yield f"the {words} differs: {mine or 'none'} and {other or 'none'}"
-    for name, mine, other in changed_scorers(first.run.signed, second.run.signed):
+    for name, mine, other in second.run.signed.changed_scorers(first.run.signed):
         if "?" not in (mine, other):
             yield f"the scorer {name!r} differs: version {mine} and {other}"
     if (one.get("prompts") or two.get("prompts")) and (
@@ -101,13 +100,6 @@ def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:
 
 def _untagged(case: Case) -> Case:
     return replace(case, tags={}, source="")
-
-
-def changed_scorers(before: Signature, now: Signature) -> Iterator[tuple[str, str, str]]:
-    """Yield the scorers that two signatures share in other versions, with both of these."""
-    for name in sorted(before.scorers.keys() & now.scorers.keys()):
-        if before.scorers[name] != now.scorers[name]:
-            yield name, before.scorers[name], now.scorers[name]
 
 
 def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:

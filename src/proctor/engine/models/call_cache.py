@@ -14,8 +14,7 @@ from proctor.core.exchange import Reply, Request
 from proctor.core.fingerprint import digest, digest_plain, plain
 from proctor.core.suite import Json
 from proctor.engine.models.budget import UNCOUNTED, Budget, PricedRequest
-from proctor.engine.models.call_scope import CallScope, UsedReply
-from proctor.engine.models.stored_only import NotStored, StoredOnly
+from proctor.engine.models.call_scope import CallScope, NotStored, StoredOnly, UsedReply
 from proctor.errors import ProctorError
 from proctor.io.redaction import redact_error
 from proctor.store.rows import CallRow

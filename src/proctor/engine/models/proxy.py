@@ -1,33 +1,268 @@
-"""A loopback address in the protocols of models that passes calls on, and remembers them."""
+"""A loopback address in the protocols of models that passes calls on, by rules, and keeps them."""
 
 import asyncio
 import hmac
+import json
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from proctor.core.exchange import Reply, Upstream, Usage, cost_of
+from proctor.core.rounds import AGENT, Attachment, Post
 from proctor.core.suite import Json
 from proctor.engine.models.budget import Budget, PricedRequest, tokens
-from proctor.engine.models.proxy_calls import (
-    ProxiedReply,
-    ProxyCall,
-    heard_in,
-    heard_in_stream,
-    only_usage,
-)
-from proctor.engine.models.proxy_rules import passed_headers, path_for, refusal_of, refusal_to
 from proctor.errors import BudgetError, UsageError
 from proctor.io import json_bytes
-from proctor.io.event_stream import MEDIA_TYPE, events
-from proctor.io.redaction import SECRETS, redact, redact_body, redact_json
+from proctor.io.event_stream import MEDIA_TYPE, event_data, events, split_events
+from proctor.io.redaction import SECRETS, is_secret_name, redact, redact_body, redact_json
 
 if TYPE_CHECKING:
     from aiohttp.web import Request, StreamResponse
+
+
+_SEGMENT = r"(?!\.(?:[/:]|$))(?:[\w.@~-]|%(?!00)[0-9a-fA-F]{2})+"
+_MODEL = rf"{_SEGMENT}(?:[/:]{_SEGMENT})*"
+_LISTED = (
+    ("POST", re.compile(r"chat/completions|completions|responses|embeddings", re.A)),
+    ("POST", re.compile(r"messages(?:/count_tokens)?", re.A)),
+    ("POST", re.compile(rf"models/{_MODEL}:(?:g|streamG)enerateContent", re.A)),
+    ("GET", re.compile(rf"models(?:/{_MODEL})?", re.A)),
+)
+"""What agents ask models for; everything else (files, keys, fine-tuning) is nobody's business."""
+_ONE_CONNECTION = {
+    "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    "content-length", "content-encoding", "accept-encoding", "expect", "host", "alt-svc",
+}  # fmt: skip
+_OF_ONE_SIDE = re.compile(
+    r"sec-.*|access-control-.*|forwarded|x-forwarded-.*|x-real-ip|origin|referer|via|proxy-.*"
+    r"|openai-organization|openai-project",
+)
+_HARMLESS = re.compile(r"idempotency-key|(?:x|anthropic)-ratelimit-.*")
+"""Headers that only sound as if they carried a key."""
+
+
+class ProxyRefusal(NamedTuple):
+    """Why a request does not pass."""
+
+    status: int
+    message: str
+
+
+def refusal_of(headers: Iterable[tuple[str, str]], port: int) -> ProxyRefusal | None:
+    """Say why whoever sends these headers may not ask: only programs on this machine may.
+
+    A browser adds ``Origin`` or ``Sec-Fetch-Site`` to what another site makes it send, and a name
+    that was bent to this machine stands in ``Host``.
+    """
+    named = [(name.lower(), value) for name, value in headers]
+    hosts = [value for name, value in named if name == "host"]
+    if len(hosts) != 1 or not _is_here(hosts[0], port):
+        return ProxyRefusal(403, "this is not the host of the proxy")
+    sites = [value for name, value in named if name == "sec-fetch-site"]
+    if any(name == "origin" for name, _ in named) or any(site != "none" for site in sites):
+        return ProxyRefusal(403, "a page in a browser may not use this")
+    return None
+
+
+def refusal_to(method: str, path: str) -> ProxyRefusal | None:
+    """Say why a path is not passed on."""
+    methods = {listed for listed, pattern in _LISTED if pattern.fullmatch(path)}
+    if not methods or ".." in unquote(path):
+        return ProxyRefusal(
+            404, "only calls of models are passed on: chat completions and the like"
+        )
+    if method not in methods:
+        return ProxyRefusal(405, f"{path} takes {', '.join(sorted(methods))}")
+    return None
+
+
+def path_for(path: str, model: str) -> str:
+    """Return the path with the model that is meant, where the path is what names it."""
+    name, mark, call = path.rpartition(":")
+    if not mark or not model or model == "none" or not name.startswith("models/"):
+        return path
+    return f"models/{model}:{call}"
+
+
+def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that concern both sides: no connection's own, no cookies, no keys."""
+    gathered = headers.getall("Connection", []) if hasattr(headers, "getall") else []
+    own = {word.strip().lower() for text in gathered for word in text.split(",")}
+    return {
+        name: redact(value)
+        for name, value in headers.items()
+        if (low := name.lower()) not in _ONE_CONNECTION
+        and low not in own
+        and not _OF_ONE_SIDE.fullmatch(low)
+        and (_HARMLESS.fullmatch(low) or not is_secret_name(low))
+    }
+
+
+def _is_here(host: str, port: int) -> bool:
+    try:
+        parts = urlsplit(f"//{host}")
+        found = parts.port
+    except ValueError:
+        return False
+    return parts.hostname in ("127.0.0.1", "localhost") and found == port and "@" not in host
+
+
+MODEL = "Model"
+"""The role of a model in the rounds of an agent that asks it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyCall:
+    """Hold one call of an agent."""
+
+    path: str
+    model: str
+    asked: Json
+    """The messages of the request."""
+    said: str
+    tools: tuple[Json, ...] = ()
+    """The tools that the model wants called."""
+    status: int = 200
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    at: float = 0.0
+
+    @property
+    def post(self) -> Post:
+        """Return the call as a step of the agent: the model's words, with what it was asked."""
+        attachments = [Attachment(type="model_request", content=self.asked)]
+        attachments += [Attachment(type="function", content=tool) for tool in self.tools]
+        took = {
+            "model": self.model,
+            "status": self.status,
+            "prompt_tokens": self.usage.prompt_tokens,
+            "completion_tokens": self.usage.completion_tokens,
+            "cost": self.usage.cost,
+            "seconds": round(self.seconds, 3),
+        }
+        attachments.append(Attachment(type="model_usage", content=took))
+        return Post(
+            message=self.said, send_from=MODEL, send_to=AGENT, attachments=tuple(attachments)
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """Write the call as a line of a record."""
+        usage = self.usage
+        return {
+            "session": "",
+            "path": self.path,
+            "model": self.model,
+            "messages": self.asked,
+            "reply": self.said,
+            "tool_calls": list(self.tools),
+            "status": self.status,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "cost": usage.cost,
+            "seconds": round(self.seconds, 6),
+            "at": self.at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ProxiedReply:
+    """Hold what a reply says: its words, the tools it wants called, and its tokens."""
+
+    said: str = ""
+    tools: tuple[Json, ...] = ()
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def heard_in(body: bytes) -> ProxiedReply:
+    """Read a whole reply; one that cannot be read says nothing."""
+    try:
+        data = json_bytes.loads(body)
+    except ValueError:
+        return ProxiedReply()
+    if not isinstance(data, Mapping):
+        return ProxiedReply()
+    choice = _first(data.get("choices"))
+    message = choice.get("message")
+    said = message if isinstance(message, Mapping) else {"content": choice.get("text")}
+    return _heard(said, data.get("usage"))
+
+
+def heard_in_stream(body: bytes) -> ProxiedReply:
+    """Put the parts of a streamed reply together."""
+    words: list[str] = []
+    tools: dict[int, dict[str, Json]] = {}
+    usage: Json = None
+    for part in json_events(body):
+        usage = part.get("usage") or usage
+        delta = _first(part.get("choices")).get("delta")
+        if not isinstance(delta, Mapping):
+            continue
+        if isinstance(delta.get("content"), str):
+            words.append(delta["content"])
+        for call in delta.get("tool_calls") or ():
+            if isinstance(call, Mapping):
+                _add(tools.setdefault(int(call.get("index") or 0), {}), call)
+    return _heard({"content": "".join(words), "tool_calls": list(tools.values())}, usage)
+
+
+def json_events(body: bytes) -> list[Mapping[str, Json]]:
+    """Return the JSON objects of a stream of events."""
+    found = []
+    for event in split_events(body):
+        try:
+            data = json_bytes.loads(event_data(event))
+        except ValueError:
+            continue
+        if isinstance(data, Mapping):
+            found.append(data)
+    return found
+
+
+def only_usage(event: bytes) -> bool:
+    """Tell whether an event of a stream has nothing but the tokens that we asked for."""
+    found = json_events(event)
+    return bool(found) and all("choices" in part and not part["choices"] for part in found)
+
+
+def _heard(message: Mapping[str, Json], usage: Json) -> ProxiedReply:
+    used = usage if isinstance(usage, Mapping) else {}
+    content = message.get("content")
+    said = content if isinstance(content, str) else json.dumps(content) if content else ""
+    tools = message.get("tool_calls")
+    calls = [_tool(call) for call in tools if isinstance(call, Mapping)] if tools else []
+    return ProxiedReply(
+        said,
+        tuple(calls),
+        int(used.get("prompt_tokens") or used.get("input_tokens") or 0),
+        int(used.get("completion_tokens") or used.get("output_tokens") or 0),
+    )
+
+
+def _tool(call: Mapping[str, Json]) -> Json:
+    function = call.get("function")
+    known = function if isinstance(function, Mapping) else {}
+    return {"name": known.get("name", ""), "arguments": known.get("arguments", "")}
+
+
+def _add(tool: dict[str, Json], part: Mapping[str, Json]) -> None:
+    function = tool.setdefault("function", {"name": "", "arguments": ""})
+    new = part.get("function")
+    if isinstance(new, Mapping):
+        function["name"] += new.get("name") or ""
+        function["arguments"] += new.get("arguments") or ""
+
+
+def _first(choices: Json) -> Mapping[str, Json]:
+    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+        return choices[0]
+    return {}
+
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a request, and of a response."""

@@ -4,31 +4,33 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from proctor import registry
-from proctor.contracts.agent import Agent
-from proctor.contracts.dialect import Reading
-from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
-from proctor.contracts.executor import Executor
-from proctor.contracts.judge import Judge
-from proctor.contracts.model import Model, ModelChoice, ModelListener, Recorder
-from proctor.core.exchange import Reply, Request, Sampling
+from proctor.core.exchange import Sampling
 from proctor.core.fingerprint import digest, plain
 from proctor.core.names import parse_model
 from proctor.core.prompt_fences import MARKS, Marks
-from proctor.core.suite import Case, Json, Message, Spec, Suite
-from proctor.engine.agents.workspaces import AgentWorkspaces
-from proctor.engine.models.access import credentials_for, from_file
+from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.call_cache import CallLog, StoredModel, Wrapped
-from proctor.engine.models.proxy import Proxy
-from proctor.engine.models.refused_settings import Refused
-from proctor.engine.run.score_dispatch import TurnGrader
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.io import json_bytes
 from proctor.store.store import Store
+
+if TYPE_CHECKING:
+    from proctor.contracts.agent import Agent
+    from proctor.contracts.dialect import Reading
+    from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
+    from proctor.contracts.executor import Executor
+    from proctor.contracts.judge import Judge
+    from proctor.contracts.model import Model, ModelChoice, ModelListener, Recorder
+    from proctor.engine.agents.workspaces import AgentWorkspaces
+    from proctor.engine.models.call_cache import CallLog, StoredModel
+    from proctor.engine.models.proxy import Proxy
+    from proctor.engine.models.refused_settings import Refused
+    from proctor.engine.run.score_dispatch import TurnGrader
 
 CANDIDATE = "candidate"
 UNSEEN = (
@@ -50,11 +52,10 @@ class Models:
     """What all calls share; several runs of one command may share it, too."""
     marks: Marks = field(init=False)
     """Draws the marks around strangers' words in the prompts of this store."""
-    recorder: Recorder | None = None
-    _clients: dict[tuple[str, str], Model] = field(default_factory=dict)
-    _open: dict[tuple[str, str, str], StoredModel] = field(default_factory=dict)
-    _log: CallLog = field(init=False)
-    on_refused: Callable[[Refused], None] = lambda _: None
+    recorder: "Recorder | None" = None
+    _clients: "dict[tuple[str, str], Model]" = field(default_factory=dict)
+    _open: "dict[tuple[str, str, str], StoredModel]" = field(default_factory=dict)
+    on_refused: "Callable[[Refused], None]" = lambda _: None
     """Is told, whenever a server turned out not to take something, all that servers did not."""
     _chosen: set[tuple[str, str]] = field(default_factory=set)
     """The models with the settings of their sampling that a person chose."""
@@ -66,13 +67,21 @@ class Models:
         self.marks = (
             MARKS if self.store is None else Marks(self.store.secret.derive_key("judge marks"))
         )
-        self._log = CallLog(self.store, recording=self.settings.record is not None)
         if self.settings.record is not None and self.store is not None:
             replay: type[Model] = registry.find("model", "replay")
             self.recorder = replay.record_to(self.settings.record)
 
-    def open(self, choice: ModelChoice, role: str = "candidate") -> StoredModel:
+    @cached_property
+    def _log(self) -> "CallLog":
+        from proctor.engine.models.call_cache import CallLog
+
+        return CallLog(self.store, recording=self.settings.record is not None)
+
+    def open(self, choice: "ModelChoice", role: str = "candidate") -> "StoredModel":
         """Return the model of a choice in a role; all roles share its connections and limits."""
+        from proctor.engine.models.access import credentials_for
+        from proctor.engine.models.call_cache import StoredModel
+
         sent = credentials_for(choice)
         asked = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
         key = (digest(*asked, not sent.environment), sent.key)
@@ -87,7 +96,7 @@ class Models:
             self._open[(*key, role)] = model
         return model
 
-    async def check(self, model: Model) -> None:
+    async def check(self, model: "Model") -> None:
         """See to it that a model answers at all, once."""
         key = digest(model.identity)
         async with self._checking:
@@ -101,7 +110,7 @@ class Models:
         return {client.label for client in self._clients.values()}
 
     @property
-    def refused(self) -> Refused:
+    def refused(self) -> "Refused":
         """Return what servers did not take, by model: each field with what was sent instead."""
         found: dict[str, dict[str, str]] = {}
         for client in self._clients.values():
@@ -112,14 +121,16 @@ class Models:
                 found.setdefault(model.label, {}).update(model.refused)
         return found
 
-    def leave_out(self, refused: Refused) -> None:
+    def leave_out(self, refused: "Refused") -> None:
         """Ask as an earlier part of the same run was asked, without what was refused then."""
         for client in self._clients.values():
             left_out = [n for n, instead in refused.get(client.label, {}).items() if not instead]
             if left_out:
                 client.leave_out(left_out)
 
-    def _listener(self, label: str) -> ModelListener:
+    def _listener(self, label: str) -> "ModelListener":
+        from proctor.contracts.model import ModelListener
+
         return ModelListener(
             notice=self.notice,
             setting_refused=partial(self._tell_refused, label),
@@ -138,7 +149,7 @@ class Models:
             self.notice(f"{label} refuses {name}: {how}")
 
     @contextmanager
-    def spread(self, executor: Executor) -> Iterator[None]:
+    def spread(self, executor: "Executor") -> Iterator[None]:
         """Let models that compute be asked where an executor has room, as long as this lasts."""
         here = [(model, model.inner) for model in self._open.values()]
         there = {id(client): executor.model(client) for client in self._clients.values()}
@@ -163,8 +174,10 @@ class Models:
         return sum(model.bought for model in self._open.values())
 
     @asynccontextmanager
-    async def proxy(self, choice: ModelChoice) -> AsyncIterator[Proxy]:
+    async def proxy(self, choice: "ModelChoice") -> "AsyncIterator[Proxy]":
         """Pass the calls of others on to a model, as long as this lasts."""
+        from proctor.engine.models.proxy import Proxy
+
         model = build_model(choice, self.settings)
         self.refuse_unpriced(model)
         try:
@@ -173,7 +186,7 @@ class Models:
         finally:
             await model.close()
 
-    def refuse_unpriced(self, model: Model) -> None:
+    def refuse_unpriced(self, model: "Model") -> None:
         """Raise a UsageError where money is limited and nobody knows what the model costs."""
         if self.settings.max_cost is not None and not is_priced(model):
             raise UsageError(
@@ -187,38 +200,42 @@ class Models:
 class Cast:
     """Hold who plays which role in one run."""
 
-    candidate: StoredModel | None = None
-    choice: ModelChoice | None = None
-    seats: AgentWorkspaces | None = None
+    candidate: "StoredModel | None" = None
+    choice: "ModelChoice | None" = None
+    seats: "AgentWorkspaces | None" = None
     """Where an agent works, where it is one that is examined."""
-    proxied: ModelChoice | None = None
+    proxied: "ModelChoice | None" = None
     """The model that the agent's own calls go to."""
     repeat_label: str = ""
     """Names the repetition that this is."""
-    judge: Judge | None = None
-    judges: tuple[StoredModel, ...] = ()
-    simulator: Model | None = None
+    judge: "Judge | None" = None
+    judges: "tuple[StoredModel, ...]" = ()
+    simulator: "Model | None" = None
     simulator_sampling: Sampling = field(default_factory=Sampling)
     language: str = "en"
     marks: Marks = MARKS
 
     @asynccontextmanager
     async def seated(
-        self, case: Case, index: int, grader: TurnGrader | None
-    ) -> AsyncIterator[DialogueContext]:
+        self, case: Case, index: int, grader: "TurnGrader | None"
+    ) -> "AsyncIterator[DialogueContext]":
         """Give what a dialogue about a case needs, as long as it lasts."""
         if self.seats is not None:
             sandbox = None if grader is None else grader.dispatcher.sandbox
             async with self.seats.seated(case, index, sandbox) as candidate:
                 yield self._context(case, index, candidate, grader)
             return
+        from proctor.engine.models.prompted import ModelCandidate
+
         assert self.candidate is not None
         assert self.choice is not None
         yield self._context(case, index, ModelCandidate(self.candidate, self.choice), grader)
 
     def _context(
-        self, case: Case, index: int, candidate: Candidate, grader: TurnGrader | None
-    ) -> DialogueContext:
+        self, case: Case, index: int, candidate: "Candidate", grader: "TurnGrader | None"
+    ) -> "DialogueContext":
+        from proctor.contracts.dialogue import DialogueContext
+
         return DialogueContext(
             case=case,
             index=index,
@@ -233,11 +250,11 @@ class Cast:
         )
 
     @property
-    def agent(self) -> Agent | None:
+    def agent(self) -> "Agent | None":
         """Return the agent that is examined, if it is one."""
         return None if self.seats is None else self.seats.agent
 
-    def attempt_identity(self, dialogue: Dialogue) -> Json:
+    def attempt_identity(self, dialogue: "Dialogue") -> Json:
         """Return all of this that an attempt depends on, for its key."""
         made: dict[str, Json] = {"version": dialogue.version}
         if self.repeat_label:
@@ -264,58 +281,6 @@ class Cast:
         return made
 
 
-@dataclass(frozen=True)
-class ModelCandidate(Candidate):
-    """Be a model that is examined."""
-
-    model: Model
-    choice: ModelChoice
-
-    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
-        request = Request(
-            messages=dressed(self.choice, messages), sampling=self.choice.sampling, salt=ctx.salt
-        )
-        return await self.model.reply(request)
-
-
-@dataclass(frozen=True)
-class PromptedModel(Wrapped):
-    """Put what a judge's or simulator's settings say around every request."""
-
-    inner: Model
-    choice: ModelChoice
-
-    @classmethod
-    def of(cls, model: Model, choice: ModelChoice) -> Model:
-        """Dress a model, where there is something to put around it."""
-        return cls(model, choice) if choice.system or choice.suffix else model
-
-    @property
-    def identity(self) -> Json:
-        return [self.inner.identity, self.choice.system, self.choice.suffix]
-
-    async def reply(self, request: Request) -> Reply:
-        return await self.inner.reply(self._worn(request))
-
-    async def discard(self, requests: Sequence[Request]) -> bool:
-        return await self.inner.discard([self._worn(request) for request in requests])
-
-    def _worn(self, request: Request) -> Request:
-        return replace(request, messages=dressed(self.choice, request.messages))
-
-
-def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Put the system prompt before, and the suffix behind the last user message."""
-    made = list(messages)
-    if choice.suffix:
-        last = max((i for i, m in enumerate(made) if m.role == "user"), default=None)
-        if last is not None:
-            made[last] = replace(made[last], content=f"{made[last].content}\n{choice.suffix}")
-    if choice.system:
-        made.insert(0, Message(role="system", content=choice.system))
-    return tuple(made)
-
-
 def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
     """Open the models that the settings name."""
     simulator = settings.simulator or (settings.panel.judges[0] if settings.panel.judges else None)
@@ -329,7 +294,7 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
         repeat_label=settings.repeat_label,
         judge=judge_of(settings.panel, judges),
         judges=judges,
-        simulator=None if simulator is None or user is None else PromptedModel.of(user, simulator),
+        simulator=None if simulator is None or user is None else _prompted(user, simulator),
         simulator_sampling=Sampling()
         if settings.simulator is None
         else settings.simulator.sampling,
@@ -338,10 +303,19 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
     )
 
 
-def _seats(settings: RunSettings, models: Models) -> AgentWorkspaces | None:
+def _prompted(model: "Model", choice: "ModelChoice") -> "Model":
+    """Put around a model what its choice says, where it says something."""
+    from proctor.engine.models.prompted import PromptedModel
+
+    return PromptedModel.of(model, choice)
+
+
+def _seats(settings: RunSettings, models: Models) -> "AgentWorkspaces | None":
     """Build the agent that is examined; a plan has nowhere to keep what it leaves."""
     if settings.agent is None:
         return None
+    from proctor.engine.agents.workspaces import AgentWorkspaces
+
     agent: Agent = registry.build("candidate", settings.agent)
     if problems := list(agent.problems()):
         raise UsageError("; ".join(problems))
@@ -353,7 +327,7 @@ def _seats(settings: RunSettings, models: Models) -> AgentWorkspaces | None:
     return AgentWorkspaces(agent=agent, keep=keep, budget=models.budget)
 
 
-def judge_of(panel: JudgeSettings, models: Sequence[Model]) -> Judge | None:
+def judge_of(panel: JudgeSettings, models: "Sequence[Model]") -> "Judge | None":
     """Make one judge, or a panel, of the models that judge."""
     if not models:
         return None
@@ -361,9 +335,7 @@ def judge_of(panel: JudgeSettings, models: Sequence[Model]) -> Judge | None:
     from proctor.judging import Panel as JudgePanel
 
     judges = [
-        ModelJudge(
-            model=PromptedModel.of(model, choice), sampling=choice.sampling, repeats=panel.repeats
-        )
+        ModelJudge(model=_prompted(model, choice), sampling=choice.sampling, repeats=panel.repeats)
         for model, choice in zip(models, panel.judges, strict=True)
     ]
     if len(judges) == 1 and panel.repeats == 1:
@@ -371,10 +343,9 @@ def judge_of(panel: JudgeSettings, models: Sequence[Model]) -> Judge | None:
     return JudgePanel(judges=tuple(judges), combine=panel.combine, tie=panel.tie)
 
 
-def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
+def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
     """Fill in what the suite's own settings file names, where the person named nothing else."""
-    path = str(settings.suite.path)
-    roles = {name: from_file(choice, path) for name, choice in reading.roles.items()}
+    roles = _roles_on_file(reading, str(settings.suite.path))
     unusable = reading.unusable_roles
     asked_like = {**{name: role.choice for name, role in unusable.items()}, **roles}
     judges = tuple(_merged(judge, asked_like.get("judge")) for judge in settings.panel.judges)
@@ -403,7 +374,16 @@ def resolved(settings: RunSettings, reading: Reading) -> RunSettings:
     )
 
 
-def lacking(settings: RunSettings, needs: set[str], reading: Reading) -> None:
+def _roles_on_file(reading: "Reading", path: str) -> "dict[str, ModelChoice]":
+    """Return the models that a settings file names, as such."""
+    if not reading.roles:
+        return {}
+    from proctor.engine.models.access import from_file
+
+    return {name: from_file(choice, path) for name, choice in reading.roles.items()}
+
+
+def lacking(settings: RunSettings, needs: set[str], reading: "Reading") -> None:
     """Raise what is wrong where a role that somebody must play has nobody."""
     empty = {"judge": not settings.panel.judges, "simulator": settings.simulator is None}
     unusable = [
@@ -426,8 +406,10 @@ def lacking(settings: RunSettings, needs: set[str], reading: Reading) -> None:
         )
 
 
-def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
+def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
     """Make the client of a model, with its limits, its price and its key."""
+    from proctor.engine.models.access import credentials_for
+
     spec = parse_model(choice.spec)
     known = {f.name for f in fields(registry.find("model", spec.name))}
     sent = credentials_for(choice)
@@ -448,7 +430,7 @@ def build_model(choice: ModelChoice, calls: CallSettings) -> Model:
     return model
 
 
-def chosen_settings(choice: ModelChoice) -> set[str]:
+def chosen_settings(choice: "ModelChoice") -> set[str]:
     """Return the fields of requests that a person chose for a model, as servers name them."""
     sampling = choice.sampling
     names = {f.name for f in fields(Sampling) if getattr(sampling, f.name) not in (None, (), {})}
@@ -456,7 +438,7 @@ def chosen_settings(choice: ModelChoice) -> set[str]:
     return names | {"stop_sequences"} if "stop" in names else names
 
 
-def is_priced(model: Model) -> bool:
+def is_priced(model: "Model") -> bool:
     """Tell whether somebody said what a model costs; that one is on this machine is no price."""
     return model.price_known and model.price is not None
 
@@ -467,7 +449,7 @@ def _price(spec: str, calls: CallSettings) -> tuple[float, float] | None:
     return calls.prices.get(name) or calls.prices.get(bare)
 
 
-def _merged(choice: ModelChoice, default: ModelChoice | None) -> ModelChoice:
+def _merged(choice: "ModelChoice", default: "ModelChoice | None") -> "ModelChoice":
     """Let a model named by hand be asked as the settings file says, where the hand was silent."""
     if default is None:
         return choice
@@ -486,7 +468,7 @@ def _merged(choice: ModelChoice, default: ModelChoice | None) -> ModelChoice:
     )
 
 
-def _cold(judge: ModelChoice) -> ModelChoice:
+def _cold(judge: "ModelChoice") -> "ModelChoice":
     """Let a judge be asked without chance where nothing else was said."""
     if judge.sampling.temperature is not None:
         return judge

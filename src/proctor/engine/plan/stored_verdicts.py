@@ -8,8 +8,8 @@ from proctor.contracts.scoring import run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.rounds import scored_part
 from proctor.core.suite import Case, Criterion
+from proctor.engine.models.call_scope import scored_from_store
 from proctor.engine.models.roles import Models, judge_of
-from proctor.engine.models.stored_only import scored_from_store
 from proctor.engine.run.prepare import PreparedRun
 from proctor.io.concurrency import run_sync
 from proctor.store.store import Store

@@ -5,10 +5,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from statistics import fmean, stdev
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor import registry
-from proctor.contracts.measure import Measure
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
@@ -35,6 +34,9 @@ from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
 from proctor.stats.intervals import RatioSums, bootstrap_interval, clip01
 from proctor.store.rows import LinkedCase, ResultRow
+
+if TYPE_CHECKING:
+    from proctor.contracts.measure import Measure
 
 METRIC = "metric"
 ROLES = ("candidate", "judge", "simulator")

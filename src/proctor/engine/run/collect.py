@@ -8,13 +8,11 @@ from functools import partial
 from itertools import takewhile
 from traceback import format_exception
 
-from proctor import registry
-from proctor.contracts.dialogue import Dialogue
 from proctor.core.attempt import TRACEBACK, UNDECIDED, Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureNotices
 from proctor.core.fingerprint import attempt_key, digest
-from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.core.suite import Case, Json, Suite
 from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.aggregate import usage_from
@@ -26,8 +24,8 @@ from proctor.engine.run.attempt_writer import (
     StoredSoon,
 )
 from proctor.engine.run.score_dispatch import TurnGrader, instant_scores
-from proctor.engine.run.scorer_pool import Scorers, spec_key
-from proctor.errors import AgentError, BudgetError, ModelError, Problem, StoreError
+from proctor.engine.run.scorer_pool import Dialogues, Scorers
+from proctor.errors import AgentError, BudgetError, ModelError, StoreError
 from proctor.io import concurrency as concurrency_module
 from proctor.io.concurrency import batched
 from proctor.io.redaction import redact
@@ -63,34 +61,6 @@ class Interviewed:
     def done(self) -> int:
         """Return how many attempts there are now."""
         return self.stored + self.made
-
-
-@dataclass
-class Dialogues:
-    """Hold the dialogues that cases name, each built once."""
-
-    allow_import: bool = False
-    _built: dict[tuple[str, bytes], Dialogue] = field(default_factory=dict)
-
-    def of(self, spec: Spec) -> Dialogue:
-        """Return the dialogue of a spec, or raise a PluginError."""
-        key = spec_key(spec)
-        if (dialogue := self._built.get(key)) is None:
-            dialogue = registry.build("dialogue", spec, allow_import=self.allow_import)
-            self._built[key] = dialogue
-        return dialogue
-
-    def needs(self, suite: Suite) -> set[str]:
-        """Return the roles that the dialogues of a suite consult."""
-        return {role for case in suite.cases for role in self.of(case.dialogue).consults}
-
-    def problems(self, suite: Suite) -> list[Problem]:
-        """Return what keeps cases from being put to a candidate."""
-        return [
-            Problem(message=f"case {case.id!r}: {text}", file=case.source or None)
-            for case in suite.cases
-            for text in self.of(case.dialogue).problems(case)
-        ]
 
 
 @dataclass(frozen=True, kw_only=True)

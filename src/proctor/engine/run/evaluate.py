@@ -3,23 +3,25 @@
 import gc
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from proctor import registry
 from proctor.contracts.case_spool import Keyed
-from proctor.contracts.dialect import Reading
-from proctor.contracts.executor import Executor
 from proctor.contracts.report import RunView
-from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import suite_key
 from proctor.core.run import CaseResult, Run, RunStatus, Totals
 from proctor.core.signature import Signature
 from proctor.core.suite import Spec, Suite
-from proctor.engine.compare.compatibility import changed_scorers
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.network_guard import offline
 from proctor.engine.models.refused_settings import (
     refused_before,
     refused_for_others,
@@ -31,12 +33,10 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums, case_result, fold_of, measure_label
 from proctor.engine.run.answers_on_file import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
-from proctor.engine.run.collect import Interviewed
 from proctor.engine.run.gates import check_gates
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
-from proctor.engine.run.sandbox_cache import SharedSandbox
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
@@ -46,6 +46,12 @@ from proctor.engine.run.summary_json import summary_from, summary_json
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import available_cores
 from proctor.store.store import Store
+
+if TYPE_CHECKING:
+    from proctor.contracts.dialect import Reading
+    from proctor.contracts.executor import Executor
+    from proctor.contracts.sandbox import Sandbox
+    from proctor.engine.run.collect import Interviewed
 
 LARGE_FILE = 16 * 2**20
 """Bytes of a suite from which on a person is told that it is being read."""
@@ -103,7 +109,7 @@ async def evaluate_all(
     size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
     if size >= LARGE_FILE:
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
-    with offline(settings.calls.offline):
+    with _within_network(settings):
         try:
             readings = read_suite.read_usable(settings.suite)
             trial = _Trial(refused if len(readings) > 1 else None, len(readings))
@@ -118,6 +124,15 @@ async def evaluate_all(
             return outcomes
         finally:
             await models.close()
+
+
+def _within_network(settings: RunSettings) -> AbstractContextManager[None]:
+    """Let nothing leave this machine meanwhile, where that was asked for."""
+    if not settings.calls.offline:
+        return nullcontext()
+    from proctor.engine.models.network_guard import offline
+
+    return offline()
 
 
 @dataclass
@@ -142,7 +157,7 @@ class _Trial:
             self.refused(name, error)
 
 
-def _usable(reading: Reading) -> Reading:
+def _usable(reading: "Reading") -> "Reading":
     if reading.problems:
         raise SuiteError(reading.problems)
     return reading
@@ -214,6 +229,8 @@ async def _carry_out(
     executor = _executor(settings)
     sandbox: Sandbox | None = None
     if scorers.need_sandbox(suite) or ready.needs_sandbox:
+        from proctor.engine.run.sandbox_cache import SharedSandbox
+
         inner = executor.sandbox(settings.sandbox) or open_sandbox(settings)
         places = await executor.width() or available_cores()
         sandbox = SharedSandbox(inner=inner, store=store, limit=places, brings_along=scorers.place)
@@ -238,9 +255,8 @@ async def _carry_out(
     allow_time_to_sum_up(store, run, len(suite.cases))
     ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
     view = _finished(store, done, suite, sums, signed_by=scorers, ending=ended)
-    for name, old, new in changed_scorers(
-        before.signed if before else Signature.of({}), view.run.signed
-    ):
+    earlier_scorers = before.signed if before else Signature.of({})
+    for name, old, new in view.run.signed.changed_scorers(earlier_scorers):
         ready.models.notice(
             f"the scorer {name!r} is another than when this run was last made (version {old}, now"
             f" {new}): its scores were made anew"
@@ -294,7 +310,7 @@ async def _interview(
         for used in interviewer.used():
             ready.models.budget.before(used)
 
-    def report(found: Interviewed) -> None:
+    def report(found: "Interviewed") -> None:
         progress(
             RunProgress(phase="collect", done=found.done, total=found.total, failed=found.failed)
         )
@@ -463,7 +479,7 @@ def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseRes
     return found.position, case_result(fold_of(view.suite), found.case, found.attempts)
 
 
-def _executor(settings: RunSettings) -> Executor:
+def _executor(settings: RunSettings) -> "Executor":
     params = {**settings.executor.params, "allow_import": settings.suite.allow_import}
     executor: Executor = registry.build(
         "executor", Spec(name=settings.executor.name, params=params)

@@ -1,24 +1,25 @@
 """Getting ready: all that stands in the way of a run is found before a token is bought."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from proctor import registry
-from proctor.contracts.dialect import Reading
-from proctor.contracts.model import Model, ModelChoice
-from proctor.contracts.sandbox import Sandbox
 from proctor.core.fold import parse_fold
 from proctor.core.suite import Spec, Suite
-from proctor.engine.agents.workspaces import placed_cases
-from proctor.engine.models.access import FLAGS, permitted
 from proctor.engine.models.roles import Cast, Models, cast_for, lacking, resolved
 from proctor.engine.run import read_suite
 from proctor.engine.run.attempt_writer import AttemptWriter
-from proctor.engine.run.collect import AttemptPlan, Collector, Dialogues
 from proctor.engine.run.score_dispatch import ASYNC_LIMIT, ScoreDispatcher, Tools, TurnGrader
-from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import MissingResource, ModelError, Problem, SuiteError
 from proctor.store.store import Store
+
+if TYPE_CHECKING:
+    from proctor.contracts.dialect import Reading
+    from proctor.contracts.model import Model, ModelChoice
+    from proctor.contracts.sandbox import Sandbox
+    from proctor.engine.run.collect import AttemptPlan, Collector
 
 NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
 
@@ -32,7 +33,7 @@ class PreparedRun:
 
     settings: RunSettings
     """With all that the suite's own settings file says filled in."""
-    reading: Reading
+    reading: "Reading"
     suite: Suite
     """The cases that were asked for."""
     scorers: Scorers
@@ -51,8 +52,10 @@ class PreparedRun:
         return min(most, (choice.concurrency if choice is not None else None) or most)
 
     @property
-    def roster(self) -> AttemptPlan:
+    def roster(self) -> "AttemptPlan":
         """Return which attempts there are to be made."""
+        from proctor.engine.run.collect import AttemptPlan
+
         return AttemptPlan(
             suite=self.suite,
             dialogues=self.dialogues,
@@ -67,8 +70,10 @@ class PreparedRun:
             case.setup.get("pre_command") for case in self.suite.cases
         )
 
-    def interviewer(self, writer: AttemptWriter, tools: Tools) -> Collector:
+    def interviewer(self, writer: AttemptWriter, tools: Tools) -> "Collector":
         """Return who puts the cases to the candidate."""
+        from proctor.engine.run.collect import Collector
+
         dispatcher = self.dispatcher(writer.store, tools, look_first=False)
         grader = TurnGrader(store=writer.store, dispatcher=dispatcher)
         return Collector(
@@ -115,7 +120,7 @@ class PreparedRun:
         for judge, choice in zip(self.cast.judges, self.settings.panel.judges, strict=True):
             await self._reach(judge, choice, "judge")
 
-    async def _reach(self, model: Model, choice: ModelChoice | None, role: str) -> None:
+    async def _reach(self, model: "Model", choice: "ModelChoice | None", role: str) -> None:
         """See to it that a model answers; where a file names its address, an error says where."""
         try:
             await self.models.check(model)
@@ -123,13 +128,15 @@ class PreparedRun:
             source = None if choice is None else choice.access.source
             if source is None or source.personal:
                 raise
+            from proctor.engine.models.access import FLAGS
+
             note = self.reading.role_notes.get(role, "")
             where = f"{source.place} names this address{f'; {note}' if note else ''}"
             error.args = (f"{error} ({where}; fix: mend it there, or add {FLAGS[role]} M)",)
             raise
 
 
-def prepare(settings: RunSettings, reading: Reading, models: Models) -> PreparedRun:
+def prepare(settings: RunSettings, reading: "Reading", models: Models) -> PreparedRun:
     """Keep the cases asked for, find who plays which role, and raise all that is wrong."""
     settings = resolved(settings, reading)
     suite = measured(read_suite.chosen(reading.suite, settings.suite), settings)
@@ -144,12 +151,17 @@ def prepare(settings: RunSettings, reading: Reading, models: Models) -> Prepared
             raise SuiteError(problems)
         needs |= dialogues.needs(suite)
     lacking(settings, needs, reading)
-    settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
+    if settings.asks_models:
+        from proctor.engine.models.access import permitted
+
+        settings = permitted(settings, needs | ({"judge"} if scorers.need_judge(suite) else set()))
     cast = cast_for(settings, suite, models)
     scorers.judge = None if cast.judge is None else cast.judge.identity
     if scorers.need_sandbox(suite):
         scorers.place = open_sandbox(settings).brings()
     if cast.agent is not None:
+        from proctor.engine.agents.workspaces import placed_cases
+
         cases, lacking_places = placed_cases(cast.agent, suite.cases)
         if lacking_places:
             raise SuiteError(list(lacking_places.values()))
@@ -176,6 +188,8 @@ def cases_that_cannot_begin(settings: RunSettings, suite: Suite) -> dict[str, Pr
     """Return by id what the cases lack that the agent of the settings cannot begin with."""
     if settings.agent is None:
         return {}
+    from proctor.engine.agents.workspaces import placed_cases
+
     return placed_cases(registry.build("candidate", settings.agent), suite.cases)[1]
 
 
@@ -192,7 +206,7 @@ def measured(suite: Suite, settings: RunSettings) -> Suite:
     return replace(suite, measures=(*suite.measures, *added))
 
 
-def open_sandbox(settings: RunSettings) -> Sandbox:
+def open_sandbox(settings: RunSettings) -> "Sandbox":
     """Return the sandbox asked for, or say why it does not work here."""
     sandbox: Sandbox = registry.build("sandbox", settings.sandbox)
     if problems := list(sandbox.problems()):

@@ -6,10 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
+from typing import TYPE_CHECKING
 
-from proctor.contracts.executor import Executor, GradeTask
-from proctor.contracts.judge import Judge
-from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
@@ -18,11 +16,14 @@ from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.rounds import scored_part
 from proctor.core.score import Score, ScoreStatus, Value, turn_values
 from proctor.core.suite import Case, Criterion
-from proctor.engine.models.call_scope import scored_on_replies
-from proctor.engine.models.stored_only import scored_from_store
 from proctor.engine.run.scorer_pool import Scorers, spec_key
 from proctor.io import concurrency
 from proctor.store.store import Store
+
+if TYPE_CHECKING:
+    from proctor.contracts.executor import Executor, GradeTask
+    from proctor.contracts.judge import Judge
+    from proctor.contracts.sandbox import Sandbox
 
 ASYNC_LIMIT = 16
 BATCH_SIZE = 4096
@@ -83,9 +84,9 @@ class ScoreDispatcher:
     """The queues of all kinds of scorers, filled in one pass and worked off batch by batch."""
 
     scorers: Scorers
-    executor: Executor
-    sandbox: Sandbox | None = None
-    judge: Judge | None = None
+    executor: "Executor"
+    sandbox: "Sandbox | None" = None
+    judge: "Judge | None" = None
     read_file: Callable[[str], bytes] | None = None
     marks: Marks = MARKS
     check: Callable[[], Awaitable[None]] | None = None
@@ -136,7 +137,7 @@ class ScoreDispatcher:
     async def _in_processes(self, groups: Iterable[TaskGroup]) -> AsyncGenerator[Scored, None]:
         by_key: dict[str, ScoreTask] = {}
 
-        def grade_tasks() -> Iterator[GradeTask]:
+        def grade_tasks() -> "Iterator[GradeTask]":
             for group in groups:
                 by_key.update((task.key, task) for task in group)
                 yield self._grade_task(group)
@@ -145,7 +146,9 @@ class ScoreDispatcher:
             async for key, score in scored:
                 yield by_key.pop(key), score
 
-    def _grade_task(self, group: TaskGroup) -> GradeTask:
+    def _grade_task(self, group: TaskGroup) -> "GradeTask":
+        from proctor.contracts.executor import GradeTask
+
         scorer = self.scorers.of(group[0].criterion)
         return GradeTask(
             case=group[0].case,
@@ -193,6 +196,8 @@ class ScoreDispatcher:
         return [(task, await self._score_waiting(task)) for task in group]
 
     async def _score_waiting(self, task: ScoreTask) -> Score:
+        from proctor.engine.models.call_scope import scored_from_store, scored_on_replies
+
         scorer = self.scorers.of(task.criterion)
         ctx = ScoreContext(
             case=task.case,
@@ -226,8 +231,8 @@ def _instant(scorer: Scorer, case: Case, part: Attempt) -> Score:
 class Tools:
     """Hold what a run scores and sets up agents with."""
 
-    executor: Executor
-    sandbox: Sandbox | None
+    executor: "Executor"
+    sandbox: "Sandbox | None"
 
 
 @dataclass(frozen=True, kw_only=True)

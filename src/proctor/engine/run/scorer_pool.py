@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from proctor import registry
-from proctor.contracts.scorer import Scorer
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import case_key, digest, judged_key, score_key
 from proctor.core.rounds import scored_part
@@ -14,6 +14,10 @@ from proctor.engine.run.plugin_keys import named_files, scorer_source
 from proctor.engine.run.plugin_sources import PluginSource
 from proctor.errors import PluginError, Problem
 from proctor.io import json_bytes
+
+if TYPE_CHECKING:
+    from proctor.contracts.dialogue import Dialogue
+    from proctor.contracts.scorer import Scorer
 
 MOST_BUILT = 1000
 """How many scorers are kept; a suite may have one of its own for every case."""
@@ -61,7 +65,7 @@ class Scorers:
     language: str = "en"
     judge: Json = None
     """The identity of who judges, where somebody does."""
-    _built: dict[tuple[str, bytes], Scorer] = field(default_factory=dict)
+    _built: "dict[tuple[str, bytes], Scorer]" = field(default_factory=dict)
     place: str = ""
     """Where programs are run, where that has languages of its own."""
     _versions: dict[str, str] = field(default_factory=dict)
@@ -70,11 +74,11 @@ class Scorers:
     _surveyed: tuple[Sequence[Case], Survey] | None = None
     _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
 
-    def of(self, criterion: Criterion) -> Scorer:
+    def of(self, criterion: Criterion) -> "Scorer":
         """Return the scorer of a criterion, or raise a PluginError."""
         return self.built(criterion.scorer)
 
-    def built(self, spec: Spec) -> Scorer:
+    def built(self, spec: Spec) -> "Scorer":
         """Return the scorer of a spec, or raise a PluginError."""
         key = spec_key(spec)
         if (scorer := self._built.get(key)) is None:
@@ -231,6 +235,34 @@ class Scorers:
         if scorer.needs_judge:
             version += f"+{self._judge_key}+{scorer.prompt_key(self.language)}"
         return _judged(_Same(case), criterion.id, version)
+
+
+@dataclass
+class Dialogues:
+    """Hold the dialogues that cases name, each built once."""
+
+    allow_import: bool = False
+    _built: "dict[tuple[str, bytes], Dialogue]" = field(default_factory=dict)
+
+    def of(self, spec: Spec) -> "Dialogue":
+        """Return the dialogue of a spec, or raise a PluginError."""
+        key = spec_key(spec)
+        if (dialogue := self._built.get(key)) is None:
+            dialogue = registry.build("dialogue", spec, allow_import=self.allow_import)
+            self._built[key] = dialogue
+        return dialogue
+
+    def needs(self, suite: Suite) -> set[str]:
+        """Return the roles that the dialogues of a suite consult."""
+        return {role for case in suite.cases for role in self.of(case.dialogue).consults}
+
+    def problems(self, suite: Suite) -> list[Problem]:
+        """Return what keeps cases from being put to a candidate."""
+        return [
+            Problem(message=f"case {case.id!r}: {text}", file=case.source or None)
+            for case in suite.cases
+            for text in self.of(case.dialogue).problems(case)
+        ]
 
 
 def spec_key(spec: Spec) -> tuple[str, bytes]:

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from proctor.contracts.judge import Tie
-from proctor.contracts.model import ModelChoice
 from proctor.core.fingerprint import digest, plain
 from proctor.core.names import agent_label
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from proctor.contracts.judge import Tie
+    from proctor.contracts.model import ModelChoice
 
 MAX_UNSCORED = 0.1
 """The share of cases without a value from which on a run is incomplete."""
@@ -55,10 +57,10 @@ class SuiteSettings:
 class JudgeSettings:
     """Say who judges: one model or several, how often each, and how their verdicts fold."""
 
-    judges: tuple[ModelChoice, ...] = ()
+    judges: "tuple[ModelChoice, ...]" = ()
     combine: Literal["mean", "median", "majority"] = "mean"
     repeats: int = 1
-    tie: Tie = "0"
+    tie: "Tie" = "0"
 
     def __post_init__(self) -> None:
         if self.repeats < 1:
@@ -103,15 +105,15 @@ class RunSettings:
 
     suite: SuiteSettings
     answers: Path | None = None
-    model: ModelChoice | None = None
+    model: "ModelChoice | None" = None
     """Who is examined, where it is a model; none with answers means: whom the suite's own
     settings file names."""
     agent: Spec | None = None
     """Who is examined, where it is an agent."""
-    proxy: ModelChoice | None = None
+    proxy: "ModelChoice | None" = None
     """The model that the agent's own calls go to, where they are to be seen."""
     panel: JudgeSettings = field(default_factory=JudgeSettings)
-    simulator: ModelChoice | None = None
+    simulator: "ModelChoice | None" = None
     calls: CallSettings = field(default_factory=CallSettings)
     attempts: int | None = None
     repeat_label: str = ""
@@ -144,6 +146,11 @@ class RunSettings:
     def on_file(self) -> bool:
         """Tell whether the answers are on file, so that nobody is asked."""
         return self.model is None and self.agent is None
+
+    @property
+    def asks_models(self) -> bool:
+        """Tell whether a model is to be asked: as a candidate, a judge or a simulated user."""
+        return self.model is not None or self.simulator is not None or bool(self.panel.judges)
 
     @property
     def candidate(self) -> Spec:
@@ -196,7 +203,7 @@ def short_name(spec: str) -> str:
     return spec.partition("@http")[0]
 
 
-def _asked(choice: ModelChoice) -> dict[str, Json]:
+def _asked(choice: "ModelChoice") -> dict[str, Json]:
     """Return what of a choice may change replies; addresses and keys stay out of names."""
     made: dict[str, Json] = {"model": choice.spec, "sampling": plain(choice.sampling)}
     made |= {"system": choice.system, "suffix": choice.suffix}

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from proctor import registry
-from proctor.contracts.dialogue import Dialogue
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Summary
 from proctor.core.signature import SCORERS, Signature
@@ -14,6 +14,9 @@ from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import short_name
 from proctor.errors import PluginError
 from proctor.version import __version__
+
+if TYPE_CHECKING:
+    from proctor.contracts.dialogue import Dialogue
 
 MOST_SHOWN = 60
 """How long the description of a toolchain may be in a signature; a longer one is hashed."""

@@ -8,7 +8,8 @@ from proctor.core.exchange import Request
 from proctor.core.suite import Message
 from proctor.engine.models.call_scope import CallScope
 from proctor.engine.models.network_guard import offline
-from proctor.engine.models.roles import Models, dressed
+from proctor.engine.models.prompted import dressed
+from proctor.engine.models.roles import Models
 from proctor.engine.run.evaluate import RunProgress
 from proctor.engine.run.settings import CallSettings
 from proctor.errors import ModelError

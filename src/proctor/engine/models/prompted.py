@@ -1,0 +1,62 @@
+"""Models with what a person's settings put around every request: a system prompt, a suffix."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from proctor.contracts.dialogue import Candidate, DialogueContext
+from proctor.contracts.model import Model, ModelChoice
+from proctor.core.exchange import Reply, Request
+from proctor.core.suite import Json, Message
+from proctor.engine.models.call_cache import Wrapped
+
+
+@dataclass(frozen=True)
+class ModelCandidate(Candidate):
+    """Be a model that is examined."""
+
+    model: Model
+    choice: ModelChoice
+
+    async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        request = Request(
+            messages=dressed(self.choice, messages), sampling=self.choice.sampling, salt=ctx.salt
+        )
+        return await self.model.reply(request)
+
+
+@dataclass(frozen=True)
+class PromptedModel(Wrapped):
+    """Put what a judge's or simulator's settings say around every request."""
+
+    inner: Model
+    choice: ModelChoice
+
+    @classmethod
+    def of(cls, model: Model, choice: ModelChoice) -> Model:
+        """Dress a model, where there is something to put around it."""
+        return cls(model, choice) if choice.system or choice.suffix else model
+
+    @property
+    def identity(self) -> Json:
+        return [self.inner.identity, self.choice.system, self.choice.suffix]
+
+    async def reply(self, request: Request) -> Reply:
+        return await self.inner.reply(self._worn(request))
+
+    async def discard(self, requests: Sequence[Request]) -> bool:
+        return await self.inner.discard([self._worn(request) for request in requests])
+
+    def _worn(self, request: Request) -> Request:
+        return replace(request, messages=dressed(self.choice, request.messages))
+
+
+def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Put the system prompt before, and the suffix behind the last user message."""
+    made = list(messages)
+    if choice.suffix:
+        last = max((i for i, m in enumerate(made) if m.role == "user"), default=None)
+        if last is not None:
+            made[last] = replace(made[last], content=f"{made[last].content}\n{choice.suffix}")
+    if choice.system:
+        made.insert(0, Message(role="system", content=choice.system))
+    return tuple(made)
