@@ -87,7 +87,8 @@ def leaderboard(
     ]
     names = {found.run: found.name for found in contenders}
     strengths = bradley_terry.strengths(games, list(names))
-    ordered = sorted(strengths, key=lambda found: (-found.value, names[found.name]))
+    # Equal strengths differ in their last digits: rounded, the names decide.
+    ordered = sorted(strengths, key=lambda found: (-round(found.value, 9), names[found.name]))
     made: list[Standing] = []
     for place, found in enumerate(ordered, 1):
         same = made and isclose(made[-1].strength, found.value, abs_tol=1e-9)

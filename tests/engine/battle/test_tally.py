@@ -1,0 +1,115 @@
+"""From comparisons to numbers: seats, orders, what is missing, tags and places."""
+
+from typing import Any
+
+import pytest
+
+from proctor.core.comparison import Comparison, Contender, Pair, Preference
+from proctor.engine.battle.tally import Facing, faced, leaderboard, pair_of
+
+FIRST, SECOND, TIE, INVALID = Preference
+
+
+def shown(first: str, second: str, outcome: Preference, case: str = "1", **more: Any) -> Comparison:
+    return Comparison(
+        case_id=case, first=first, second=second, outcome=outcome, **{"judge": "j", **more}
+    )
+
+
+def one_pair(*comparisons: Comparison, orders: int = 2, expected: int = 1, **how: Any) -> Pair:
+    (facing,) = faced(comparisons, ["a", "b"], orders)
+    return pair_of(facing, expected=expected, tags=how.get("tags", {}))
+
+
+@pytest.mark.parametrize(
+    ("there", "back", "counts"),
+    [
+        (FIRST, SECOND, (1, 0, 0, 0)),
+        (SECOND, FIRST, (0, 0, 1, 0)),
+        (TIE, TIE, (0, 1, 0, 0)),
+        (FIRST, FIRST, (0, 1, 0, 0)),
+        (FIRST, TIE, (0, 1, 0, 0)),
+        (FIRST, INVALID, (0, 0, 0, 1)),
+    ],
+)
+def test_a_win_needs_both_orders(
+    there: Preference, back: Preference, counts: tuple[int, ...]
+) -> None:
+    pair = one_pair(shown("a", "b", there), shown("b", "a", back))
+    assert (pair.win, pair.tie, pair.loss, pair.invalid) == counts
+    assert pair.missing == 0
+
+
+def test_a_pair_with_one_order_alone_is_missing_where_two_are_asked_for() -> None:
+    assert one_pair(shown("a", "b", FIRST)).missing == 1
+    assert one_pair(shown("a", "b", FIRST), orders=1).missing == 0
+    assert one_pair(shown("a", "b", FIRST), orders=1, expected=0).missing == 0
+
+
+def test_marks_are_seen_from_the_first_run_and_unreadable_ones_do_not_count() -> None:
+    pair = one_pair(
+        shown("a", "b", FIRST, scores=(9.0, 1.0)),
+        shown("b", "a", SECOND, scores=(3.0, 7.0)),
+        shown("a", "b", INVALID, "2", scores=(0.0, 0.0)),
+        shown("b", "a", FIRST, "2"),
+        expected=2,
+    )
+    assert pair.scores == (8.0, 2.0)
+    assert (pair.win, pair.invalid) == (1, 1)
+    assert one_pair(shown("a", "b", TIE), orders=1).scores is None
+
+
+def test_seats_and_agreement_count_what_a_judge_said_alone() -> None:
+    plain = shown("a", "b", FIRST, "3", judge=""), shown("b", "a", SECOND, "3", judge="")
+    assert (one_pair(*plain).first_seat, one_pair(*plain).agreement) == (None, None)
+    pair = one_pair(
+        *plain,
+        shown("a", "b", FIRST),
+        shown("b", "a", FIRST),
+        shown("a", "b", TIE, "2"),
+        shown("b", "a", SECOND, "2"),
+        expected=3,
+    )
+    assert pair.first_seat == pytest.approx(2 / 3)
+    assert pair.agreement == 0.0
+
+
+def test_a_case_counts_once_in_each_of_its_groups() -> None:
+    tags = {"1": {"lang": ("x", "x", "y")}, "2": {"lang": ("y",)}}
+    pair = one_pair(
+        shown("a", "b", FIRST), shown("a", "b", SECOND, "2"), orders=1, expected=2, tags=tags
+    )
+    assert {value: (one.win, one.loss) for value, one in pair.groups["lang"].items()} == {
+        "x": (1, 0),
+        "y": (1, 1),
+    }
+
+
+def test_comparisons_are_sorted_by_the_order_of_the_runs() -> None:
+    facings = faced([shown("c", "a", FIRST), shown("b", "c", TIE)], ["a", "b", "c"], 1)
+    assert [(one.first, one.second, len(one.shown)) for one in facings] == [
+        ("a", "b", 0),
+        ("a", "c", 1),
+        ("b", "c", 1),
+    ]
+    assert list(facings[1].outcomes.values()) == [SECOND]
+
+
+def board(*comparisons: Comparison, runs: str = "abc") -> list[tuple[str, int, int, int, int]]:
+    facings: list[Facing] = faced(comparisons, list(runs), 1)
+    pairs = [pair_of(facing, expected=0, tags={}) for facing in facings]
+    contenders = [Contender(run=run, name=run, candidate=run) for run in runs]
+    standings = leaderboard(facings, pairs, contenders)
+    assert sum(standing.strength for standing in standings) == pytest.approx(0, abs=1e-6)
+    return [(one.run, one.rank, one.win, one.tie, one.loss) for one in standings]
+
+
+def test_the_strongest_comes_first_with_wins_from_either_side() -> None:
+    assert board(
+        shown("a", "b", SECOND), shown("a", "c", SECOND, "2"), shown("b", "c", SECOND, "3")
+    ) == [("c", 1, 2, 0, 0), ("b", 2, 1, 0, 1), ("a", 3, 0, 0, 2)]
+
+
+def test_equal_runs_share_a_rank_and_the_next_one_is_left_out() -> None:
+    placed = board(shown("a", "b", TIE), shown("a", "c", FIRST, "2"), shown("b", "c", FIRST, "3"))
+    assert [(run, rank) for run, rank, *_ in placed] == [("a", 1), ("b", 1), ("c", 3)]
