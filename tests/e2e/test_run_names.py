@@ -150,5 +150,7 @@ def test_a_run_that_was_stored_before_keeps_its_id(tmp_path: Path) -> None:
     settings = RunSettings(suite=SuiteSettings(path=Path("s.yaml")), answers=Path("answers.jsonl"))
     with Store.open(f"sqlite:///{tmp_path}/store.db") as store:
         run = named_run(settings, Suite(name="quiz", cases=()), "key", store)
-    parts = ("run", "key", settings.candidate, settings.stored(), "quiz-answers")
+    stored = {**settings.stored(), "interval": "t"}
+    parts = ("run", "key", settings.candidate, stored, "quiz-answers")
+    assert run.settings["interval"] == "bounded"
     assert (run.name, run.id) == ("quiz-answers", digest(*parts)[:12])

@@ -12,7 +12,7 @@ from proctor.core.score import Score, error_value, null_value, value_of
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.errors import PluginError
 from proctor.registry import build
-from proctor.stats.intervals import t_quantile, wilson_interval
+from proctor.stats.intervals import Scale, bounded_interval, t_interval
 
 NO_ANSWER = "no answer"
 ERROR = "error"
@@ -24,9 +24,14 @@ def points(got: float, out_of: float | None = 1.0) -> Score:
     return Score(points=got, out_of=out_of)
 
 
-def result(case_id: str, attempts: Sequence[Any], **fields: Any) -> CaseResult:
+CONTAINS = Spec(name="contains")
+
+
+def result(
+    case_id: str, attempts: Sequence[Any], scorer: Spec = CONTAINS, **fields: Any
+) -> CaseResult:
     """Make a case result of what its one criterion gave to each attempt."""
-    criterion = Criterion(id="c", scorer=Spec(name="contains"))
+    criterion = Criterion(id="c", scorer=scorer)
     case = Case(id=case_id, messages=(), criteria=(criterion,), **fields)
     done = []
     for index, found in enumerate(attempts):
@@ -69,7 +74,8 @@ def test_shares_of_cases(name: str, params: dict[str, Any], hits: int, n: int) -
     found = build("measure", Spec(name=name, params=params)).measure(iter(MIXED))
     assert found.n == n
     assert found.value == pytest.approx(hits / n)
-    assert found.interval == wilson_interval(hits, n)
+    shares = [1.0] * hits + [0.0] * (n - hits)
+    assert found.interval == pytest.approx(bounded_interval(shares, [1.0] * n))
 
 
 def test_a_null_score_can_be_full_marks() -> None:
@@ -92,11 +98,29 @@ def test_mean_points_clusters_by_case() -> None:
     ]
     mean = build("measure", Spec(name="mean_points", params={"criterion": "c"}))
     found = mean.measure(iter(cases))
-    # 10 points over 4 attempts: residuals 1, 0.5 and -1.5
-    half = t_quantile(0.975, 2) * (1.5 * (1 + 0.25 + 2.25)) ** 0.5 / 4
+    # 10 points over 4 attempts, on a scale that nobody knows
     assert found.value == pytest.approx(2.5)
-    assert found.interval == pytest.approx((2.5 - half, 2.5 + half))
+    assert found.interval == pytest.approx(t_interval([6.0, 3.0, 1.0], [2.0, 1.0, 1.0]))
     assert found.n == 3
+
+
+@pytest.mark.parametrize(
+    ("params", "scores", "scale"),
+    [
+        ({}, [points(3.0, None), points(3.0, None)], Scale(1, 5)),
+        ({"high": 10}, [points(9.0, None), points(3.0, None)], Scale(1, 10)),
+        ({"counts": True}, [points(2.0, 5.0), points(5.0, 5.0)], Scale(0, 5)),
+        ({"counts": True, "scale": "range"}, [points(0.0, 4.0)], Scale(0, 4)),
+    ],
+)
+def test_the_mean_of_ratings_stays_on_their_scale(
+    params: dict[str, Any], scores: list[Score], scale: Scale
+) -> None:
+    rating = Spec(name="rating", params={"question": "Is it polite?", **params})
+    mean = build("measure", Spec(name="mean_points", params={"criterion": "c"}))
+    found = mean.measure([result(str(n), [one], rating) for n, one in enumerate(scores)])
+    values = [one.points or 0.0 for one in scores]
+    assert found.interval == pytest.approx(bounded_interval(values, [1.0] * len(values), scale))
 
 
 def test_mean_points_of_a_criterion_nobody_has() -> None:

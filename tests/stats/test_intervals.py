@@ -2,12 +2,17 @@
 
 import random
 from math import sqrt
+from typing import Literal
 
 import pytest
 
 from proctor.stats.intervals import (
+    OPEN,
+    SHARE,
     RatioSums,
+    Scale,
     bootstrap_interval,
+    bounded_interval,
     clip01,
     t_interval,
     t_quantile,
@@ -72,20 +77,120 @@ def test_unequal_weights_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "weights", "expected"),
+    ("values", "weights", "scale", "expected"),
     [
-        ([], [], None),
-        ([1.0], [1.0], None),
-        ([0.0, 0.0], [0.0, 0.0], None),
-        ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], (1.0, 1.0)),
-        ([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], (0.1, 0.1)),
+        ([], [], OPEN, None),
+        ([1.0], [1.0], OPEN, None),
+        ([0.0, 0.0], [0.0, 0.0], OPEN, None),
+        ([1.0, 1.0, 1.0], [1.0, 1.0, 1.0], OPEN, None),
+        ([0.1, 0.2, 0.3], [1.0, 2.0, 3.0], OPEN, None),
+        ([1.0, 1.0], [1.0, 1.0], Scale(0.0, None), (0.0, 1.55)),
+        ([3.0], [1.0], Scale(1, 5), (1.0, 5.0)),
+        ([1.0] * 6, [1.0] * 6, SHARE, (0.58, 1.0)),
+        ([-1.0, 2.0], [0.0, 4.0], OPEN, (-6.1, 6.6)),
+        ([1.0, 1.0], [1e-300, 1e-300], OPEN, None),
     ],
 )
-def test_t_interval_at_the_edges(
-    values: list[float], weights: list[float], expected: tuple[float, float] | None
+@pytest.mark.parametrize("method", ["t", "bounded"])
+def test_open_scales_and_edges(
+    values: list[float],
+    weights: list[float],
+    scale: Scale,
+    expected: tuple[float, float] | None,
+    method: Literal["t", "bounded"],
 ) -> None:
-    found = t_interval(values, weights)
-    assert found == (None if expected is None else pytest.approx(expected, abs=1e-7))
+    if method == "bounded" and None not in scale:
+        pytest.skip("the table is that of t")
+    interval = RatioSums.of(zip(values, weights, strict=True)).interval(scale, method=method)
+    assert (interval is None) == (expected is None)
+    if expected is not None:
+        assert interval == pytest.approx(expected, abs=0.01)
+
+
+# Clopper and Pearson's limits, from published tables.
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [
+        (0, 11, 0.0, 0.28491),
+        (6, 6, 0.54074, 1.0),
+        (5, 5, 0.47818, 1.0),
+        (0, 1, 0.0, 0.975),
+        (1, 1, 0.025, 1.0),
+        (1, 10, 0.002529, 0.445016),
+        (3, 4, 0.194120, 0.993691),
+        (8, 10, 0.443905, 0.974793),
+        (50, 100, 0.398321, 0.601679),
+        (999, 1000, 0.994441, 0.999975),
+    ],
+)
+@pytest.mark.parametrize(("foot", "top"), [(0.0, 1.0), (-2.0, 3.0), (1.0, 5.0)])
+def test_rights_and_wrongs_have_clopper_and_pearsons_interval(
+    hits: int, n: int, low: float, high: float, foot: float, top: float
+) -> None:
+    wide = top - foot
+    values = [top] * hits + [foot] * (n - hits)
+    interval = bounded_interval(values, [1.0] * n, Scale(foot, top))
+    assert interval is not None
+    ends = [(end - foot) / wide for end in interval]
+    assert ends == pytest.approx((low, high), abs=1e-5)
+    weighted = bounded_interval([v * 0.7 for v in values], [0.7] * n, Scale(foot, top))
+    assert weighted == pytest.approx(interval, abs=1e-9)
+
+
+def test_the_bounded_interval_is_gaffkes_in_a_large_draw_of_mixtures() -> None:
+    import numpy as np
+
+    random = np.random.default_rng(1)
+    for values in ([0.2, 0.9, 0.7, 0.4, 1.0, 0.65], [1.0] * 8 + [0.3, 0.0], [0.5] * 12):
+        ends = []
+        for extra, part in ((0.0, 0.025), (1.0, 0.975)):
+            mixed = random.dirichlet(np.ones(len(values) + 1), 200_000) @ np.array([*values, extra])
+            ends.append(float(np.quantile(mixed, part)))
+        interval = bounded_interval(values, [1.0] * len(values))
+        # A Beta distribution of the same mean and variance stands for the mixture.
+        assert interval == pytest.approx(ends, abs=0.017)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_bounded_interval_holds_the_rate_and_stays_on_the_scale(seed: int) -> None:
+    draw = random.Random(seed)
+    n = draw.choice([1, 2, 3, 10, 100])
+    weights = [draw.choice([1.0, 1e-6, 1e6, draw.random()]) for _ in range(n)]
+    shares = [draw.choice([0.0, 1.0, 1e-13, 1 - 1e-13, draw.random()]) for _ in range(n)]
+    foot, top = draw.choice([(0.0, 1.0), (-3.0, 1.0), (1.0, 5.0)])
+    pairs = [
+        ((foot + (top - foot) * share) * weight, weight)
+        for share, weight in zip(shares, weights, strict=True)
+    ]
+    sums = RatioSums.of(pairs)
+    interval = sums.interval(Scale(foot, top))
+    assert interval is not None
+    assert sums.rate is not None
+    assert foot <= interval[0] <= interval[1] <= top
+    assert interval[0] - 1e-9 <= sums.rate <= interval[1] + 1e-9
+    assert interval[1] - interval[0] > 1e-9
+    wide = sums.interval(Scale(foot, top), level=0.99)
+    assert wide is not None
+    assert wide[0] <= interval[0]
+    assert wide[1] >= interval[1]
+    for method in ("t", "bootstrap"):
+        values, marks = [v for v, _ in pairs], [w for _, w in pairs]
+        of = t_interval if method == "t" else bootstrap_interval
+        other = of(values, marks, Scale(foot, top))
+        assert other is not None
+        assert foot <= other[0] < other[1] <= top
+
+
+def test_a_draw_outside_the_scale_is_not_bounded_by_it() -> None:
+    sums = RatioSums.of([(1.0, 1.0), (1.5, 1.0), (0.5, 1.0)])
+    assert sums.interval(SHARE) == sums.interval(SHARE, method="t")
+
+
+def test_scales_around_others() -> None:
+    assert Scale.around() == OPEN
+    assert Scale.around(SHARE, Scale(1, 5)) == (0.0, 5)
+    assert Scale.around(SHARE, Scale(None, 5)) == (None, 5)
+    assert Scale(0.0, None).clip((-1.0, 7.0)) == (0.0, 7.0)
 
 
 def test_sums_do_not_depend_on_how_they_are_cut() -> None:
@@ -99,12 +204,18 @@ def test_sums_do_not_depend_on_how_they_are_cut() -> None:
     parts.merge(RatioSums())
     assert parts.n == whole.n == 1000
     assert parts.rate == pytest.approx(whole.rate, rel=1e-14)
-    assert parts.interval() == pytest.approx(whole.interval(), rel=1e-12)
+    for method in ("bounded", "t"):
+        assert parts.interval(method=method) == pytest.approx(
+            whole.interval(method=method), rel=1e-12
+        )
+    assert (parts.least, parts.most) == (whole.least, whole.most)
     rate = sum(v for v, _ in pairs) / sum(w for _, w in pairs)
     squares = sum((v - rate * w) ** 2 for v, w in pairs)
     half = t_quantile(0.975, 999) * sqrt(1000 / 999 * squares) / whole.weight
-    assert whole.interval() == pytest.approx((rate - half, rate + half), rel=1e-12)
-    assert (whole.interval() or (0, 0))[1] - rate == pytest.approx(half, rel=1e-6)
+    interval = whole.interval(OPEN)
+    assert interval is not None
+    assert half <= interval[1] - rate <= 1.01 * half
+    assert half <= rate - interval[0] <= 1.01 * half
 
 
 def test_bootstrap_is_the_same_every_time_and_near_the_t_interval() -> None:
@@ -122,7 +233,7 @@ def test_bootstrap_is_the_same_every_time_and_near_the_t_interval() -> None:
 
 @pytest.mark.parametrize(
     ("values", "weights", "expected"),
-    [([], [], None), ([1.0], [1.0], None), ([0, 0], [0, 0], None), ([1, 2], [2, 4], (0.5, 0.5))],
+    [([], [], None), ([1.0], [1.0], None), ([0, 0], [0, 0], None), ([1, 2], [2, 4], None)],
 )
 def test_bootstrap_at_the_edges(
     values: list[float], weights: list[float], expected: tuple[float, float] | None
@@ -161,7 +272,7 @@ def test_clip(interval: tuple[float, float] | None, expected: tuple[float, float
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
 def test_a_level_is_a_share(level: float) -> None:
     with pytest.raises(ValueError, match="level"):
-        t_interval([1, 2], [1, 1], level)
+        t_interval([1, 2], [1, 1], level=level)
     with pytest.raises(ValueError, match="level"):
         bootstrap_interval([1, 2], [1, 1], level=level)
     with pytest.raises(ValueError, match="level"):

@@ -265,8 +265,8 @@ def run_options(command: Command) -> Command:
             ),
             click.option(
                 "--interval",
-                type=click.Choice(["t", "bootstrap"]),
-                default="t",
+                type=click.Choice(["bounded", "t", "bootstrap"]),
+                default="bounded",
                 show_default=True,
                 help="Method for the 95% interval of the rate.",
             ),
@@ -503,7 +503,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         name=name,
         executor=executor,
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
-        interval=options.pop("interval", "t"),
+        interval=options.pop("interval", "bounded"),
         gates=tuple(options.pop("gates", ())),
         max_unscored=options.pop("max_unscored", MAX_UNSCORED),
     )

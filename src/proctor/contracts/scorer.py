@@ -114,6 +114,15 @@ class Scorer(ABC):
     """Change it whenever the same input may get another score: stored scores are then redone."""
     out_of: ClassVar[float | None] = 1.0
     """The most points a bare number can be; none for a number that is only shown, never added."""
+
+    @property
+    def points_range(self) -> tuple[float | None, float | None]:
+        """Return the least and the most points there can be; none for an end that is open.
+
+        The interval of a mean of these points stays between them.
+        """
+        return (None, None) if self.out_of is None else (0.0, self.out_of)
+
     time_limit: ClassVar[float] = 10.0
     """Seconds after which a score is given up as failed."""
 

@@ -34,6 +34,10 @@ class Folded:
     """One value per bucket; none where no attempt of the bucket could be scored."""
     chosen: tuple[tuple[int, ...], ...] = ()
     """Per bucket, the positions of the attempts whose value it is."""
+    least: float = 0.0
+    """The worst that the case can be worth, its penalties counted."""
+    most: float | None = None
+    """The best that it can be worth; none for the full score."""
 
     @property
     def spread(self) -> float:
@@ -81,6 +85,8 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
         high=fmean(highs) if highs else max(value.high for value in values),
         buckets=tuple(buckets),
         chosen=tuple(chosen),
+        least=min(value.least for value in values),
+        most=max((value.most for value in values if value.most is not None), default=None),
     )
 
 

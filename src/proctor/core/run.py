@@ -89,15 +89,16 @@ class Group:
     score: float
     full: float
     rate: float | None
-    spread: float
-    """Standard deviation over attempts (or buckets of them), as a share of full, like the rate."""
+    spread: float | None
+    """Standard deviation over attempts (or buckets of them), as a share of full, like the rate;
+    none where there is one attempt at each case, which says nothing of others."""
     interval: tuple[float, float] | None
     cases: int
 
     @property
-    def score_spread(self) -> float:
+    def score_spread(self) -> float | None:
         """Return the spread in points."""
-        return self.spread * self.full
+        return None if self.spread is None else self.spread * self.full
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,10 @@ class Value:
     """The weighted points before clipping."""
     out_of: float = 0.0
     """The denominator."""
+    least: float = 0.0
+    """The worst that an attempt at the case can be worth, its penalties counted."""
+    most: float | None = None
+    """The best that it can be worth; none for the full score."""
 
 
 def counts(criterion: Criterion, score: Score | None) -> bool:
@@ -93,7 +97,7 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
     """Apply the one formula to the scores of one answered attempt."""
     if only_shown(case):
         return shown_value(case, scores)
-    low = high = total = full = 0.0
+    low = high = total = full = penalties = 0.0
     failed = unknown = False
     for criterion in case.criteria:
         score = scores.get(criterion.id)
@@ -113,6 +117,8 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
         low, high = low + ends[0], high + ends[1]
         if criterion.weight > 0:
             full += criterion.weight * (score.out_of or 0.0)
+        else:
+            penalties += criterion.weight * (score.out_of or 0.0)
     denominator = denominator_of(case, full)
     if failed and (unknown or denominator <= 0):
         worst = min(_worst(case), _scaled(case, low, denominator) if denominator > 0 else 0.0)
@@ -136,6 +142,8 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
         high=value,
         points=total,
         out_of=denominator,
+        least=min(0.0, _scaled(case, penalties, denominator)),
+        most=max(case.full_score, _scaled(case, full, denominator)),
     )
 
 

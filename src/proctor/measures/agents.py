@@ -11,7 +11,7 @@ from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
 from proctor.measures.shares import Share
-from proctor.stats.intervals import RatioSums, clip01
+from proctor.stats.intervals import RatioSums
 
 HIT, MISS, AGENT_FAILURE, UNSCORED = "hit", "miss", "agent_failure", "unscored"
 
@@ -38,7 +38,7 @@ class HitRate(Measure):
                 sums.add(got, full)
         detail = {name: counted[name] for name in (HIT, MISS, AGENT_FAILURE, UNSCORED)}
         judged = counted.total() - counted[UNSCORED]
-        return Measured(value=sums.rate, interval=clip01(sums.interval()), n=judged, detail=detail)
+        return Measured(value=sums.rate, interval=sums.interval(), n=judged, detail=detail)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import in_turn
 from proctor.measures.shares import Share, full_marks
-from proctor.stats.intervals import RatioSums, clip01
+from proctor.stats.intervals import RatioSums
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class PassAt1(Measure):
             elif marks:
                 sums.add(in_turn(marks) / len(marks), 1.0)
         value = self.empty if sums.rate is None else sums.rate
-        return Measured(value=value, interval=clip01(sums.interval()), n=sums.n)
+        return Measured(value=value, interval=sums.interval(), n=sums.n)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class HealthBench(Measure):
             if values:
                 sums.add(in_turn(values) / len(values), 1.0)
         value = self.empty if sums.rate is None else sums.rate
-        return Measured(value=value, interval=clip01(sums.interval()), n=sums.n)
+        return Measured(value=value, interval=sums.interval(), n=sums.n)
 
     def _values(self, result: CaseResult) -> list[float]:
         return _rate(result)

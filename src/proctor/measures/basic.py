@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 from proctor.contracts.measure import Measure
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus, ValueStatus, in_turn
+from proctor.measures.scales import Scales
 from proctor.measures.shares import NEAR, Share, full_marks
-from proctor.stats.intervals import RatioSums, wilson_interval
+from proctor.stats.intervals import RatioSums
 
 FOLDED = "cases, by their value over all attempts"
 """What shares of cases count where cases have several attempts."""
@@ -16,7 +17,7 @@ FOLDED = "cases, by their value over all attempts"
 
 @dataclass(frozen=True)
 class Accuracy(Measure):
-    """Share of cases that are right: that reach full marks, with Wilson's interval.
+    """Share of cases that are right: that reach full marks.
 
     The value of a case over all its attempts decides: with ``reduce: avg`` every attempt must be
     right, with ``max`` one of them.
@@ -55,7 +56,7 @@ class Accuracy(Measure):
 
 @dataclass(frozen=True)
 class PassRate(Measure):
-    """Share of cases worth at least a threshold of their full marks, with Wilson's interval."""
+    """Share of cases worth at least a threshold of their full marks."""
 
     threshold: float = 0.5
 
@@ -72,36 +73,35 @@ class MeanPoints(Measure):
     """Mean of one criterion's raw points over all attempts it was scored on.
 
     A case need not have a value of its own: a rating that is only shown has a mean, too. The
-    interval treats the attempts at one case as one draw; n counts the cases.
+    interval treats the attempts at one case as one draw, and stays on the scale of the points; n
+    counts the cases.
     """
 
     criterion: str
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums = RatioSums()
+        sums, scales = RatioSums(), Scales()
         for result in results:
-            points = [
-                score.points
-                for attempt in result.attempts
-                if (score := attempt.scores.get(self.criterion)) is not None
-                and score.status is ScoreStatus.SCORED
-                and score.points is not None
-            ]
+            points = []
+            for attempt in result.attempts:
+                score = attempt.scores.get(self.criterion)
+                if score is None or score.status is not ScoreStatus.SCORED:
+                    continue
+                if score.points is not None:
+                    points.append(score.points)
+                    scales.add(result.case, self.criterion, score)
             if points:
                 sums.add(in_turn(points), len(points))
-        return Measured(value=sums.rate, interval=sums.interval(), n=sums.n)
+        return Measured(value=sums.rate, interval=sums.interval(scales.scale), n=sums.n)
 
 
 def _share(results: Iterable[CaseResult], hit: Callable[[float, float], bool]) -> Measured:
-    n = hits = 0
-    note = ""
+    share, note = Share(), ""
     for result in results:
         folded = result.folded
         note = FOLDED if len(result.attempts) > 1 else note
         counted = folded.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
         if not counted or folded.value is None:
             continue
-        n += 1
-        hits += hit(folded.value, result.case.full_score)
-    interval = wilson_interval(hits, n)
-    return Measured(value=hits / n if n else None, interval=interval, n=n, note=note)
+        share.add([hit(folded.value, result.case.full_score)])
+    return replace(share.measured(), note=note)

@@ -1,9 +1,8 @@
 """Measures of dialogues: who asked, what was covered, and the scores that AskBench makes of it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import ClassVar
 
 from proctor.contracts.measure import Measure
@@ -11,7 +10,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Measured
 from proctor.core.suite import Json
 from proctor.measures.shares import Share
-from proctor.stats.intervals import clip01, t_quantile
+from proctor.stats.intervals import Interval, matched_quantile
 
 Notes = dict[str, Json]
 
@@ -72,20 +71,15 @@ class AskScore(Measure):
         moments = _Moments()
         for notes in _valid(results):
             moments.add(notes)
-        _, valid, covered, finals, needless = moments.sums
+        valid = int(moments.sums[1])
         if not valid:
             return Measured(value=self.empty, interval=None, n=0)
-        accuracy, unq = moments.sums[0] / valid, needless / valid
-        cov = covered / finals if finals else self.coverage_of_none
-        value = 0.5 * accuracy + 0.3 * cov + 0.2 * (1 - unq)
-        slopes = [0.5 / valid, (0.2 * unq - 0.5 * accuracy) / valid, 0.0, 0.0, -0.2 / valid]
-        if finals:
-            slopes[2], slopes[3] = 0.3 / finals, -0.3 * cov / finals
+        mix = _Mix.of(moments.sums, self.coverage_of_none)
         return Measured(
-            value=min(1.0, max(0.0, value)),
-            interval=clip01(moments.interval(value, slopes)),
+            value=min(1.0, max(0.0, mix.value)),
+            interval=moments.interval(self.coverage_of_none),
             n=valid,
-            detail={"accuracy": accuracy, "coverage": cov, "needless": unq},
+            detail={"accuracy": mix.accuracy, "coverage": mix.coverage, "needless": mix.needless},
         )
 
 
@@ -155,14 +149,37 @@ class Reasons(Measure):
         return Measured(value=None, interval=None, n=counted.total(), detail=dict(order))
 
 
+@dataclass(frozen=True, slots=True)
+class _Mix:
+    """The three shares of AskBench's score, and how it moves with each of the five sums."""
+
+    accuracy: float
+    coverage: float
+    needless: float
+    slopes: tuple[float, ...]
+
+    @classmethod
+    def of(cls, sums: Sequence[float], coverage_of_none: float) -> "_Mix":
+        correct, valid, covered, finals, unneeded = sums
+        accuracy, needless = correct / valid, unneeded / valid
+        coverage = covered / finals if finals else coverage_of_none
+        by_final = (0.3 / finals, -0.3 * coverage / finals) if finals else (0.0, 0.0)
+        by_valid = (0.2 * needless - 0.5 * accuracy) / valid
+        slopes = (0.5 / valid, by_valid, *by_final, -0.2 / valid)
+        return cls(accuracy, coverage, needless, slopes)
+
+    @property
+    def value(self) -> float:
+        return 0.5 * self.accuracy + 0.3 * self.coverage + 0.2 * (1 - self.needless)
+
+
 @dataclass
 class _Moments:
     """Counts per case with the sums of their products, for an interval of any mix."""
 
-    n: int = 0
-    sums: list[int] = field(default_factory=lambda: [0] * 5)
+    sums: list[float] = field(default_factory=lambda: [0.0] * 5)
     """Correct, valid, covered final answers, final answers, attempts with needless questions."""
-    products: list[list[int]] = field(default_factory=lambda: [[0] * 5 for _ in range(5)])
+    products: list[list[float]] = field(default_factory=lambda: [[0.0] * 5 for _ in range(5)])
 
     def add(self, notes: list[Notes]) -> None:
         """Take in the attempts at one case that count."""
@@ -176,22 +193,33 @@ class _Moments:
             len(finals),
             sum(_redundant(one) > 0 for one in notes),
         ]
-        self.n += 1
         for i, first in enumerate(row):
             self.sums[i] += first
             for j, second in enumerate(row):
                 self.products[i][j] += first * second
 
-    def interval(self, value: float, slopes: list[float]) -> tuple[float, float] | None:
-        """Return the t interval of a value that has these slopes in the sums."""
-        if self.n < 2:
-            return None
+    def interval(self, coverage_of_none: float) -> Interval:
+        """Return the bounded interval of the score: with one more case, the worst or the best."""
+        attempts = self.products[1][1] / self.sums[1]
+        finals = self.products[3][3] / self.sums[3] if self.sums[3] else 0.0
+        value = _Mix.of(self.sums, coverage_of_none).value
+        low = self._quantile([0.0, attempts, 0.0, finals, attempts], coverage_of_none, 0.025)
+        high = self._quantile([attempts, attempts, finals, finals, 0.0], coverage_of_none, 0.975)
+        return max(0.0, min(value, low)), min(1.0, max(value, high))
+
+    def _quantile(self, added: Sequence[float], coverage_of_none: float, part: float) -> float:
+        """Return a quantile of the score with one more case of these counts."""
+        mix = _Mix.of([a + b for a, b in zip(self.sums, added, strict=True)], coverage_of_none)
+        if not 0 < mix.value < 1:
+            return mix.value
+        slopes = mix.slopes
         squares = sum(
-            slopes[i] * slopes[j] * self.products[i][j] for i in range(5) for j in range(5)
+            slopes[i] * slopes[j] * (self.products[i][j] + added[i] * added[j])
+            for i in range(5)
+            for j in range(5)
         )
-        error = sqrt(self.n / (self.n - 1) * max(0.0, squares))
-        half = t_quantile(0.975, self.n - 1) * error
-        return value - half, value + half
+        size = self.sums[1] ** 2 / self.products[1][1] + 1
+        return matched_quantile(part, mix.value, max(0.0, squares) * size / (size + 1))
 
 
 def _noted(results: Iterable[CaseResult]) -> Iterator[tuple[CaseResult, Notes]]:

@@ -10,7 +10,8 @@ from proctor.core.fingerprint import digest
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import ScoreStatus, in_turn
 from proctor.core.suite import Case, Json
-from proctor.stats.intervals import RatioSums
+from proctor.measures.scales import Scales
+from proctor.stats.intervals import RatioSums, Scale
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,9 @@ class NamedMetric(Measure):
     """Mean over the attempts of one value, such as ``bleu1``, of whatever criterion gives it.
 
     The values of a tag, by default ``category``, have their own means beside it. The interval
-    treats the attempts at one case as one draw; n counts the cases. An attempt without an answer
-    is worth ``unanswered`` where its case would have had the value; null leaves it out.
+    treats the attempts at one case as one draw, and stays on the scale of the values; n counts the
+    cases. An attempt without an answer is worth ``unanswered`` where its case would have had the
+    value; null leaves it out.
     """
 
     metric: str
@@ -36,7 +38,7 @@ class NamedMetric(Measure):
         for result in results:
             numbers, silent = [], 0
             for attempt in result.attempts:
-                values = list(self._values(result.case, attempt, gathered.givers))
+                values = list(self._values(result.case, attempt, gathered))
                 numbers += values[:1]
                 silent += attempt.attempt.status is AttemptStatus.UNANSWERED and not values
             if silent and self.unanswered is not None:
@@ -47,10 +49,15 @@ class NamedMetric(Measure):
             applies = any(
                 digest(criterion.scorer) in gathered.givers for criterion in case.criteria
             )
-            gathered.add(case, numbers + [self.unanswered or 0.0] * (silent if applies else 0))
+            nothing = self.unanswered or 0.0
+            if applies:
+                gathered.scales.add_value(nothing)
+            gathered.add(case, numbers + [nothing] * (silent if applies else 0))
         return gathered.measured()
 
-    def _values(self, case: Case, attempt: AttemptResult, givers: set[str]) -> Iterator[float]:
+    def _values(
+        self, case: Case, attempt: AttemptResult, gathered: "_NamedValues"
+    ) -> Iterator[float]:
         """Yield the value from every criterion that has it, and note who has."""
         for criterion in case.criteria:
             score = attempt.scores.get(criterion.id)
@@ -59,7 +66,9 @@ class NamedMetric(Measure):
             metrics = score.detail.get("metrics") if isinstance(score.detail, dict) else None
             value = metrics.get(self.metric) if isinstance(metrics, dict) else None
             if isinstance(value, int | float):
-                givers.add(digest(criterion.scorer))
+                key = digest(criterion.scorer)
+                gathered.givers.add(key)
+                gathered.scales.add_scorer(criterion.scorer, key)
                 yield float(value)
 
 
@@ -72,6 +81,7 @@ class _NamedValues:
     groups: dict[str, RatioSums] = field(default_factory=lambda: defaultdict(RatioSums))
     givers: set[str] = field(default_factory=set)
     """The scorers that some attempt has the value from."""
+    scales: Scales = field(default_factory=Scales)
 
     def add(self, case: Case, values: list[float]) -> None:
         if not values:
@@ -81,13 +91,17 @@ class _NamedValues:
             sums.add(in_turn(values), len(values))
 
     def measured(self) -> Measured:
-        rows = {name: _row(sums) for name, sums in sorted(self.groups.items())}
-        whole = self.whole
-        detail = {"by": rows} if rows else None
-        return Measured(value=whole.rate, interval=whole.interval(), n=whole.n, detail=detail)
+        whole, scale = self.whole, self.scales.scale
+        rows = {name: _row(sums, scale) for name, sums in sorted(self.groups.items())}
+        return Measured(
+            value=whole.rate,
+            interval=whole.interval(scale),
+            n=whole.n,
+            detail={"by": rows} if rows else None,
+        )
 
 
-def _row(sums: RatioSums) -> dict[str, Json]:
-    interval = sums.interval()
+def _row(sums: RatioSums, scale: Scale) -> dict[str, Json]:
+    interval = sums.interval(scale)
     ends = None if interval is None else list(interval)
     return {"value": sums.rate, "interval": ends, "n": sums.n}

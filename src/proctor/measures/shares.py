@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ValueStatus
-from proctor.stats.intervals import RatioSums, clip01, wilson_interval
+from proctor.stats.intervals import RatioSums
 
 NEAR = 1e-9
 
@@ -17,7 +17,6 @@ class Share:
     hits: int = 0
     n: int = 0
     _sums: RatioSums = field(default_factory=RatioSums)
-    _single: bool = True
 
     def add(self, marks: Iterable[bool]) -> None:
         """Take in the attempts at one case that count, each a hit or not."""
@@ -26,13 +25,11 @@ class Share:
             self.hits += sum(hits)
             self.n += len(hits)
             self._sums.add(float(sum(hits)), float(len(hits)))
-            self._single = self._single and len(hits) == 1
 
     def measured(self, empty: float | None = None) -> Measured:
-        """Return the share with Wilson's interval, or the clustered one for several attempts."""
-        interval = wilson_interval(self.hits, self.n) if self._single else self._sums.interval()
+        """Return the share with its interval."""
         value = self.hits / self.n if self.n else empty
-        return Measured(value=value, interval=clip01(interval), n=self.n)
+        return Measured(value=value, interval=self._sums.interval(), n=self.n)
 
 
 def full_marks(result: CaseResult) -> list[tuple[int, bool]]:

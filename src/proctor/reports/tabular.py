@@ -76,7 +76,7 @@ class TableRow:
         return (
             one_line(self.label),
             f"{group.score:.2f}",
-            f"{group.score_spread:.2f}",
+            _UNKNOWN if group.score_spread is None else f"{group.score_spread:.2f}",
             f"{group.full:.2f}",
             _percent(group.rate),
             _percent(group.spread),

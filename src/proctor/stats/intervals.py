@@ -1,28 +1,61 @@
-"""Intervals for rates: Student's t, bootstrap and Wilson, each case counted as one draw."""
+"""Intervals of means on a scale: bounded, Student's t and bootstrap; each draw counts as one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, inf, lgamma, log, log1p, pi, sqrt
+from math import exp, inf, isfinite, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+from proctor.stats.beta import beta_quantile, incomplete_beta
 
 Interval = tuple[float, float]
+IntervalMethod = Literal["bounded", "t", "bootstrap"]
 
 _CELLS = 2_000_000
 _LARGE_DF = 1_000.0
+_ROUNDING = 1e-6
+
+
+class Scale(NamedTuple):
+    """The least and the most that a draw can be, in parts of its weight; none for an open end."""
+
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def around(cls, *scales: "Scale") -> "Scale":
+        """Return the scale on which all of these lie; open at both ends where there are none."""
+        lows, highs = [scale.low for scale in scales], [scale.high for scale in scales]
+        low = None if not scales or None in lows else min(end for end in lows if end is not None)
+        high = None if not scales or None in highs else max(end for end in highs if end is not None)
+        return cls(low, high)
+
+    def clip(self, interval: Interval) -> Interval:
+        """Cut an interval where the scale ends."""
+        low = -inf if self.low is None else self.low
+        high = inf if self.high is None else self.high
+        return min(high, max(low, interval[0])), min(high, max(low, interval[1]))
+
+
+SHARE = Scale(0.0, 1.0)
+OPEN = Scale(None, None)
 
 
 @dataclass(slots=True)
 class RatioSums:
-    """Running Σ values / Σ weights over cases, with what its interval needs.
+    """Running Σ values / Σ weights over draws, with what its interval needs.
 
-    The second moments are kept around the running means, so that they lose nothing to rounding
-    however many cases there are.
+    A draw is a case, or a cluster of cases. The second moments are kept around the running means,
+    so that they lose nothing to rounding however many draws there are.
     """
 
     n: int = 0
     value: float = 0.0
     weight: float = 0.0
+    least: float = inf
+    """The smallest ratio of a single draw so far."""
+    most: float = -inf
     _mean_v: float = 0.0
     _mean_w: float = 0.0
     _vv: float = 0.0
@@ -43,7 +76,12 @@ class RatioSums:
         return self.value / self.weight if self.weight > 0 else None
 
     def add(self, value: float, weight: float) -> None:
-        """Take in one case."""
+        """Take in one draw."""
+        if weight > 0:
+            ratio = value / weight
+            self.least, self.most = min(self.least, ratio), max(self.most, ratio)
+        elif value:  # on no scale at all
+            self.least, self.most = -inf, inf
         self.n += 1
         self.value += value
         self.weight += weight
@@ -68,43 +106,158 @@ class RatioSums:
         self._mean_v += apart_v * other.n / n
         self._mean_w += apart_w * other.n / n
         self.n, self.value, self.weight = n, self.value + other.value, self.weight + other.weight
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
 
-    def interval(self, level: float = 0.95) -> Interval | None:
-        """Return the t interval of the ratio, by linearisation; none for fewer than two cases."""
+    def interval(
+        self,
+        scale: Scale = SHARE,
+        *,
+        level: float = 0.95,
+        method: Literal["bounded", "t"] = "bounded",
+    ) -> Interval | None:
+        """Return the interval of the ratio: bounded where both ends of the scale are known.
+
+        Where an end is open, or a draw lies outside, it is the t interval with added draws; there
+        is none where all draws are then alike.
+        """
         _check(level)
-        rate = self.rate
-        if rate is None or self.n < 2:
+        if self.rate is None or not isfinite(self._squares(self.rate)) or not self.typical_weight:
             return None
-        squares = max(0.0, self._vv - 2 * rate * self._vw + rate * rate * self._ww)
-        error = sqrt(self.n / (self.n - 1) * squares) / self.weight
+        low, high = scale = self.within(scale)
+        if method == "bounded" and low is not None and high is not None and low < high:
+            return self._bounded(low, high, level)
+        return self._widened_t(scale, level)
+
+    @property
+    def typical_weight(self) -> float:
+        """Return the weight of an added draw: Σw²/Σw, the mean weight where all are equal."""
+        return (self._ww + self.n * self._mean_w**2) / self.weight
+
+    def added_draws(self, scale: Scale) -> tuple[float, ...]:
+        """Return how low and how high a draw could be that was not seen; nothing if none could.
+
+        An open end is as far as the farthest that was seen.
+        """
+        low, high = self.least, self.most
+        low = low if scale.low is None else min(low, scale.low)
+        high = high if scale.high is None else max(high, scale.high)
+        return (low, high) if _apart(low, high) else ()
+
+    def within(self, scale: Scale) -> Scale:
+        """Return a scale without those ends that some draw lies beyond."""
+        low, high = scale
+        room = _ROUNDING * max(1.0, abs(low or 0.0), abs(high or 0.0))
+        return Scale(
+            None if low is None or self.least < low - room else low,
+            None if high is None or self.most > high + room else high,
+        )
+
+    def _bounded(self, low: float, high: float, level: float) -> Interval:
+        """Return Gaffke's bounds, each read off the Beta distribution of its mean and variance.
+
+        The low end: one more draw at the foot of the scale, and of all weights with which the
+        draws could be mixed (Dirichlet's) the 2.5 % that give least; the high end alike. With
+        equal weights, and draws at the ends of the scale alone, this is Clopper and Pearson's.
+        """
+        rate = min(high, max(low, self.value / self.weight))
+        length, room = high - low, 1e-12 * (high - low)
+        lower, upper = low, high
+        # What is left for the draws that were seen where the added one takes most.
+        left = ((1 - level) / 2) ** (self.typical_weight / self.weight)
+        if rate > low + room:
+            share = self._quantile(low, (low, high), (1 - level) / 2)
+            lower = low + min(rate - low, _toward(length * share, (self.most - low) * left))
+        if rate < high - room:
+            share = self._quantile(high, (low, high), (1 + level) / 2)
+            upper = high - min(
+                high - rate, _toward(length * (1 - share), (high - self.least) * left)
+            )
+        return lower, upper
+
+    def _quantile(self, extra: float, ends: Interval, part: float) -> float:
+        """Return a quantile of the ratio with one draw more, in parts of the way between ends."""
+        added, length = self.typical_weight, ends[1] - ends[0]
+        weight, size = self.weight + added, self.weight / added + 1
+        mean = (self.value + extra * added) / weight
+        squares = self._squares(mean) + (added * (extra - mean)) ** 2
+        share, variance = (mean - ends[0]) / length, squares / (weight * length) ** 2
+        return matched_quantile(part, share, variance * size / (size + 1))
+
+    def _widened_t(self, scale: Scale, level: float) -> Interval | None:
+        """Return the t interval, by linearisation, and never less than with two added draws."""
+        plain, added = self._t(level), self.typical_weight
+        wide = RatioSums()
+        wide.merge(self)
+        for end in self.added_draws(scale):
+            wide.add(end * added, added)
+        widened, rate = wide._t(level), self.value / self.weight
+        low, high = min(rate, plain[0], widened[0]), max(rate, plain[1], widened[1])
+        return scale.clip((low, high)) if _apart(low, high) else None
+
+    def _t(self, level: float) -> Interval:
+        """Return the plain t interval, which is a point where all draws are alike."""
+        rate = self.value / self.weight
+        if self.n < 2:
+            return rate, rate
+        error = sqrt(self.n / (self.n - 1) * self._squares(rate)) / self.weight
         half = t_quantile((1 + level) / 2, self.n - 1) * error
         return rate - half, rate + half
 
+    def _squares(self, ratio: float) -> float:
+        """Return Σ (value - ratio × weight)²."""
+        around = self._vv - 2 * ratio * self._vw + ratio * ratio * self._ww
+        apart = self._mean_v - ratio * self._mean_w
+        return max(0.0, around) + self.n * apart * apart
+
 
 def t_interval(
-    values: Sequence[float], weights: Sequence[float], level: float = 0.95
+    values: Sequence[float],
+    weights: Sequence[float],
+    scale: Scale = OPEN,
+    *,
+    level: float = 0.95,
 ) -> Interval | None:
-    """Return the t interval of Σ values / Σ weights, one entry per case; none for n < 2."""
-    return RatioSums.of(zip(values, weights, strict=True)).interval(level)
+    """Return the t interval of Σ values / Σ weights, one entry per draw, with added draws."""
+    sums = RatioSums.of(zip(values, weights, strict=True))
+    return sums.interval(scale, level=level, method="t")
+
+
+def bounded_interval(
+    values: Sequence[float],
+    weights: Sequence[float],
+    scale: Scale = SHARE,
+    *,
+    level: float = 0.95,
+) -> Interval | None:
+    """Return the bounded interval of Σ values / Σ weights, one entry per draw."""
+    return RatioSums.of(zip(values, weights, strict=True)).interval(scale, level=level)
 
 
 def bootstrap_interval(
     values: Sequence[float],
     weights: Sequence[float],
+    scale: Scale = OPEN,
     *,
     level: float = 0.95,
     resamples: int = 2000,
     seed: int = 20240229,
 ) -> Interval | None:
-    """Return the percentile interval of Σ values / Σ weights over cases drawn with replacement."""
+    """Return the percentile interval of Σ values / Σ weights over draws with replacement.
+
+    A draw at either end of the scale is added; there is none where all are then alike.
+    """
     import numpy as np
 
     _check(level)
     v, w = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
     if len(v) != len(w):
         raise ValueError("there must be as many weights as values")
-    if len(v) < 2 or w.sum() <= 0:
+    sums = RatioSums.of(zip(values, weights, strict=True))
+    if sums.rate is None:
         return None
+    scale = sums.within(scale)
+    added, ends = sums.typical_weight, sums.added_draws(scale)
+    v, w = np.append(v, [end * added for end in ends]), np.append(w, [added] * len(ends))
     random = np.random.default_rng(seed)
     step = max(1, _CELLS // len(v))
     rates = []
@@ -113,7 +266,29 @@ def bootstrap_interval(
         above, below = v[drawn].sum(axis=1), w[drawn].sum(axis=1)
         rates.append(above[below > 0] / below[below > 0])
     low, high = np.quantile(np.concatenate(rates), [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    low, high = min(sums.rate, float(low)), max(sums.rate, float(high))
+    return scale.clip((low, high)) if _apart(low, high) else None
+
+
+def _toward(matched: float, mixed: float) -> float:
+    """Move a matched bound part of the way to what no mixture of the draws lies above.
+
+    Where all draws are nearly alike, far from the end, the Beta distribution is too narrow for
+    their mixture. This part of the way brings the coverage back without more width than needed.
+    """
+    return min(matched, 0.65 * matched + 0.35 * mixed)
+
+
+def _apart(low: float, high: float) -> bool:
+    """Tell whether two numbers differ by more than rounding, and are numbers at all."""
+    return isfinite(low) and isfinite(high) and high - low > 1e-12 * max(abs(low), abs(high))
+
+
+def matched_quantile(part: float, mean: float, variance: float) -> float:
+    """Return a quantile of the Beta distribution that has this mean and variance."""
+    most = mean * (1 - mean)
+    strength = most / min(variance, 0.999999 * most) - 1
+    return beta_quantile(part, mean * strength, (1 - mean) * strength)
 
 
 def wilson_interval(hits: float, n: int, level: float = 0.95) -> Interval | None:
@@ -183,28 +358,8 @@ def t_tail(t: float, df: float) -> float:
     """Return the probability that Student's t exceeds a positive t."""
     x = df / (df + t * t)
     if x < (df / 2 + 1) / (df / 2 + 2.5):
-        return _beta(x, df / 2, 0.5, 1 - x) / 2
-    return (1 - _beta(t * t / (df + t * t), 0.5, df / 2, x)) / 2
-
-
-def _beta(x: float, a: float, b: float, rest: float) -> float:
-    """Return the regularised incomplete beta function by its continued fraction; rest is 1 - x."""
-    tiny = 1e-300
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(rest)) / a
-    c, d = 1.0, 1 - (a + b) * x / (a + 1)
-    d = 1 / (d if abs(d) > tiny else tiny)
-    fraction = d
-    for m in range(1, 1000):
-        for factor in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d, c = 1 + factor * d, 1 + factor / c
-            d, c = 1 / (d if abs(d) > tiny else tiny), c if abs(c) > tiny else tiny
-            fraction *= d * c
-        if abs(d * c - 1) < 1e-15:
-            break
-    return front * fraction
+        return incomplete_beta(x, df / 2, 0.5, 1 - x) / 2
+    return (1 - incomplete_beta(t * t / (df + t * t), 0.5, df / 2, x)) / 2
 
 
 def _check(level: float) -> None:

@@ -17,7 +17,7 @@ from proctor.core.comparison import (
     settle,
 )
 from proctor.stats import bradley_terry
-from proctor.stats.intervals import RatioSums, clip01
+from proctor.stats.intervals import RatioSums
 
 Tags = Mapping[str, Mapping[str, Sequence[str]]]
 """The tags of each case, by its id."""
@@ -113,7 +113,7 @@ def _interval(outcomes: Mapping[Place, Preference]) -> tuple[float, float] | Non
     for (case_id, *_), outcome in outcomes.items():
         if outcome in _RESULT:
             cases.setdefault(case_id, []).append(_RESULT[outcome])
-    return clip01(RatioSums.of((sum(got), len(got)) for got in cases.values()).interval())
+    return RatioSums.of((sum(got), len(got)) for got in cases.values()).interval()
 
 
 def _means(seen: Sequence[Comparison]) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import TYPE_CHECKING, ClassVar
 
 from proctor import registry
@@ -25,14 +25,21 @@ from proctor.core.score import (
     error_value,
     null_value,
     only_shown,
-    shares,
     stopped_value,
     value_of,
 )
 from proctor.core.suite import Case, Json, Spec, Suite
+from proctor.engine.run.metric_rows import metric_rows
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
-from proctor.stats.intervals import RatioSums, bootstrap_interval, clip01
+from proctor.stats.intervals import (
+    SHARE,
+    Interval,
+    IntervalMethod,
+    RatioSums,
+    Scale,
+    bootstrap_interval,
+)
 from proctor.store.rows import LinkedCase, ResultRow
 
 if TYPE_CHECKING:
@@ -76,12 +83,19 @@ def fold_of(suite: Suite) -> Fold:
 class _CaseSums:
     """Gather one row: what cases are worth, per bucket of attempts as well."""
 
+    method: IntervalMethod = "bounded"
     ratio: RatioSums = field(default_factory=RatioSums)
     buckets: list[float] = field(default_factory=list)
-    pairs: list[tuple[float, float]] | None = None
+    pairs: list[tuple[float, float]] = field(default_factory=list)
+    """The single cases, where the interval is found by drawing some of them."""
+    scale: Scale = SHARE
 
-    def add(self, value: float, full: float, buckets: Iterable[float | None]) -> None:
+    def add(
+        self, value: float, full: float, buckets: Iterable[float | None], scale: Scale = SHARE
+    ) -> None:
         """Take in one case; a bucket it does not have is worth what the case is worth."""
+        if scale is not SHARE:
+            self.scale = Scale.around(self.scale, scale)
         for number, bucket in enumerate(buckets):
             if number == len(self.buckets):
                 self.buckets.append(self.ratio.value)
@@ -89,13 +103,13 @@ class _CaseSums:
         for late in range(number + 1, len(self.buckets)):
             self.buckets[late] += value
         self.ratio.add(value, full)
-        if self.pairs is not None:
+        if self.method == "bootstrap":
             self.pairs.append((value, full))
 
     def group(self) -> Group:
         """Return the row."""
         full = self.ratio.weight
-        spread = stdev(self.buckets) / full if len(self.buckets) > 1 and full > 0 else 0.0
+        spread = stdev(self.buckets) / full if len(self.buckets) > 1 and full > 0 else None
         return Group(
             score=self.ratio.value,
             full=full,
@@ -105,14 +119,12 @@ class _CaseSums:
             cases=self.ratio.n,
         )
 
-    def interval(self) -> tuple[float, float] | None:
-        """Return the interval of the rate; it stays within [0, 1] where the rate does."""
-        if self.pairs is not None:
-            raw = bootstrap_interval([v for v, _ in self.pairs], [w for _, w in self.pairs])
-        else:
-            raw = self.ratio.interval()
-        rate = self.ratio.rate
-        return clip01(raw) if rate is not None and 0 <= rate <= 1 else raw
+    def interval(self) -> Interval | None:
+        """Return the interval of the rate, on the scale that the cases lie on."""
+        if self.method == "bootstrap":
+            values, weights = [v for v, _ in self.pairs], [w for _, w in self.pairs]
+            return bootstrap_interval(values, weights, self.scale)
+        return self.ratio.interval(self.scale, method=self.method)
 
 
 @dataclass
@@ -233,7 +245,7 @@ class RunTotals:
     """Gather the numbers of a run one case at a time."""
 
     shares_of_value: bool = False
-    interval: str = "t"
+    interval: IntervalMethod = "bounded"
     _total: _CaseSums = field(init=False)
     _groups: dict[str, dict[str, _CaseSums]] = field(default_factory=dict)
     _metrics: dict[str, _CaseSums] = field(default_factory=dict)
@@ -267,16 +279,16 @@ class RunTotals:
             return
         value, full = folded.value * case.weight, case.full_score * case.weight
         buckets = [None if b is None else b * case.weight for b in folded.buckets]
-        self._total.add(value, full, buckets)
+        scale = _scale_of(result)
+        self._total.add(value, full, buckets, scale)
         for tag, names in case.tags.items():
             rows = self._groups.setdefault(tag, {})
             for name in names:
                 if len(rows) <= MAX_ROWS:
-                    rows.setdefault(name, self._sums()).add(value, full, buckets)
-        for label, points, marks, per_bucket in metric_rows(
-            result, shares_of_value=self.shares_of_value
-        ):
-            self._metrics.setdefault(label, self._sums()).add(points, marks, per_bucket)
+                    rows.setdefault(name, self._sums()).add(value, full, buckets, scale)
+        for row in metric_rows(result, shares_of_value=self.shares_of_value):
+            sums = self._metrics.setdefault(row.label, self._sums())
+            sums.add(row.points, row.full, row.buckets, row.scale)
 
     def summary(self) -> Summary:
         """Return all numbers gathered so far."""
@@ -314,59 +326,19 @@ class RunTotals:
         )
 
     def _sums(self) -> _CaseSums:
-        return _CaseSums(pairs=[] if self.interval == "bootstrap" else None)
+        return _CaseSums(self.interval)
 
     def _count(self, what: str, by: int = 1) -> None:
         self._counts[what] = self._counts.get(what, 0) + by
 
 
-def metric_rows(
-    result: CaseResult, *, shares_of_value: bool = False
-) -> Iterator[tuple[str, float, float, list[float | None]]]:
-    """Yield label, points, full marks and points per bucket of each kind of criterion of a case.
-
-    Points count by the attempts that made the value of their bucket, and are not clipped. They are
-    scaled so that the full marks of a case's criteria add up to its full score; the original
-    divides by the case's maximum instead, so that they may add up to more.
-    """
-    case = result.case
-    labels = list(dict.fromkeys(c.label for c in case.criteria if c.weight != 0))
-    rows: dict[str, list[tuple[float, float] | None]] = {label: [] for label in labels}
-    for places in result.folded.chosen:
-        made = [_shares_of(result.attempts[i], case, shares_of_value) for i in places]
-        for label in labels:
-            found = [share.get(label, (0.0, 0.0)) for share in made]
-            pair = (fmean(p for p, _ in found), fmean(f for _, f in found)) if found else None
-            rows[label].append(pair)
-    for label, pairs in rows.items():
-        known = [pair for pair in pairs if pair is not None]
-        full = fmean(pair[1] for pair in known) if known else 0.0
-        if full <= 0 and not any(pair[0] for pair in known):
-            continue
-        scale = case.weight
-        buckets = [None if pair is None else pair[0] * scale for pair in pairs]
-        yield label, fmean(pair[0] for pair in known) * scale, full * scale, buckets
-
-
-def _shares_of(
-    result: AttemptResult, case: Case, shares_of_value: bool
-) -> dict[str, tuple[float, float]]:
-    """Return per label the points and full marks of an attempt, in parts of the full score."""
-    if result.attempt.status is AttemptStatus.UNANSWERED:
-        positive = [c for c in case.criteria if c.weight > 0]
-        total = sum(c.weight for c in positive) or 1.0
-        rows = [(c.label, case.null_score * c.weight / total, case.full_score * c.weight / total)
-                for c in positive]  # fmt: skip
-    else:
-        found = shares(case, result.scores)
-        whole = result.value.out_of if shares_of_value else sum(full for _, _, full in found)
-        scale = case.full_score / whole if whole > 0 else 0.0
-        rows = [(c.label, points * scale, full * scale) for c, points, full in found]
-    summed: dict[str, tuple[float, float]] = {}
-    for label, points, full in rows:
-        before = summed.get(label, (0.0, 0.0))
-        summed[label] = (before[0] + points, before[1] + full)
-    return summed
+def _scale_of(result: CaseResult) -> Scale:
+    """Return what a case can be worth at least and at most, in parts of its full score."""
+    full, folded = result.case.full_score, result.folded
+    low, high = min(0.0, folded.least, result.case.null_score), full
+    if folded.most is not None:
+        high = max(full, folded.most)
+    return SHARE if full <= 0 or (low == 0 and high == full) else Scale(low / full, high / full)
 
 
 _COLUMNS = tuple(column.name for column in fields(ResultRow))
@@ -380,7 +352,7 @@ class RunSums:
 
     suite: Suite
     """The suite without its cases."""
-    interval: str = "t"
+    interval: IntervalMethod = "bounded"
     hold: bool = False
     """Whether the results of all cases are kept, for whoever wants to see them."""
     results: list[CaseResult] = field(default_factory=list)

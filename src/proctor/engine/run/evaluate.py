@@ -400,8 +400,8 @@ def finish(
 
 
 def _sums(run: Run, suite: Suite, rows: RunRows) -> RunSums:
-    interval = str(run.settings.get("interval", "t"))
-    return RunSums(replace(suite, cases=()), interval=interval, hold=rows.are_held)
+    method = run.settings.get("interval", "bounded")
+    return RunSums(replace(suite, cases=()), interval=method, hold=rows.are_held)
 
 
 def _finished(

@@ -10,6 +10,7 @@ from proctor.core.fingerprint import digest, plain
 from proctor.core.names import agent_label
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import UsageError
+from proctor.stats.intervals import IntervalMethod
 
 if TYPE_CHECKING:
     from proctor.contracts.judge import Tie
@@ -121,7 +122,7 @@ class RunSettings:
     name: str = ""
     executor: Spec = field(default_factory=lambda: Spec(name="local"))
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
-    interval: Literal["t", "bootstrap"] = "t"
+    interval: IntervalMethod = "bounded"
     gates: tuple[str, ...] = ()
     """Expressions over the numbers that the caller will ask for."""
     max_unscored: float = MAX_UNSCORED

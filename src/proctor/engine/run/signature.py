@@ -37,7 +37,7 @@ def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Sig
         "n": totals.cases,
         "unanswered": totals.unanswered or "",
         "unscored": totals.unscored or "",
-        "ci": f"{run.settings.get('interval', 't')}95",
+        "ci": f"{run.settings.get('interval', 'bounded')}95",
         "version": __version__,
     }
     return Signature.of(parts)

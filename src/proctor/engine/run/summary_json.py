@@ -60,10 +60,15 @@ def _filled(data: Mapping[str, Json]) -> dict[str, Json]:
         for name, value in data.items()
         if name not in _SEVERAL
     }
-    return {**made, "rate": _number(data.get("rate")), "interval": _pair(data.get("interval"))}
+    return {
+        **made,
+        "rate": _number(data.get("rate")),
+        "spread": _number(data.get("spread")),
+        "interval": _pair(data.get("interval")),
+    }
 
 
-_SEVERAL = ("rate", "interval", "bounds")
+_SEVERAL = ("rate", "spread", "interval", "bounds")
 _COUNTS = ("cases", "cases_unscored", "attempts", "unanswered", "unscored", "errors")
 
 

@@ -21,6 +21,7 @@ from proctor.core.score import ScoreStatus
 from proctor.core.suite import Json
 from proctor.io.text_files import Document
 from proctor.io.validation import Strict, validate
+from proctor.stats.intervals import IntervalMethod
 
 MOST = 1e15
 """The largest number of points, weights and marks, with either sign."""
@@ -82,7 +83,7 @@ class _Settings(Strict, extra="allow"):
     """Hold those settings of a run that pages and comparisons look at."""
 
     attempts: Annotated[StrictInt, Field(ge=1, lt=1 << 31)] | None = None
-    interval: Literal["t", "bootstrap"] = "t"
+    interval: IntervalMethod = "t"
     judges: Annotated[list[_Sampled], Field(max_length=1000)] = Field(default_factory=list)
     combine: StrictStr = ""
     tie: StrictStr = ""

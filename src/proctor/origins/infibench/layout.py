@@ -152,9 +152,9 @@ def _numbers(label: str, group: Group) -> list[str]:
     return [
         label,
         f"{group.score:.2f}",
-        f"±{group.score_spread:.2f}",
+        f"±{group.score_spread or 0.0:.2f}",
         f"{group.rate or 0.0:.2%}",
-        f"±{group.spread:.2%}",
+        f"±{group.spread or 0.0:.2%}",
         f"{group.full:.2f}",
     ]
 

@@ -50,6 +50,11 @@ class BertScore(Scorer):
     precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
     """``auto`` is half precision (``bfloat16``) on a GPU, full elsewhere."""
 
+    @property
+    def points_range(self) -> tuple[float | None, float | None]:
+        """Return the ends of a cosine, of which a baseline moves the lower one."""
+        return None if self.baseline else -1.0, 1.0
+
     def score(self, ctx: ScoreContext) -> Score:
         return self.score_batch([ctx])[0]
 

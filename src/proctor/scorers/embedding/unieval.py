@@ -79,6 +79,11 @@ class UniEval(Scorer):
     precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
     """``auto`` is ``tf32`` on a GPU, full elsewhere; ``bfloat16`` is quicker and less exact."""
 
+    @property
+    def points_range(self) -> tuple[float | None, float | None]:
+        """Return the ends of a probability."""
+        return 0.0, 1.0
+
     def score(self, ctx: ScoreContext) -> Score:
         return self.score_batch([ctx])[0]
 

@@ -186,6 +186,12 @@ class Rating(Scorer):
         return float(self.high) - self._nothing if self.counts else None
 
     @property
+    def points_range(self) -> tuple[float | None, float | None]:
+        """Return the ends of the scale, as points."""
+        nothing = self._nothing if self.counts else 0.0
+        return self.low - nothing, self.high - nothing
+
+    @property
     def _nothing(self) -> float:
         """Return the rating that is worth nothing."""
         return float(self.low) if self.scale == "range" else 0.0

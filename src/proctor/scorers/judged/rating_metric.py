@@ -91,6 +91,11 @@ class RatingMetric(Scorer):
             detail={**detail, **record(ruling, _meaning)},
         )
 
+    @property
+    def points_range(self) -> tuple[float | None, float | None]:
+        """Return the ends of the scale."""
+        return LOW, HIGH
+
     def _talk(self, texts: "RatingTexts") -> Talk[Rated] | None:
         return _FirstToken(texts=texts) if self.logprobs else None
 

@@ -62,6 +62,11 @@ class TextMetrics(Scorer):
         rows = iter(values_of_many(pairs, self.metrics, self.formulas))
         return [self._score([next(rows) for _ in range(count)]) for count in counts]
 
+    @property
+    def points_range(self) -> tuple[float | None, float | None]:
+        """Return the ends that all of these metrics have."""
+        return 0.0, 1.0
+
     def problems(self) -> Iterable[str]:
         if not self.metrics:
             yield f"no metrics are asked for (known are: {', '.join(ROWS)})"

@@ -48,8 +48,8 @@ class GroupNumbers(ResponseModel):
     score: float
     full: float
     rate: float | None
-    spread: float
-    score_spread: float
+    spread: float | None
+    score_spread: float | None
     interval: Interval | None
     cases: int
 
