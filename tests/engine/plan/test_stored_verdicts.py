@@ -25,6 +25,7 @@ cases:
   - {id: one, ask: hello, criteria: {judged: Is it nice}}
   - {id: two, ask: bye, criteria: {judged: Is it nice}}
 """
+CORRECT = '{"reason": "r", "result": "correct"}'
 YES = '{"reason": "r", "result": "yes"}'
 
 
@@ -73,6 +74,32 @@ def test_a_raised_version_costs_nothing(
     assert (again.rate, again.unscored) == (before.rate, 0)
     assert plan(settings, store).stored == 2
     assert asked == 2 + 2 * len(judges)
+
+
+@pytest.mark.parametrize(
+    "params", ["{}", pytest.param("{maths_first: true}", marks=pytest.mark.slow)]
+)
+def test_verdicts_of_judged_correct_are_made_anew_without_a_call(
+    suite: Path, store: Store, params: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.write_text(
+        "name: sums\ncases:\n"
+        f"  - {{id: one, ask: greet, references: ['x -> f(-x)'], criteria: {{judged_correct: {params}}}}}\n"
+    )
+    scorer = find("scorer", "judged_correct")
+    with FakeServer(
+        lambda messages, body: CORRECT if body["model"] == "j" else "It is even."
+    ) as server:
+        settings = settings_of(suite, server.url)
+        current = scorer.version
+        monkeypatch.setattr(scorer, "version", "2")
+        assert held(settings, store).view.summary.totals.rate == 1
+        assert len(server.calls) == 2
+    monkeypatch.setattr(scorer, "version", current)
+    foreseen = plan(settings, store)
+    assert (foreseen.stored, foreseen.to_do) == (0, 1), "what version 2 said may be otherwise now"
+    assert foreseen.usage["range"]["calls"] == [0, 0, 0]
+    assert held(settings, store).view.summary.totals.rate == 1
 
 
 def test_a_plan_writes_nothing_and_counts_what_is_not_stored(

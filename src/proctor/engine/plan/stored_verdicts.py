@@ -1,13 +1,18 @@
 """Which verdicts a plan need not count: their calls are stored, though their scores are not."""
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from proctor import registry
+from proctor.contracts.executor import Executor, GradeTask
 from proctor.contracts.scorer import ScoreContext
-from proctor.contracts.scoring import run_scorer_async
+from proctor.contracts.scoring import finish_score, run_scorer_async
 from proctor.core.attempt import Attempt
+from proctor.core.failures import passed_a_limit
 from proctor.core.rounds import scored_part
-from proctor.core.suite import Case, Criterion
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion, Spec
 from proctor.engine.models.call_scope import scored_from_store
 from proctor.engine.models.roles import Models, judge_of
 from proctor.engine.run.prepare import PreparedRun
@@ -41,9 +46,10 @@ class StoredVerdicts:
         try:
             panel = settings.panel
             judge = judge_of(panel, [models.open(choice, "judge") for choice in panel.judges])
+            begun = await self._begun(wanted)
             found = []
-            for (case, criterion, attempt), asks in zip(wanted, asked, strict=True):
-                if not asks or self._missed >= MOST_MISSED:
+            for number, (case, criterion, attempt) in enumerate(wanted):
+                if not asked[number] or self._missed >= MOST_MISSED:
                     found.append(False)
                     continue
                 ctx = ScoreContext(
@@ -54,17 +60,49 @@ class StoredVerdicts:
                     read_file=store.files.get,
                     marks=models.marks,
                 )
-                found.append(await self._is_stored(criterion, ctx))
+                found.append(await self._is_stored(criterion, ctx, begun.get(number)))
             return found
         finally:
             await models.close()
 
-    async def _is_stored(self, criterion: Criterion, ctx: ScoreContext) -> bool:
+    async def _begun(self, wanted: Sequence[tuple[Case, Criterion, Attempt]]) -> dict[int, Score]:
+        """Return by number what grading processes give where a judge would only finish a score."""
+        tasks = [
+            GradeTask(
+                case=case,
+                criterion=criterion,
+                attempts=(scored_part(criterion, attempt),),
+                keys=(str(number),),
+                time_limit=scorer.time_limit,
+                out_of=scorer.full_marks,
+            )
+            for number, (case, criterion, attempt) in enumerate(wanted)
+            if (scorer := self.ready.scorers.of(criterion)).finishes and scorer.needs_judge
+        ]
+        if not tasks:
+            return {}
+        params = {"allow_import": self.ready.settings.suite.allow_import}
+        executor: Executor = registry.build("executor", Spec(name="local", params=params))
+        try:
+            async with aclosing(executor.grade(tasks)) as graded:
+                return {int(key): score async for key, score in graded}
+        finally:
+            await executor.close()
+
+    async def _is_stored(
+        self, criterion: Criterion, ctx: ScoreContext, begun: Score | None
+    ) -> bool:
         scorer = self.ready.scorers.of(criterion)
-        score = await scored_from_store(lambda: run_scorer_async(scorer, ctx))
+        if begun is None:
+            score = await scored_from_store(lambda: run_scorer_async(scorer, ctx))
+        elif begun.status is not ScoreStatus.SCORED or passed_a_limit(begun):
+            return True
+        else:
+            score = await scored_from_store(lambda: finish_score(scorer, ctx, begun))
         self._missed = self._missed + 1 if score is None else 0
         return score is not None
 
     def _asks(self, criterion: Criterion) -> bool:
         scorer = self.ready.scorers.of(criterion)
-        return scorer.needs_judge and scorer.is_async and bool(self.ready.settings.panel.judges)
+        asks = scorer.needs_judge and (scorer.is_async or scorer.finishes)
+        return asks and bool(self.ready.settings.panel.judges)

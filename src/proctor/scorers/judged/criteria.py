@@ -61,7 +61,9 @@ class JudgedCorrect(Scorer):
     ``maths_first``, math-verify decides where it can, and the judge is asked only about the rest.
     """
 
-    version: ClassVar[str] = "2"
+    # 3: with maths_first, an answer whose comparison has to be killed is a miss, and no judge is
+    # asked about it any more. All other verdicts are read from the calls in the store.
+    version: ClassVar[str] = "3"
     needs_judge: ClassVar[bool] = True
 
     kind: Literal["", "maths", "choice", "open"] = ""
