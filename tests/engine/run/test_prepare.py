@@ -1,0 +1,168 @@
+"""Getting ready: what stands in the way is raised before anything is bought, doubts are told."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.contracts.dialect import Reading
+from proctor.contracts.model import ModelChoice
+from proctor.core.access import Access, Source
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.models.roles import Models
+from proctor.engine.run.prepare import (
+    NO_BOUNDARY,
+    NO_JUDGE,
+    PreparedRun,
+    cases_that_cannot_begin,
+    measured,
+    open_sandbox,
+    prepare,
+)
+from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings, SuiteSettings
+from proctor.errors import MissingResource, ModelError, SuiteError, UsageError
+from proctor.testing import ScriptedModel
+
+EXACT = Criterion(id="e", scorer=Spec(name="exact_match"))
+JUDGED = Criterion(id="j", scorer=Spec(name="judged", params={"question": "Nice?"}))
+JUDGE = JudgeSettings(judges=(ModelChoice(spec="openai:j"),))
+ACCURACY = Spec(name="accuracy")
+MODEL = ModelChoice(spec="openai:m", concurrency=None)
+
+
+def suite(*criteria: Criterion, **more: Any) -> Suite:
+    message = Message(role="user", content="?")
+    cases = tuple(
+        Case(id=name, messages=(message,), criteria=criteria or (EXACT,), references=("x",))
+        for name in "ab"
+    )
+    return Suite(name="s", cases=cases, **more)
+
+
+def settings(**changes: Any) -> RunSettings:
+    part = SuiteSettings(path=Path("s"), **changes.pop("part", {}))
+    if not changes.keys() & {"model", "agent"}:
+        changes.setdefault("answers", Path("a.jsonl"))
+    return RunSettings(suite=part, **changes)
+
+
+def prepared(of: Suite | None = None, **changes: Any) -> PreparedRun:
+    asked = settings(**changes)
+    return prepare(asked, Reading(suite=of or suite()), Models(None, asked.calls))
+
+
+def warnings(of: Suite, **changes: Any) -> list[str]:
+    return [problem.message for problem in prepared(of, **changes).reading.warnings]
+
+
+@pytest.mark.parametrize(
+    ("measures", "changes", "added"),
+    [
+        ((), {"attempts": 3}, []),
+        ((ACCURACY,), {"attempts": None}, []),
+        ((ACCURACY,), {"attempts": 3}, ["pass@1"]),
+        ((ACCURACY, Spec(name="pass@1")), {"attempts": 3}, []),
+        ((), {"panel": JUDGE}, []),
+        ((), {"panel": replace(JUDGE, repeats=2)}, ["agreement"]),
+        ((), {"panel": replace(JUDGE, judges=JUDGE.judges * 2)}, ["agreement"]),
+        ((Spec(name="agreement"),), {"panel": replace(JUDGE, repeats=2)}, []),
+    ],
+)
+def test_several_attempts_and_judges_add_their_measures(
+    measures: tuple[Spec, ...], changes: dict[str, Any], added: list[str]
+) -> None:
+    before = suite(measures=measures)
+    after = measured(before, settings(**changes)).measures
+    assert after[: len(measures)] == measures
+    assert [measure.name for measure in after[len(measures) :]] == added
+
+
+def test_the_cases_that_were_asked_for_are_kept() -> None:
+    ready = prepared(part={"select": ("b",)})
+    assert [case.id for case in ready.suite.cases] == ["b"]
+    assert [case.id for case in ready.reading.suite.cases] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("of", "changes", "error", "words"),
+    [
+        (suite(Criterion(id="x", scorer=Spec(name="exact_mach"))), {}, SuiteError, "exact_match"),
+        (suite(reduce="most"), {}, UsageError, "most"),
+        (suite(JUDGED), {}, MissingResource, "--judge"),
+        (suite(), {"answers": None}, UsageError, "who is examined"),
+    ],
+)
+def test_what_stands_in_the_way_is_raised(
+    of: Suite, changes: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        prepared(of, **changes)
+
+
+def test_what_is_only_shown_may_stay_unscored_and_that_is_told() -> None:
+    shown = suite(EXACT, replace(JUDGED, weight=0.0))
+    assert NO_JUDGE in warnings(shown)
+    assert NO_JUDGE not in warnings(shown, panel=JUDGE)
+    assert NO_JUDGE not in warnings(suite())
+
+
+def test_a_place_that_is_no_boundary_is_told() -> None:
+    code = Criterion(
+        id="p", scorer=Spec(name="unit_tests", params={"tests": [{"content": "assert True"}]})
+    )
+    process = Spec(name="process")
+    assert NO_BOUNDARY in warnings(suite(code), sandbox=process)
+    assert NO_BOUNDARY not in warnings(suite(), sandbox=process)
+
+
+def test_a_sandbox_that_does_not_work_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox = open_sandbox(settings(sandbox=Spec(name="process")))
+    monkeypatch.setattr(type(sandbox), "problems", lambda _: iter(["no kernel", "no disk"]))
+    with pytest.raises(MissingResource, match=r"no safe place for them: no kernel$"):
+        open_sandbox(settings(sandbox=Spec(name="process")))
+
+
+@pytest.mark.parametrize(
+    ("choice", "calls", "at_a_time"),
+    [
+        (MODEL, {}, 64),
+        (MODEL, {"concurrency": 5}, 5),
+        (replace(MODEL, concurrency=3), {}, 3),
+        (replace(MODEL, concurrency=100), {"concurrency": 5}, 5),
+        (replace(MODEL, concurrency=3), {"pause": 1.0}, 1),
+        (None, {"concurrency": 5}, 5),
+    ],
+)
+def test_the_smallest_limit_counts(
+    choice: ModelChoice | None, calls: dict[str, Any], at_a_time: int
+) -> None:
+    asked = {"model": choice} if choice else {"answers": Path("a")}
+    ready = replace(prepared(), settings=settings(calls=CallSettings(**calls), **asked))
+    assert ready.concurrency == at_a_time
+
+
+def test_only_an_agent_can_lack_a_place_to_begin() -> None:
+    assert cases_that_cannot_begin(settings(), suite()) == {}
+    assert not prepared().needs_sandbox
+
+
+def test_a_model_that_a_file_names_is_blamed_on_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = prepared()
+
+    async def gone(_: object) -> None:
+        raise ModelError("nobody there")
+
+    monkeypatch.setattr(ready.models, "check", gone)
+
+    def reached(source: Source | None) -> str:
+        choice = replace(MODEL, access=Access(source=source))
+        with pytest.raises(ModelError) as caught:
+            asyncio.run(ready._reach(ScriptedModel([]), choice, "judge"))
+        return str(caught.value)
+
+    named = reached(Source(kind="file", place="conf.json", file="conf.json"))
+    assert named.startswith("nobody there (conf.json names this address; fix: ")
+    assert "--judge M" in named
+    assert reached(None) == "nobody there"
