@@ -84,6 +84,8 @@ def test_json(compared: Any) -> None:
         (("old", "new", "--gate", "verdict == 'better'"), 0, ""),
         (("new", "old", "--margin", "2", "--gate", "verdict != 'worse'"), 1, "gate missed: verdict"),
         (("old", "new", "--margin", "200"), 2, "points of 100"),
+        (("old", "new", "--sequential", "--gate", "verdict == 'better'"), 0, ""),
+        (("old", "new", "--sequential", "--by", "level"), 2, "leave out --by"),
         (("old", "new", "--gate", "nothing > 0"), 2, "unknown name 'nothing'"),
         (("old", "old"), 2, "named twice"),
         (("old",), 2, "2 to 10 runs"),

@@ -41,6 +41,11 @@ TITLES = {
     metavar="POINTS",
     help="A difference that does not matter, in points of 100: say `no worse` and `equal`, too.",
 )
+@click.option(
+    "--sequential",
+    is_flag=True,
+    help="Decide by evidence that may be looked at after every case, in random order.",
+)
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
 @click.option("--force", is_flag=True, help="Compare runs that differ in more than the candidate.")
 @store_option
@@ -66,6 +71,7 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
         gates=options["gates"],
         method=options["method"],
         margin=None if options["margin"] is None else options["margin"] / 100,
+        sequential=options["sequential"],
         force=options["force"],
     )
     with Store.open(options["store"], create=False) as store:

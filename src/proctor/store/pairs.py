@@ -69,6 +69,13 @@ class Pairs:
         for row in self._database.fetch_pages(query, ONE.c.position, after, None):
             yield paired_case(row)
 
+    def iter_met(self, first: Run, second: Run) -> Iterator[tuple[str, PairedRow]]:
+        """Yield the id and the results of each case that both runs have, counting or not."""
+        columns = select(ONE.c.position, ONE.c.case_id, *VALUES)
+        query = joined(first, second, columns).where(TWO.c.status.is_not(None))
+        for row in self._database.fetch_pages(query, ONE.c.position, -1, None):
+            yield row[1], PairedRow(*row[2:])
+
     def neighbours(
         self, first: Run, second: Run, position: int, change: Change | None = None
     ) -> tuple[str | None, str | None]:

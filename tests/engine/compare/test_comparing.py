@@ -18,7 +18,8 @@ from proctor.engine.compare.comparing import (
     contrast_gate_names,
     missed_gates,
 )
-from proctor.engine.compare.wording import about, points, sentence
+from proctor.engine.compare.sequential import order_seed, stopped_early
+from proctor.engine.compare.wording import about, odds_text, points, sentence
 from proctor.engine.run.summary_json import summary_json
 from proctor.errors import UsageError
 from proctor.store.rows import ResultRow
@@ -507,3 +508,71 @@ def test_ranks_follow_from_what_is_sure(store: Store, put: Callable[..., Run]) -
     assert [run["rank"] for run in compared_object(compared)["runs"]] == [
         (4, 4), (2, 3), (2, 3), (1, 1),
     ]  # fmt: skip
+
+
+def test_evidence_decides_at_any_time(store: Store, put: Callable[..., Run]) -> None:
+    for name, marks in zip(("old", "new"), many(40, 6, 154), strict=True):
+        put(name, marks)
+    compared = compare(store, ["old", "new"], CompareSettings(sequential=True))
+    (found,) = compared.contrasts
+    assert found.sequential is not None
+    assert (found.verdict, found.told_apart) == ("better", "better")
+    assert found.sequential.cases < 200
+    assert f"evidence {odds_text(found.sequential.odds)}:1 after" in sentence(found)
+    assert sentence(found).endswith("You may stop.")
+    assert sentence(found, "zh").endswith("可以停止。")
+    shown = compared_object(compared)["pairs"][0]["sequential"]
+    assert shown["decision"] == "better"
+    assert shown["odds"] >= 20
+    again = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts[0]
+    assert again.sequential == found.sequential
+    (plain,) = compare(store, ["old", "new"]).contrasts
+    assert plain.interval is not None
+    assert found.interval is not None
+    assert found.interval[0] < plain.interval[0]
+
+
+def test_evidence_that_is_not_enough_says_how_much_would_be(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    for name, marks in zip(("old", "new"), many(4, 2, 30), strict=True):
+        put(name, marks)
+    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    assert (found.verdict, found.told_apart) == ("unclear", "unclear")
+    assert sentence(found).endswith("Evidence of 20:1 would be enough.")
+    with pytest.raises(UsageError, match="leave out --by"):
+        CompareSettings(sequential=True, by=("half",))
+
+
+def test_the_unscored_weaken_evidence(store: Store, put: Callable[..., Run]) -> None:
+    old, new = many(40, 6, 154)
+    put("old", old)
+    put("new", {name: "unscored" if mark == 0 else mark for name, mark in new.items()})
+    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    put("gone", dict.fromkeys(new, "unscored"))
+    (nothing,) = compare(store, ["old", "gone"], CompareSettings(sequential=True)).contrasts
+    assert found.verdict == "better"
+    assert nothing.verdict == "nothing"
+
+
+def test_three_runs_take_more_evidence(store: Store, put: Callable[..., Run]) -> None:
+    put("low", values([0.0] * 40 + [1.0] * 60))
+    put("high", values([1.0] * 100))
+    put("alike", values([1.0] * 100))
+    found = compare(store, ["low", "high", "alike"], CompareSettings(sequential=True))
+    assert {pair.sequential.sure for pair in found.contrasts if pair.sequential} == {60.0}
+    assert found.ranks == {"low-id": (3, 3), "high-id": (1, 2), "alike-id": (1, 2)}
+
+
+def test_a_run_that_was_stopped_early_is_compared_by_its_evidence(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    old, new = many(40, 6, 154)
+    put("old", old)
+    early = put("new", new, settings={"stopped_early": {"seed": 7, "cases": 200}})
+    compared = compare(store, ["old", "new"])
+    (found,) = compared.contrasts
+    assert found.sequential is not None
+    assert found.sequential.seed == order_seed(early) == 7
+    assert any("stopped early" in warning for warning in compared.warnings)
+    assert stopped_early(replace(early, settings={})) is None

@@ -39,6 +39,7 @@ def contrast_object(contrast: Contrast, language: Language = "en") -> dict[str, 
         "second": contrast.second.run.id,
         "sentence": sentence(contrast, language),
         **_group(contrast),
+        "sequential": None if contrast.sequential is None else asdict(contrast.sequential),
         "left_out": asdict(contrast.left_out),
         "groups": {
             tag: {name: _group(group) for name, group in rows.items()}

@@ -21,6 +21,7 @@ from proctor.engine.compare.results import (
     PairedValues,
     share,
 )
+from proctor.engine.compare.sequential import sequential_contrasts, stopped_early
 from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
@@ -45,6 +46,8 @@ class CompareSettings:
     """How the interval is found."""
     margin: float | None = None
     """A difference that does not matter, as a part of full marks."""
+    sequential: bool = False
+    """Whether evidence decides that may be looked at after every case."""
     force: bool = False
     """Whether runs are compared whose numbers do not mean the same."""
     shown: int = SHOWN
@@ -55,6 +58,8 @@ class CompareSettings:
             raise UsageError(
                 f"--margin is in points of 100, above 0 and below 100, not {self.margin * 100:g}"
             )
+        if self.sequential and self.by:
+            raise UsageError("--sequential looks at all cases together: leave out --by")
 
 
 def compare(
@@ -73,10 +78,21 @@ def compare(
     contrasts = [
         _contrast(store, first, second, settings) for first, second in combinations(sides, 2)
     ]
+    together = adjusted_together(contrasts, settings.margin)
+    early = [side for side in sides if stopped_early(side.run) is not None]
+    if settings.sequential or early:
+        together = sequential_contrasts(store, together, settings.margin)
     return Compared(
         sides=tuple(sides),
-        contrasts=tuple(adjusted_together(contrasts, settings.margin)),
-        warnings=(*refused, *warnings),
+        contrasts=tuple(together),
+        warnings=(*refused, *warnings, *map(_early_warning, early)),
+    )
+
+
+def _early_warning(side: Side) -> str:
+    return (
+        f"the run {side.name!r} was stopped early, as soon as its question was answered: the"
+        " evidence decides, and p values, rates and groups of so few cases would say too much"
     )
 
 

@@ -90,6 +90,24 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialEvidence:
+    """Evidence on a pair of runs that may be looked at after every case."""
+
+    decision: Verdict | None
+    """What is sure, as soon as something is."""
+    odds: float
+    """How strong the evidence is, to one: where it decided, else at the last case."""
+    sure: float
+    """Evidence of so many to one is enough."""
+    cases: int
+    """After how many cases that was."""
+    interval: Interval | None
+    """The interval of the difference that holds at any time."""
+    seed: int
+    """The seed of the order of the cases."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupContrast:
     """Hold how two runs compare on some of the cases."""
 
@@ -104,6 +122,8 @@ class GroupContrast:
     """How many rows were tested at once."""
     margin: float | None = None
     """A difference that does not matter, as a part of full marks."""
+    sequential: SequentialEvidence | None = None
+    """Evidence that decides instead of the test, where cases may end at any time."""
 
     @property
     def level(self) -> float:
@@ -130,6 +150,8 @@ class GroupContrast:
         difference = self.paired.difference
         if self.interval is None or difference is None:
             return "nothing"
+        if self.sequential is not None:
+            return self.sequential.decision or "unclear"
         changed = self.told_apart
         if changed == "better":
             return changed
@@ -145,6 +167,8 @@ class GroupContrast:
 
         With a margin it holds for whatever differences there may be, so that its ends can decide.
         """
+        if self.sequential is not None:
+            return self.sequential.interval
         if self.paired.estimate is None:
             return None
         low, high = self._interval_of(self.paired)
@@ -169,6 +193,9 @@ class GroupContrast:
     @property
     def told_apart(self) -> Literal["better", "worse", "unclear"]:
         """Say which is better, however small the difference is."""
+        if self.sequential is not None:
+            decision = self.sequential.decision
+            return decision if decision in ("better", "worse") else "unclear"
         if self.adjusted_p is None or not self.adjusted_p < LEVEL:
             return "unclear"
         return "better" if (self.paired.difference or 0.0) > 0 else "worse"

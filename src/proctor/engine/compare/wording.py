@@ -19,6 +19,10 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "numbers": "{difference} points of 100, 95 % interval {low} to {high}, {p}, {cases}",
         "together": "{difference} points of 100, interval {low} to {high} (95 % for all {tested}"
         " rows together), {p}, {cases}",
+        "evidence": "evidence {odds}:1 after {cases} in random order, {difference} points of 100,"
+        " interval {low} to {high} at any time",
+        "stop": "You may stop.",
+        "go on": "Evidence of {sure}:1 would be enough.",
         "flips": "{to_right} went from wrong to right, {to_wrong} the other way",
         "graded": "{better} got better, {worse} got worse (from wrong to right {to_right}, the"
         " other way {to_wrong})",
@@ -51,6 +55,10 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "numbers": "{difference} 分（满分 100），95 % 区间 {low} 至 {high}，{p}，{cases}",
         "together": "{difference} 分（满分 100），区间 {low} 至 {high}（{tested} 行合计 95 %），"
         "{p}，{cases}",
+        "evidence": "按随机顺序看过{cases}后证据为 {odds}:1，{difference} 分（满分 100），"
+        "任何时候都成立的区间 {low} 至 {high}",
+        "stop": "可以停止。",
+        "go on": "证据达到 {sure}:1 即可。",
         "flips": "{to_right}由错变对，{to_wrong} 道由对变错",
         "graded": "{better}变好，{worse} 道变差（其中由错变对 {to_right}，由对变错 {to_wrong}）",
         "none": "没有一道题的结果不同",
@@ -86,7 +94,8 @@ def sentence(contrast: Contrast, language: Language = "en") -> str:
         power=_power(contrast, words) if verdict == "unclear" else "",
     )
     more = words["smaller"] if verdict == "equal" and contrast.told_apart == "worse" else ""
-    return " ".join(part for part in (said.strip(), more, _turn(contrast, words)) if part)
+    parts = (said.strip(), more, _turn(contrast, words), _stop(contrast, words))
+    return " ".join(part for part in parts if part)
 
 
 def points(share: float, *, sign: bool = True) -> str:
@@ -107,6 +116,13 @@ def p_text(p: float | None) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.0995 else f"p = {p:.2f}"
 
 
+def odds_text(odds: float) -> str:
+    """Write evidence to one: no more digits than it has."""
+    if odds >= 1_000_000:
+        return "more than 1,000,000"
+    return f"{odds:,.0f}" if odds >= 9.95 else f"{odds:.1f}"
+
+
 def about(number: int) -> str:
     """Round a count up to two digits: more would claim to know more than is known."""
     if number < 10:
@@ -116,9 +132,17 @@ def about(number: int) -> str:
 
 
 def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
-    found = contrast.paired
+    found, sequential = contrast.paired, contrast.sequential
     assert found.difference is not None
     assert contrast.interval is not None
+    if sequential is not None:
+        return words["evidence"].format(
+            odds=odds_text(sequential.odds),
+            cases=_cases(sequential.cases, words),
+            difference=points(found.difference),
+            low=points(contrast.interval[0]),
+            high=points(contrast.interval[1]),
+        )
     return words["together" if contrast.tested > 1 else "numbers"].format(
         difference=points(found.difference),
         low=points(contrast.interval[0]),
@@ -144,7 +168,7 @@ def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:
 def _power(contrast: Contrast, words: Mapping[str, str]) -> str:
     """Say how many more cases it would take, or what so many could have shown."""
     paired, outlook = contrast.paired, contrast.paired.outlook
-    if outlook is None or contrast.bounds is not None:
+    if outlook is None or contrast.bounds is not None or contrast.sequential is not None:
         return ""
     if not paired.difference:
         detectable = outlook.detectable(contrast.level)
@@ -162,9 +186,19 @@ def _power(contrast: Contrast, words: Mapping[str, str]) -> str:
     return words["more" if few == many else "between"].format(few=few, many=many, more=few)
 
 
+def _stop(contrast: Contrast, words: Mapping[str, str]) -> str:
+    """Say whether one may stop, where cases come one after the other."""
+    sequential = contrast.sequential
+    if sequential is None:
+        return ""
+    if sequential.decision is not None:
+        return words["stop"]
+    return words["go on"].format(sure=f"{sequential.sure:g}")
+
+
 def _turn(contrast: Contrast, words: Mapping[str, str]) -> str:
     """Say where nothing can be said for sure because of what is unscored."""
-    if contrast.bounds is None or contrast.verdict != "unclear":
+    if contrast.bounds is None or contrast.verdict != "unclear" or contrast.sequential:
         return ""
     low, high = contrast.bounds
     return words["turn"].format(low=points(low), high=points(high))

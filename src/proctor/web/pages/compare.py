@@ -159,6 +159,7 @@ class PairOfRuns(ContrastNumbers):
     first: str
     second: str
     sentence: str
+    sequential: dict[str, Any] | None
     left_out: dict[str, Any]
     groups: dict[str, dict[str, ContrastNumbers]]
     flips: dict[str, list[PairedCase]]

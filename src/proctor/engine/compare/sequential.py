@@ -1,0 +1,93 @@
+"""Comparing run by run as if the cases came one after the other: evidence at any time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from proctor.core.random_order import ORDER_SEED, order_key
+from proctor.core.run import Run
+from proctor.core.score import ValueStatus
+from proctor.engine.compare.results import Contrast, SequentialEvidence, share
+from proctor.stats.sequential import SURE, SequentialComparison, ValueRange
+from proctor.store.rows import PairedRow
+from proctor.store.store import Store
+
+STOPPED_EARLY = "stopped_early"
+"""Where the settings of a run say that, and why, it ended before its last case."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairedEnds:
+    """Ends of the difference of one case, and its weight."""
+
+    low: float
+    high: float
+    weight: float
+
+
+def sequential_contrasts(
+    store: Store, contrasts: Sequence[Contrast], margin: float | None
+) -> list[Contrast]:
+    """Add to each pair of runs what the evidence comes to, case by case in random order."""
+    return [_with_evidence(store, contrast, margin, len(contrasts)) for contrast in contrasts]
+
+
+def stopped_early(run: Run) -> dict[str, Any] | None:
+    """Return why and where a run ended before its last case; none where it did not."""
+    found = run.settings.get(STOPPED_EARLY)
+    return dict(found) if isinstance(found, dict) else None
+
+
+def order_seed(*runs: Run) -> int:
+    """Return the seed of the order in which cases are taken: that of a run that was stopped."""
+    for run in runs:
+        seed = (stopped_early(run) or {}).get("seed")
+        if isinstance(seed, int):
+            return seed
+    return ORDER_SEED
+
+
+def paired_ends(row: PairedRow) -> PairedEnds | None:
+    """Return the ends of the difference of a case; none where it does not count in both runs."""
+    absent = row.status_2 is None or row.full_2 is None
+    weight = row.weight * row.full
+    left_out = {ValueStatus.ERROR, ValueStatus.SHOWN}
+    if absent or weight <= 0 or {row.status, row.status_2} & left_out:
+        return None
+    first = share(row.low, row.full), share(row.high, row.full)
+    full_2 = row.full_2 or 0.0
+    second = share(row.low_2 or 0.0, full_2), share(row.high_2 or 0.0, full_2)
+    return PairedEnds(second[0] - first[1], second[1] - first[0], weight)
+
+
+def bounds_of(ends: Sequence[PairedEnds]) -> ValueRange:
+    """Return how far a case can change: by full marks, or more where penalties show."""
+    most = max([1.0, *(max(-one.low, one.high) for one in ends)])
+    return ValueRange(-most, most)
+
+
+def _with_evidence(store: Store, contrast: Contrast, margin: float | None, tested: int) -> Contrast:
+    first, second = contrast.first.run, contrast.second.run
+    seed = order_seed(second, first)
+    cases = [
+        (order_key(case_id, seed), found)
+        for case_id, row in store.pairs.iter_met(first, second)
+        if (found := paired_ends(row)) is not None
+    ]
+    cases.sort(key=lambda case: case[0])
+    ends = [one for _, one in cases]
+    heaviest = max((one.weight for one in ends), default=1.0)
+    comparison = SequentialComparison(margin=margin, bounds=bounds_of(ends), sure=SURE * tested)
+    for one in ends:
+        comparison.add(one.low, one.high, one.weight / heaviest)
+    look = comparison.look()
+    evidence = SequentialEvidence(
+        decision=look.decision,
+        odds=look.odds,
+        sure=comparison.sure,
+        cases=look.cases,
+        interval=comparison.interval(1 - (1 - 0.95) / tested),
+        seed=seed,
+    )
+    p = min(1.0, tested / look.odds) if look.odds > 0 else 1.0
+    return replace(contrast, sequential=evidence, adjusted_p=p, tested=tested)

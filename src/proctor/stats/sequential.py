@@ -1,0 +1,246 @@
+"""Evidence that may be looked at after every case: capital of bets on a bounded mean.
+
+Whoever bets against a claim that is true multiplies the stake by 40 at some time in at most one of
+40 tries (Ville's inequality), however often somebody looks and whenever the cases end.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import TYPE_CHECKING, Literal
+
+from proctor.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+SURE = 20.0
+"""Evidence of so many to one is enough: both directions together err in at most 5 %."""
+_BETS = 64
+_STEPS = 40
+
+Decision = Literal["better", "worse", "no_worse", "equal"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRange:
+    """Ends between which every value of a case lies."""
+
+    least: float
+    most: float
+
+
+UNIT = ValueRange(0.0, 1.0)
+DIFFERENCE = ValueRange(-1.0, 1.0)
+
+
+@dataclass(slots=True)
+class BettingEvidence:
+    """Evidence that a weighted mean lies above a claim (side 1), or below it (side -1).
+
+    The capital of many bets at once, each staking another share of it on every case. The shares
+    are spread as Beta(½, ½) prescribes: with rights and wrongs alone this is the mixture of
+    likelihood ratios over all shares of changes for the better. Nobody can lose more than a stake,
+    so that rare disasters cannot make the evidence look stronger than it is.
+    """
+
+    claim: float
+    side: int
+    bounds: ValueRange = DIFFERENCE
+    _logs: "Numbers" = field(init=False)
+    _shares: "Numbers" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._logs, self._shares = _start(self.claim, self.side, self.bounds)
+
+    def add(self, value: float, weight: float = 1.0) -> None:
+        """Take in a case; a weight is a part of the largest one."""
+        import numpy as np
+
+        self._logs += np.log1p(self._shares * (self.side * weight * (value - self.claim)))
+
+    @property
+    def capital(self) -> float:
+        """Return what a stake of 1 has become."""
+        return _mean_of(self._logs)
+
+    @property
+    def odds(self) -> float:
+        """Return the evidence, to one: half the capital, since both directions are looked at."""
+        return self.capital / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """State of the evidence after some cases."""
+
+    cases: int
+    odds: float
+    decision: Decision | None
+
+
+@dataclass(slots=True)
+class SequentialComparison:
+    """Evidence on a difference by case, with and without a margin, until it is enough."""
+
+    margin: float | None = None
+    bounds: ValueRange = DIFFERENCE
+    sure: float = SURE
+    cases: int = 0
+    decided: Look | None = None
+    """The first look at which the question was answered."""
+    _better: BettingEvidence = field(init=False)
+    _worse: BettingEvidence = field(init=False)
+    _above: BettingEvidence | None = field(init=False, default=None)
+    _below: BettingEvidence | None = field(init=False, default=None)
+    _seen: list[tuple[float, float, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._better = BettingEvidence(0.0, 1, self.bounds)
+        self._worse = BettingEvidence(0.0, -1, self.bounds)
+        if self.margin is not None:
+            self._above = BettingEvidence(-self.margin, 1, self.bounds)
+            self._below = BettingEvidence(self.margin, -1, self.bounds)
+
+    def add(self, low: float, high: float, weight: float = 1.0) -> None:
+        """Take in the next case: its difference, or both ends where something is unscored."""
+        self.cases += 1
+        self._seen.append((low, high, weight))
+        for evidence, value in ((self._better, low), (self._above, low)):
+            if evidence is not None:
+                evidence.add(value, weight)
+        for evidence, value in ((self._worse, high), (self._below, high)):
+            if evidence is not None:
+                evidence.add(value, weight)
+        if self.decided is None and (decision := self._decision()) is not None:
+            self.decided = Look(self.cases, self._odds(decision), decision)
+
+    def look(self) -> Look:
+        """Return the look that decided, else the last one."""
+        if self.decided is not None:
+            return self.decided
+        odds = max(self._better.odds, self._worse.odds)
+        return Look(self.cases, odds, None)
+
+    def interval(self, level: float = 0.95) -> Interval | None:
+        """Return an interval of the difference that holds whenever somebody looks."""
+        return confidence_sequence(self._seen, self.bounds, level)
+
+    def _decision(self) -> Decision | None:
+        if self._better.odds >= self.sure:
+            return "better"
+        if self._above is not None and self._above.odds >= self.sure:
+            close = self._below is not None and self._below.odds >= self.sure
+            return "equal" if close else "no_worse"
+        return "worse" if self._worse.odds >= self.sure else None
+
+    def _odds(self, decision: Decision) -> float:
+        if decision == "better":
+            return self._better.odds
+        if decision == "worse" or self._above is None:
+            return self._worse.odds
+        return self._above.odds
+
+
+@dataclass(slots=True)
+class SequentialRate:
+    """Evidence on whether a rate is at least a number, until it is enough either way."""
+
+    claim: float
+    bounds: ValueRange = UNIT
+    sure: float = SURE
+    cases: int = 0
+    decided: bool | None = None
+    decided_after: int | None = None
+    odds: float = 0.5
+    """The evidence to one of the side that it favours; that at the decision, once there is one."""
+    _above: BettingEvidence = field(init=False)
+    _below: BettingEvidence = field(init=False)
+    _seen: list[tuple[float, float, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._above = BettingEvidence(self.claim, 1, self.bounds)
+        self._below = BettingEvidence(self.claim, -1, self.bounds)
+
+    def add(self, low: float, high: float, weight: float = 1.0) -> None:
+        """Take in the next case: what part of full marks it has, or both ends if unscored."""
+        self.cases += 1
+        self._seen.append((low, high, weight))
+        self._above.add(low, weight)
+        self._below.add(high, weight)
+        if self.decided is not None:
+            return
+        self.odds = max(self._above.odds, self._below.odds)
+        if self.odds >= self.sure:
+            self.decided = self._above.odds >= self._below.odds
+            self.decided_after = self.cases
+
+    def interval(self, level: float = 0.95) -> Interval | None:
+        """Return an interval of the rate that holds whenever somebody looks."""
+        return confidence_sequence(self._seen, self.bounds, level)
+
+
+def confidence_sequence(
+    seen: Iterable[tuple[float, float, float]], bounds: ValueRange = UNIT, level: float = 0.95
+) -> Interval | None:
+    """Return which means no bet has refuted: an interval that holds at all times at once.
+
+    Each case is given by the ends of its value, and its weight as a part of the largest.
+    """
+    import numpy as np
+
+    rows = np.array(list(seen))
+    if not len(rows):
+        return None
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    enough = log(2 / (1 - level))
+
+    def refuted(claim: float, side: int) -> bool:
+        logs, shares = _start(claim, side, bounds)
+        values = kinds[:, 0] if side > 0 else kinds[:, 1]
+        stakes = side * kinds[:, 2] * (values - claim)
+        logs += counts @ np.log1p(stakes[:, None] * shares[None, :])
+        return _log_mean(logs) >= enough
+
+    low = _edge(lambda claim: refuted(claim, 1), bounds.least, bounds.most)
+    high = -_edge(lambda claim: refuted(-claim, -1), -bounds.most, -bounds.least)
+    return low, high
+
+
+def _edge(refuted: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the largest claim that is refuted; the least where none is."""
+    width = high - low
+    if not refuted(low + 1e-9 * width):
+        return low
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if refuted(middle):
+            low = middle
+        else:
+            high = middle
+        if high - low < 1e-7 * width:
+            break
+    return low
+
+
+def _start(claim: float, side: int, bounds: ValueRange) -> "tuple[Numbers, Numbers]":
+    """Return the logs of all stakes before the first case, and the shares that they stake."""
+    import numpy as np
+
+    parts = np.cos((np.arange(_BETS) + 0.5) / _BETS * np.pi / 2)
+    reach = claim - bounds.least if side > 0 else bounds.most - claim
+    return np.zeros(_BETS), parts / max(reach, 1e-12)
+
+
+def _mean_of(logs: "Numbers") -> float:
+    return exp(min(700.0, _log_mean(logs)))
+
+
+def _log_mean(logs: "Numbers") -> float:
+    import numpy as np
+
+    top = float(logs.max())
+    return top + float(np.log(np.exp(logs - top).mean()))
