@@ -225,7 +225,7 @@ def test_labels_are_kept_and_compared_with_the_judge(client: TestClient, place: 
         answer = give(client, f"c{number}", "1" if number in (1, 2, 3, 4, 5, 6, 7, 8, 9) else "0")
         assert answer.status_code == 303
     asked = parse_qs(urlsplit(answer.headers["location"]).query)
-    assert asked["case"] == ["a/b"]
+    assert asked["case"][0] not in {f"c{number}" for number in range(12)}
     found = client.get("/runs/new/label.json").json()
     assert "csrf" not in found
     assert (found["agreement"]["agreed"], found["agreement"]["n"]) == (11, 12)

@@ -190,6 +190,9 @@ class Scorer(ABC):
         """The most points of this criterion: what a failed or unanswered attempt is out of."""
         return self.out_of
 
+    rates: ClassVar[bool] = False
+    """Whether points are a rating on a scale, and more than right or wrong."""
+
     # Where and how scoring runs.
 
     instant: ClassVar[bool] = False

@@ -128,6 +128,29 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedScore:
+    """The mean of a criterion, corrected by the labels that people gave to some of its cases."""
+
+    raw: float | None
+    """The mean of what the judge gave, over all cases."""
+    value: float | None
+    """None where too few cases have labels."""
+    interval: tuple[float, float] | None
+    bias: float | None
+    """How much more than people the judge gave where both did."""
+    trust: float
+    """How much of the judge's marks on the other cases was used: from 0, none, to 1, all."""
+    labelled: int
+    cases: int
+    unlike: float | None
+    """How likely the judge's mean on labelled and other cases would differ so much by chance."""
+    scale: tuple[float, float] = (0.0, 1.0)
+    """The ends of the scale of all these numbers: shares, or ratings that are only shown."""
+    warning: str = ""
+    """Why the correction does not hold, where labelled cases are not like the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """All numbers of a run."""
 
@@ -142,3 +165,6 @@ class Summary:
     failures: Mapping[str, Json] = field(default_factory=dict)
     """The most frequent reasons with their counts, for attempts in ``errors``, ``unscored`` and
     ``unanswered``."""
+    corrected: Mapping[str, CorrectedScore] = field(default_factory=dict)
+    """What labels make of judged criteria, by criterion, the one with most labels first. Found out
+    anew whenever a run is looked at: labels come after its end."""

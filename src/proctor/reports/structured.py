@@ -12,6 +12,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
+from proctor.reports.judged import corrected_object
 from proctor.reports.reasons import shortfall, unscored_reasons
 from proctor.reports.turns import turns_of
 
@@ -92,6 +93,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
                 for tag, rows in view.groups(by).items()
             },
             "usage": {**_USAGE, **summary.usage},
+            "corrected": corrected_object(summary.corrected),
             "references": summary.references,
             "failures": summary.failures,
             "shortfall": shortfall(view),

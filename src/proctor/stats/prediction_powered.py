@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from statistics import fmean
+from math import exp, lgamma, sqrt
+from statistics import NormalDist, fmean
 
-from proctor.stats.intervals import Interval, clip01, t_quantile
+from proctor.stats.intervals import Interval, RatioSums, clip01
 
 FEWEST = 2
-_MADE_UP = ((1.0, 0.0), (0.0, 1.0))
-"""A mark that was too kind and one that was too strict: few labels without one prove little."""
+UNLIKE = 0.01
+"""Below this p the cases that people marked are not like the others in the judge's eyes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,14 @@ class Corrected:
     """How much of the judge's marks on the other cases was used: from 0, none, to 1, all."""
     labelled: int
     cases: int
+    unlike: float | None = None
+    """How likely so large a difference in the judge's mean would be, between the marked cases and
+    the others, if they had been picked at random; none where there is nothing to compare."""
+
+    @property
+    def is_picked(self) -> bool:
+        """Tell whether the marked cases are so unlike the others that nothing follows from them."""
+        return self.unlike is not None and self.unlike < UNLIKE
 
 
 def corrected(
@@ -36,33 +44,94 @@ def corrected(
     ``pairs`` are the marks of judge and person on the cases that a person marked, ``rest`` the
     judge's marks on all others. The person's mean is moved by how much the others differ from the
     marked ones in the judge's eyes, to the degree to which judge and person go together: with a
-    judge that says nothing the labels alone are left. The interval is wide enough for one label
-    each way that contradicts the judge more than were found.
+    judge that says nothing the labels alone are left. The interval is never empty, however few
+    labels there are and however well they agree. All marks lie between 0 and 1.
     """
     judge, person = [one for one, _ in pairs], [own for _, own in pairs]
     everything = [*judge, *rest]
     raw = fmean(everything) if everything else None
-    n = len(pairs)
+    n, unlike = len(pairs), difference_p(judge, rest)
     if n < FEWEST:
         return Corrected(
             raw=raw, value=None, interval=None, bias=None, trust=0.0, labelled=n,
-            cases=len(everything),
+            cases=len(everything), unlike=unlike,
         )  # fmt: skip
     trust = _trust(pairs, rest)
-    moved = trust * (fmean(rest) - fmean(judge)) if rest else 0.0
-    left = _variance(own - trust * one for one, own in (*pairs, *_MADE_UP)) / n
-    spread = left + (trust**2 * _variance(rest) / len(rest) if rest else 0.0)
-    value = fmean(person) + moved
-    half = t_quantile((1 + level) / 2, n - 1) * sqrt(spread)
+    value = fmean(person) + (trust * (fmean(rest) - fmean(judge)) if rest else 0.0)
     return Corrected(
         raw=raw,
         value=min(1.0, max(0.0, value)),
-        interval=clip01((value - half, value + half)),
+        interval=_interval(value, pairs, rest, trust, level),
         bias=fmean(one - own for one, own in pairs),
         trust=trust,
         labelled=n,
         cases=len(everything),
+        unlike=unlike,
     )
+
+
+def _interval(
+    value: float,
+    pairs: Sequence[tuple[float, float]],
+    rest: Sequence[float],
+    trust: float,
+    level: float,
+) -> Interval | None:
+    """Put together how far the marked cases leave it open, and how far the others do.
+
+    What a person gave, less the part of the judge's mark that is trusted, lies between -trust and
+    1: its mean has the bounded interval of any mean on a scale.
+    """
+    width = 1 + trust
+    shares = [min(1.0, max(0.0, (own - trust * one + trust) / width)) for one, own in pairs]
+    ends = RatioSums.of((share, 1.0) for share in shares).interval(level=level)
+    if ends is None:
+        return None
+    middle = fmean(shares)
+    others = trust**2 * _variance(rest) / len(rest) if rest else 0.0
+    others *= NormalDist().inv_cdf((1 + level) / 2) ** 2
+    below, above = (sqrt(((end - middle) * width) ** 2 + others) for end in ends)
+    return clip01((value - below, value + above))
+
+
+def difference_p(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Return how likely two samples of one whole differ in their means as much as these do.
+
+    Exact, with half of what is just as far (mid-p), where every value is one of two; else by the
+    normal distribution of a mean that is drawn without replacement.
+    """
+    values = sorted({*one, *other})
+    if not one or not other or len(values) < 2:
+        return None
+    if len(values) == 2:
+        most = values[1]
+        return _hypergeometric(one.count(most), len(one), other.count(most), len(other))
+    everything = [*one, *other]
+    spread = _variance(everything) * (1 / len(one) + 1 / len(other))
+    return 2 * NormalDist().cdf(-abs(fmean(one) - fmean(other)) / sqrt(spread))
+
+
+def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> float:
+    """Return the two-sided mid-p of a table of two by two, with its margins as they are."""
+    all_hits, total = hits + other_hits, n + other_n
+
+    def likely(found: int) -> float:
+        return exp(_ways(all_hits, found) + _ways(total - all_hits, n - found) - _ways(total, n))
+
+    seen = likely(hits)
+    p = 0.0
+    for found in range(max(0, n - (total - all_hits)), min(n, all_hits) + 1):
+        chance = likely(found)
+        if chance < seen * (1 - 1e-9):
+            p += chance
+        elif chance <= seen * (1 + 1e-9):
+            p += chance / 2
+    return min(1.0, p)
+
+
+def _ways(n: int, k: int) -> float:
+    """Return the logarithm of how many ways there are to pick k of n."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
 
 
 def _trust(pairs: Sequence[tuple[float, float]], rest: Sequence[float]) -> float:

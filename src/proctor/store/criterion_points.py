@@ -7,6 +7,7 @@ from sqlalchemy import BigInteger, cast, func, select
 
 from proctor.core.encoding import score_from
 from proctor.core.score import ScoreStatus
+from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
 from proctor.store.rows import BROKEN, decode
 from proctor.store.schema import run_results, run_scores, scores
@@ -21,6 +22,9 @@ class CriterionMark(NamedTuple):
     number: int
     points: float
     full: float
+    """1 where the points are only shown, and out of nothing."""
+    panel: tuple[float, ...] = ()
+    """What the judges of a panel, or the repeats of one judge, gave one by one."""
 
 
 class CriterionPoints:
@@ -69,4 +73,14 @@ class CriterionPoints:
                     continue
                 full = 1.0 if score.out_of is None else score.out_of
                 if score.points is not None and full > 0:
-                    yield CriterionMark(position, number, score.points, full)
+                    panel = _panel(score.detail)
+                    yield CriterionMark(position, number, score.points, full, panel)
+
+
+def _panel(detail: Json) -> tuple[float, ...]:
+    """Return what single judges gave, where several were asked or one several times."""
+    members = detail.get("panel") if isinstance(detail, dict) else None
+    if not isinstance(members, list):
+        return ()
+    points = [member.get("points") for member in members if isinstance(member, dict)]
+    return tuple(value for value in points if isinstance(value, int | float))

@@ -1,11 +1,12 @@
 """Labels that people gave attempts."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import distinct, func, insert, select
 
-from proctor.store.database import Database
+from proctor.store.database import Database, chunks
 from proctor.store.rows import Label
 from proctor.store.schema import labels as label_table
 
@@ -18,12 +19,27 @@ class Labels:
 
     def add(self, label: Label) -> int:
         """Store a label and return its id."""
-        row = asdict(label)
-        row["number"] = row.pop("index")
-        del row["id"]
         with self._database.write(repeatable=False) as connection:
-            primary_key = connection.execute(insert(label_table).values(row)).inserted_primary_key
+            statement = insert(label_table).values(_row(label))
+            primary_key = connection.execute(statement).inserted_primary_key
         return int(primary_key[0]) if primary_key is not None else 0
+
+    def add_many(self, labels: Iterable[Label]) -> None:
+        """Store labels, all of them or none."""
+        with self._database.write(repeatable=False) as connection:
+            for chunk in chunks(labels):
+                connection.execute(insert(label_table), [_row(label) for label in chunk])
+
+    def criteria(self, run_id: str) -> dict[str, int]:
+        """Return how many cases of a run have labels by each criterion, the most first."""
+        table = label_table.c
+        number = func.count(distinct(table.case_id))
+        query = select(table.criterion, number).where(table.run_id == run_id)
+        query = query.where(table.points.is_not(None)).group_by(table.criterion)
+        counts = [(int(row[1]), row[0]) for row in self._database.fetch_all(query)]
+        return {
+            criterion: count for count, criterion in sorted(counts, key=lambda c: (-c[0], c[1]))
+        }
 
     def of_run(self, run_id: str) -> list[Label]:
         """Return the labels of a run, the oldest first."""
@@ -33,3 +49,10 @@ class Labels:
             values: dict[str, Any] = dict(row._mapping)
             labels.append(Label(index=values.pop("number"), **values))
         return labels
+
+
+def _row(label: Label) -> dict[str, Any]:
+    row = asdict(label)
+    row["number"] = row.pop("index")
+    del row["id"]
+    return row

@@ -1,6 +1,6 @@
 """Numbers of a run: the result of each case, and the totals."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Any
 
@@ -76,6 +76,19 @@ class Results:
         query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: (row.value, row.full) for row in rows}
+
+    def last_position(self, run_id: str) -> int:
+        """Return the place of a run's last case, -1 where it has none."""
+        query = select(func.max(run_results.c.position)).where(run_results.c.run_id == run_id)
+        row = self._database.fetch_first(query)
+        return -1 if row is None or row[0] is None else int(row[0])
+
+    def ids_at(self, run_id: str, positions: Sequence[int]) -> dict[int, str]:
+        """Return the ids of the cases at some places, a few hundred; others are left out."""
+        table = run_results.c
+        query = select(table.position, table.case_id).where(table.run_id == run_id)
+        rows = self._database.fetch_all(query.where(table.position.in_(positions)))
+        return {row.position: row.case_id for row in rows}
 
     def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a position in a run."""

@@ -21,6 +21,7 @@ from proctor.core.fingerprint import suite_key
 from proctor.core.run import CaseResult, Run, RunStatus, Totals
 from proctor.core.signature import Signature
 from proctor.core.suite import Spec, Suite
+from proctor.engine.labels.agreement import corrected_scores
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.refused_settings import (
     refused_before,
@@ -428,7 +429,7 @@ def _finished(
     results = partial(_results, store, run.id, header)
     if sums.hold:
         results = partial(iter, sums.results)
-    return RunView(run=done, summary=summary, suite=header, results=results)
+    return with_labels(store, RunView(run=done, summary=summary, suite=header, results=results))
 
 
 _LEFT = "was interrupted before it had numbers (fix: start it again with the same command)"
@@ -458,6 +459,12 @@ def view_of(store: Store, reference: str) -> RunView:
         suite=header,
         results=lambda: _results(store, run.id, header),
     )
+
+
+def with_labels(store: Store, view: RunView) -> RunView:
+    """Return a run with what is known since its end: the scores that labels have corrected."""
+    corrected = corrected_scores(store, view.run.id)
+    return replace(view, summary=replace(view.summary, corrected=corrected))
 
 
 def damaged(store: Store, run: Run) -> StoreError:

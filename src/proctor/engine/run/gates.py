@@ -6,12 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.core.expression import Expression
-from proctor.core.run import Group, Measured, Summary, Totals
+from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
 from proctor.engine.run.aggregate import METRIC, RunTotals
 
 _COUNTS = ("cases", "attempts", "unanswered", "errors", "full")
 """What a gate may name besides the rate, and unscored cases cannot change."""
+_UNLABELLED = CorrectedScore(
+    raw=None,
+    value=None,
+    interval=None,
+    bias=None,
+    trust=0.0,
+    labelled=0,
+    cases=0,
+    unlike=None,
+)
 
 
 def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> None:
@@ -22,9 +32,11 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> 
         for tag, values in case.tags.items():
             rows.setdefault(tag, {}).update(dict.fromkeys(values, nothing))
         rows[METRIC].update(dict.fromkeys((c.label for c in case.criteria), nothing))
+    criteria = dict.fromkeys(c.id for case in suite.cases for c in case.criteria)
     summary = Summary(
         totals=RunTotals().summary().totals,
         groups=rows,
+        corrected=dict.fromkeys(criteria, _UNLABELLED),
         measures={name: Measured(value=None, interval=None, n=0) for name in measures},
     )
     missed_gates(texts, summary)
@@ -104,6 +116,7 @@ def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
         "unscored": totals.unscored,
         "errors": totals.errors,
     }
+    names["corrected"] = _corrected(summary)
     for name, found in summary.measures.items():
         low, high = found.interval or (None, None)
         names[name.replace("@", "_at_")] = {
@@ -115,6 +128,17 @@ def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
     for tag, rows in summary.groups.items():
         names.setdefault(tag, {value: _ranged(group) for value, group in rows.items()})
     return names
+
+
+def _corrected(summary: Summary) -> dict[str, Any]:
+    """Return the score that labels have corrected, and by criterion where there are several."""
+    rows: dict[str, Any] = {"value": None, "low": None, "high": None, "labelled": 0}
+    for name, score in reversed(list(summary.corrected.items())):
+        low, high = score.interval or (None, None)
+        row = {"value": score.value, "low": low, "high": high, "labelled": score.labelled}
+        rows |= row
+        rows.setdefault(name, row)
+    return rows
 
 
 def _ranged(group: Group) -> dict[str, Any]:

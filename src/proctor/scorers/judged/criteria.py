@@ -154,6 +154,7 @@ class Rating(Scorer):
     out_of: ClassVar[float | None] = None
     needs_judge: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
+    rates: ClassVar[bool] = True
 
     question: str
     low: int = 1

@@ -59,6 +59,7 @@ class RatingMetric(Scorer):
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     needs_judge: ClassVar[bool] = True
+    rates: ClassVar[bool] = True
     bare: ClassVar[bool] = False
     """Whether texts are put into the prompt as they are, without marks around them."""
 

@@ -4,10 +4,13 @@ import hmac
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,27 +19,59 @@ from starlette.responses import RedirectResponse, Response
 from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.suite import Criterion
+from proctor.engine.labels.agreement import LabelAgreement, agreement, judged_places, latest
+from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
+from proctor.engine.labels.label_files import LONGEST_AUTHOR, LONGEST_NOTE
+from proctor.engine.labels.random_order import RandomCases
 from proctor.engine.run.evaluate import placed_case, view_of
 from proctor.reports.reasons import rows_of
 from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, FormEndpoint, Operation, text, whole
-from proctor.web.api.response import Named, Page, ResponseModel
+from proctor.web.api.response import Interval, Named, Page, ResponseModel
 from proctor.web.highlight import MOST
 from proctor.web.lookup import the_run
 from proctor.web.missing import or_missing
 from proctor.web.page_cache import stamp
 from proctor.web.pages.case_models import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.pages.case_view import case_view
-from proctor.web.pages.label_agreement import Agreement, agreement, judged, latest
 from proctor.web.store_pool import opened, store_pool_of
 
 LONGEST_FORM = 64 * 1024
-LONGEST_NOTE = 4000
 _SECRET = secrets.token_bytes(32)
 """New at every start of the server; older forms get status 403."""
-_MARKS = {"1": 1.0, "0": 0.0}
+
+
+class Agreement(ResponseModel):
+    """How far the judge agrees with people."""
+
+    kappa: float | None = Field(description="attempts at one case count as one")
+    interval: Interval | None
+    agreed: float | None
+    n: int
+    cases: int = Field(description="how many cases they are on")
+    judge_right: float
+    person_right: float
+    confusion: list[tuple[float, float, int]] = Field(
+        description="what the judge gave, what people gave, and how often"
+    )
+    score: dict[str, Any] = Field(description="the judge's score, corrected by the marks")
+
+    @classmethod
+    def of(cls, found: LabelAgreement) -> "Agreement":
+        """Make the numbers of the page."""
+        return cls(
+            kappa=found.kappa.value,
+            interval=found.kappa.interval,
+            agreed=found.kappa.agreed,
+            n=found.kappa.n,
+            cases=found.kappa.clusters,
+            judge_right=found.judge_right,
+            person_right=found.person_right,
+            confusion=list(found.confusion),
+            score=asdict(found.score),
+        )
 
 
 class OwnMark(ResponseModel):
@@ -61,6 +96,8 @@ class LabelPage(ResponseModel):
     whole: str
     before: str | None
     after: str | None
+    marks: list[tuple[str, float]] = Field(description="what may be given, each with its points")
+    rates: bool
     agreement: Agreement
     labelled: int
     own: OwnMark | None
@@ -72,22 +109,25 @@ def show_label(request: Request) -> Page[LabelPage]:
     query = request.query_params
     with opened(request) as store, or_missing():
         view = view_of(store, the_run(store, request).id)
-        case_id = query.get("case") or _first_case(store, view)
+        cases = RandomCases(store, view.run)
+        case_id = query.get("case") or _first_case(store, view, cases)
         place, result = placed_case(store, view, case_id)
         item = _attempt(result, query.get("attempt", ""))
         criterion = _criterion(result, item, query.get("criterion", ""))
-        around = store.results.neighbours(view.run.id, place)
+        scale = scale_of(criterion, item.scores.get(criterion.id))
+        around = (_next_id(cases.before(place)), _next_id(cases.after(place)))
         labels = latest(store.labels.of_run(view.run.id), criterion.id)
-        agreed = agreement(
-            store, view.run.id, criterion.id, labels, _judged_all(request, store, view, criterion)
-        )
+        others = _judged_all(request, store, view, criterion, scale)
+        agreed = agreement(store, view.run.id, criterion.id, labels, scale, others)
     own = labels.get((case_id, item.attempt.index))
     before, after = (_address(view.run.id, near, criterion.id) for near in around)
     data = LabelPage(
         **_data(view, result, item, criterion),
         before=before,
         after=after,
-        agreement=agreed,
+        marks=scale.marks(),
+        rates=scale.rates,
+        agreement=Agreement.of(agreed),
         labelled=len(labels),
         own=None if own is None else OwnMark(points=own.points, note=own.note),
         author=query.get("author", ""),
@@ -117,37 +157,49 @@ def _stored(request: Request, form: Mapping[str, str]) -> Response:
             raise HTTPException(
                 403, "this form is from before the last restart of the server: reload the page"
             )
-        if form.get("mark") not in _MARKS:
-            raise HTTPException(400, "expected a mark of 1 or 0")
         place, result = placed_case(store, view, form.get("case", ""))
         item = _attempt(result, form.get("attempt", ""))
         criterion = _criterion(result, item, form.get("criterion", ""))
-        score = item.scores.get(criterion.id)
-        full = 1.0 if score is None or score.out_of is None else score.out_of
+        marks = dict(scale_of(criterion, item.scores.get(criterion.id)).marks())
+        if form.get("mark") not in marks:
+            raise HTTPException(400, f"expected a mark, one of {', '.join(marks)}")
         store.labels.add(
             Label(
                 run_id=run_id,
                 case_id=result.case.id,
                 index=item.attempt.index,
                 criterion=criterion.id,
-                points=full * _MARKS[form["mark"]],
+                points=marks[form["mark"]],
                 note=form.get("note", "")[:LONGEST_NOTE],
-                author=form.get("author", "")[:100],
+                author=form.get("author", "")[:LONGEST_AUTHOR],
                 created=time.time(),
             )
         )
-        after = store.results.neighbours(run_id, place)[1] or result.case.id
-    more = [("case", after), ("criterion", criterion.id), ("author", form.get("author", "")[:100])]
+        after = _next_unmarked(store, view, place) or result.case.id
+    author = form.get("author", "")[:LONGEST_AUTHOR]
+    more = [("case", after), ("criterion", criterion.id), ("author", author)]
     return RedirectResponse(addresses.with_query(_path(run_id), more), 303)
 
 
-def _first_case(store: Store, view: RunView) -> str:
-    """Return the first unmarked case among the first thousand, else the first case."""
+def _first_case(store: Store, view: RunView, cases: RandomCases) -> str:
+    """Return the first case, in random order, that has no mark yet; else the first."""
     labelled = {label.case_id for label in store.labels.of_run(view.run.id)}
-    rows = [row.case_id for row in store.results.iter_rows(view.run.id, limit=1000)]
-    if not rows:
+    first = _next_id(cases.after())
+    if first is None:
         raise HTTPException(404, f"the run {view.run.name!r} has no case to mark")
-    return next((case_id for case_id in rows if case_id not in labelled), rows[0])
+    return next((case_id for _, case_id in cases.after() if case_id not in labelled), first)
+
+
+def _next_unmarked(store: Store, view: RunView, place: int) -> str | None:
+    """Return the next case in random order without a mark, from the first again after the last."""
+    labelled = {label.case_id for label in store.labels.of_run(view.run.id)}
+    cases = RandomCases(store, view.run)
+    waiting = (pair for pair in chain(cases.after(place), cases.after()) if pair[1] not in labelled)
+    return _next_id(waiting)
+
+
+def _next_id(cases: Iterator[tuple[int, str]]) -> str | None:
+    return next((case_id for _, case_id in cases), None)
 
 
 def _attempt(result: CaseResult, text: str) -> AttemptResult:
@@ -169,12 +221,12 @@ def _criterion(result: CaseResult, item: AttemptResult, text: str) -> Criterion:
 
 
 def _judged_all(
-    request: Request, store: Store, view: RunView, criterion: Criterion
+    request: Request, store: Store, view: RunView, criterion: Criterion, scale: CriterionScale
 ) -> Mapping[int, float]:
     """Return the criterion's points over the whole run, from the cache if possible."""
     key = ("judged", stamp([view.run]), criterion.id)
     page_cache = store_pool_of(request).page_cache
-    return page_cache.of(key, lambda: judged(store, view.run.id, criterion.id))
+    return page_cache.of(key, lambda: judged_places(store, view.run.id, criterion.id, scale))
 
 
 def _judged(item: AttemptResult, criterion: Criterion) -> bool:
@@ -228,7 +280,7 @@ _FORM = {
     "required": ["csrf", "mark", "case"],
     "properties": {
         "csrf": {"type": "string", "description": "the fields of the page's form"},
-        "mark": {"type": "string", "enum": sorted(_MARKS)},
+        "mark": {"type": "string", "description": "one of the page's marks, such as 1 or 0"},
         **{name: {"type": "string"} for name in ("case", "attempt", "criterion", "note", "author")},
     },
 }

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import ValueStatus
-from proctor.engine.run.evaluate import view_of
+from proctor.engine.run.evaluate import view_of, with_labels
 from proctor.errors import UsageError
 from proctor.reports.structured import tag_object, to_object
 from proctor.store.listing import Cursor, ListingQuery, Sort
@@ -75,6 +75,20 @@ class MeasuredNumber(ResponseModel):
     note: str = ""
 
 
+class CorrectedNumber(ResponseModel):
+    """The score of a criterion, corrected by the labels that people gave."""
+
+    value: float | None
+    interval: Interval | None
+    raw: float | None
+    bias: float | None
+    labelled: int
+    cases: int
+    unlike: float | None
+    scale: Interval
+    warning: str
+
+
 class RunAbout(ListedRun):
     """A run."""
 
@@ -117,6 +131,9 @@ class RunNumbers(ResponseModel):
     measures: dict[str, MeasuredNumber]
     groups: dict[str, dict[str, GroupNumbers]]
     usage: dict[str, Any]
+    corrected: dict[str, CorrectedNumber] = Field(
+        description="what labels make of judged criteria, by criterion"
+    )
     references: dict[str, Any] = Field(
         description="how many cases were compared with references, and how many are unmatched"
     )
@@ -183,12 +200,13 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
         "measures": {},
         "groups": {},
         "usage": {},
+        "corrected": {},
         "references": {},
         "failures": {},
         "shortfall": "",
     }
     if stored_run.status is RunStatus.BROKEN or store.summaries.get(stored_run.id) is not None:
-        numbers = to_object(view_of(store, stored_run.id))
+        numbers = to_object(with_labels(store, view_of(store, stored_run.id)))
     about = listed_run(store, stored_run).to_json() | numbers.get("run", {})
     return {
         **numbers,
