@@ -12,6 +12,7 @@ from proctor.store.database import Database, chunks
 from proctor.store.rows import BROKEN, decode
 from proctor.store.schema import run_results, run_scores, scores
 
+_MOST_DIVIDED = 20_000
 _MIXER, _MIXED = 2_654_435_761, 1 << 32
 
 
@@ -75,6 +76,29 @@ class CriterionPoints:
                 if score.points is not None and full > 0:
                     panel = _panel(score.detail)
                     yield CriterionMark(position, number, score.points, full, panel)
+
+    def divided(self, run_id: str) -> Iterator[tuple[str, bool]]:
+        """Yield the case of each score that several judges, or repeats, gave; divided or not."""
+        table, places = run_scores.c, run_results.c
+        query = (
+            select(table.position, places.case_id, scores.c.document)
+            .join(scores, scores.c.key == table.score_key)
+            .join(
+                run_results,
+                (places.run_id == table.run_id) & (places.position == table.position),
+            )
+            .where(table.run_id == run_id, scores.c.status == ScoreStatus.SCORED.value)
+        )
+        for chunk in chunks(self.sample_places(run_id, _MOST_DIVIDED)):
+            for _, case_id, document in self._database.fetch_all(
+                query.where(table.position.in_(chunk))
+            ):
+                try:
+                    panel = _panel(score_from(decode(document)).detail)
+                except BROKEN:
+                    continue
+                if len(panel) > 1:
+                    yield case_id, len(set(panel)) > 1
 
 
 def _panel(detail: Json) -> tuple[float, ...]:

@@ -119,6 +119,13 @@ class Suites:
         for row in self._database.fetch_pages(query, suite_cases.c.position, after, limit):
             yield row.position, row.case_key, case_or_broken(row)
 
+    def case_keys(self, suite_key: str, case_ids: Iterable[str]) -> dict[str, str]:
+        """Return the keys of the contents of some cases, by id."""
+        table = suite_cases.c
+        query = select(table.case_id, table.case_key).where(table.suite_key == suite_key)
+        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: row.case_key for row in rows}
+
     def _put_cases(
         self, suite_key: str, cases: Iterable[tuple[str, Case]], *, imported: bool = False
     ) -> None:

@@ -1,0 +1,70 @@
+"""``proctor items``: which cases of a suite deserve a second look."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.options import json_option, store_option
+
+
+@click.command()
+@click.argument("references", metavar="SUITE|RUN...", nargs=-1, required=True)
+@click.option(
+    "--csv",
+    "table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write every case to this file.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="List no more than N cases.",
+)
+@store_option
+@json_option
+def items(references: tuple[str, ...], **options: Any) -> None:
+    """List the cases of SUITE, or of these RUNs, that deserve a second look, the worst first.
+
+    Looks at what all stored candidates got: keys that may be wrong, cases that strong candidates do
+    worse on than weak ones, that everybody or nobody gets right, that ask nearly the same, or on
+    which the judge does not agree with itself.
+
+    \b
+    Example:
+      proctor items my-suite
+      proctor items run-a run-b run-c --csv items.csv --json
+    """
+    from proctor.cli.output import on_terminal, print_json, table_width
+    from proctor.cli.view import PORT
+    from proctor.engine.items.analysis import analyse
+    from proctor.engine.items.takers import chosen_runs
+    from proctor.errors import UsageError
+    from proctor.reports.items import items_object, items_table, write_items
+    from proctor.store.store import Store
+    from proctor.web.addresses import case_link
+
+    def link(run_id: str, case_id: str) -> str:
+        return f"http://127.0.0.1:{PORT}{case_link(run_id, case_id)}"
+
+    with Store.open(options["store"], create=False) as store:
+        found = analyse(store, chosen_runs(store, references), most=options["most"])
+        path: Path | None = options["table"]
+        if path is not None:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("w", encoding="utf-8", newline="") as file:
+                    count = write_items(found.every(), file, link)
+            except OSError as error:
+                raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
+            click.echo(f"wrote {path}: {count} cases", err=True)
+    if options["as_json"]:
+        print_json(items_object(found, link))
+    else:
+        click.echo(items_table(found, link, width=table_width(), color=on_terminal()).rstrip())
+        if found.listed:
+            click.echo("`proctor view` serves these pages.", err=True)

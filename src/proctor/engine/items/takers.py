@@ -1,0 +1,121 @@
+"""Who took the cases of a suite: candidates with their stored runs, and what each got."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+
+from proctor.core.names import candidate_label
+from proctor.core.run import Run, RunStatus
+from proctor.core.score import ValueStatus
+from proctor.errors import StoreError, UsageError
+from proctor.io.concurrency import batched
+from proctor.store.store import Store
+
+AT_ONCE = 500
+MOST_RUNS = 200
+"""How many runs of a suite are looked at, the newest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenCase:
+    """A case with what each candidate got for it, from 0 to 1."""
+
+    case_id: str
+    position: int
+    """Its place in the first run that has it."""
+    run_id: str
+    """That run."""
+    scores: tuple[float | None, ...]
+    """None where a candidate has no score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Takers:
+    """The candidates whose runs are looked at, in the order of their names."""
+
+    store: Store
+    runs: Sequence[Run]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Return the candidates; several runs of one candidate count as one."""
+        return sorted({candidate_label(run.candidate) for run in self.runs})
+
+    def cases(self) -> Iterator[TakenCase]:
+        """Yield all cases, those of the first run first, in the order of the runs."""
+        for number, run in enumerate(self.runs):
+            rows = self.store.results.iter_rows(run.id)
+            for chunk in batched(rows, AT_ONCE):
+                wanted = [row for row in chunk if row.status is not ValueStatus.SHOWN]
+                ids = [row.case_id for row in wanted]
+                before = self._known(self.runs[:number], ids)
+                mine = [row for row in wanted if row.case_id not in before]
+                yield from self._taken(run, number, [(row.case_id, row.position) for row in mine])
+
+    def _known(self, runs: Sequence[Run], ids: Sequence[str]) -> set[str]:
+        return {
+            case_id for run in runs for case_id in self.store.results.values_of(run.id, list(ids))
+        }
+
+    def _taken(
+        self, run: Run, number: int, cases: Sequence[tuple[str, int]]
+    ) -> Iterator[TakenCase]:
+        ids = [case_id for case_id, _ in cases]
+        if not ids:
+            return
+        own = self._contents(run, ids)
+        shares: dict[str, dict[str, list[float]]] = {case_id: {} for case_id in ids}
+        for other in self.runs[number:]:
+            name = candidate_label(other.candidate)
+            contents = own if other.suite_key == run.suite_key else self._contents(other, ids)
+            for case_id, (value, full) in self.store.results.values_of(other.id, ids).items():
+                if value is not None and full > 0 and contents.get(case_id) == own.get(case_id):
+                    share = min(1.0, max(0.0, value / full))
+                    shares[case_id].setdefault(name, []).append(share)
+        for case_id, position in cases:
+            found = shares[case_id]
+            scores = [fmean(found[name]) if name in found else None for name in self.names]
+            yield TakenCase(case_id=case_id, position=position, run_id=run.id, scores=tuple(scores))
+
+    def _contents(self, run: Run, ids: Sequence[str]) -> dict[str, str]:
+        """Return the hash of each case: one that was edited is another case to its takers."""
+        if all(other.suite_key == run.suite_key for other in self.runs):
+            return {}
+        return self.store.suites.case_keys(run.suite_key, ids)
+
+
+def chosen_runs(store: Store, references: Sequence[str]) -> list[Run]:
+    """Return the runs that somebody named, one by one or as all of a suite, none twice."""
+    chosen: dict[str, Run] = {}
+    for reference in references:
+        for run in _meant(store, reference):
+            chosen.setdefault(run.id, run)
+    runs = [run for run in chosen.values() if store.summaries.get(run.id) is not None]
+    if not runs:
+        raise UsageError("none of these runs has numbers yet")
+    names = {run.suite for run in runs}
+    if len(names) > 1:
+        raise UsageError(
+            f"these runs are of {len(names)} suites: {', '.join(sorted(names)[:5])}"
+            " (fix: name the runs of one)"
+        )
+    return runs
+
+
+def _meant(store: Store, reference: str) -> list[Run]:
+    """Return a run of this name or id, else the runs of a suite of this name, newest first."""
+    try:
+        return [store.runs.get(reference)]
+    except StoreError as error:
+        rows = [row for row in store.suites.newest() if row.name == reference]
+        rows = rows or store.suites.matching(reference)
+        runs = [
+            run
+            for row in rows
+            for run in store.runs.newest(suite_key=row.key, limit=MOST_RUNS)
+            if run.status in (RunStatus.COMPLETE, RunStatus.INCOMPLETE)
+        ]
+        if not runs:
+            raise StoreError(f"{error}; nor is there a suite of this name with runs") from None
+        return sorted(runs, key=lambda run: -run.started)[:MOST_RUNS]
