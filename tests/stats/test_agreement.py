@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from proctor.stats.agreement import Coincidences, alpha_interval, cohen_kappa, krippendorff_alpha
+from proctor.stats.agreement import (
+    Coincidences,
+    alpha_interval,
+    clustered_kappa,
+    cohen_kappa,
+    krippendorff_alpha,
+)
 
 N = None
 # Four observers, twelve units; three, fifteen units; two, ten units, yes or no; two, twelve units.
@@ -136,3 +142,45 @@ def test_more_things_judged_make_kappa_surer() -> None:
     assert few is not None
     assert many is not None
     assert many[1] - many[0] < (few[1] - few[0]) / 3
+
+
+def test_attempts_at_one_case_are_no_draws_of_their_own() -> None:
+    pairs = table((1, 1, 12), (1, 0, 3), (0, 1, 2), (0, 0, 8))
+    once = cohen_kappa(pairs)
+    often = clustered_kappa([pair] * 5 for pair in pairs)
+    assert often.value == pytest.approx(once.value)
+    assert (often.n, often.clusters) == (125, 25)
+    assert often.interval == pytest.approx(once.interval)
+    apart = cohen_kappa([pair for pair in pairs for _ in range(5)])
+    assert apart.interval is not None
+    assert often.interval is not None
+    assert apart.interval[1] - apart.interval[0] < 0.6 * (often.interval[1] - often.interval[0])
+
+
+def test_ratings_one_step_apart_nearly_agree() -> None:
+    pairs = [(float(n % 5), float(min(4, n % 5 + n % 2))) for n in range(40)]
+    assert (cohen_kappa(pairs).value or 1) < 0.6
+    assert (cohen_kappa(pairs, level="interval").value or 0) > 0.8
+
+
+@pytest.mark.parametrize("attempts", [1, 5])
+def test_few_things_nearly_all_right_hold_the_truth(attempts: int) -> None:
+    """Twelve cases, 95 % of them right, two judges that err in 5 %: the truth is 0.45."""
+    draw = random.Random(8)
+    held: list[bool] = []
+    for _ in range(150):
+        clusters = []
+        for _ in range(12):
+            own = draw.random() < 0.95
+            clusters.append(
+                [
+                    (float(own != (draw.random() < 0.05)), float(own != (draw.random() < 0.05)))
+                    for _ in range(attempts)
+                ]
+            )
+        kappa = clustered_kappa(clusters)
+        alpha = alpha_interval([Coincidences.of(cluster) for cluster in clusters])
+        for interval in (kappa.interval, alpha):
+            if interval is not None:
+                held.append(interval[0] <= 0.45 <= interval[1])
+    assert sum(held) >= 0.95 * len(held)

@@ -2,11 +2,12 @@
 
 import random
 from math import sqrt
+from statistics import NormalDist
 
 import pytest
 
-from proctor.stats.intervals import t_quantile
-from proctor.stats.prediction_powered import corrected
+from proctor.stats.intervals import RatioSums
+from proctor.stats.prediction_powered import corrected, difference_p
 
 
 def test_a_value_worked_out_by_hand() -> None:
@@ -19,11 +20,40 @@ def test_a_value_worked_out_by_hand() -> None:
     assert found.raw == pytest.approx(6 / 8)
     assert found.bias == pytest.approx(1 / 4)
     assert found.value == pytest.approx(1 / 2 + trust * (3 / 4 - 3 / 4))
-    left = [1 - trust, -trust, 0.0, 1 - trust, -trust, 1.0]
-    mean = sum(left) / 6
-    variance = sum((one - mean) ** 2 for one in left) / 5 / 4 + trust**2 * (1 / 4) / 4
-    half = t_quantile(0.975, 3) * sqrt(variance)
-    assert found.interval == pytest.approx((max(0, 0.5 - half), min(1, 0.5 + half)))
+    # What people gave less what is trusted of the judge, on the scale from -trust to 1.
+    left = [(own - trust * one + trust) / (1 + trust) for one, own in pairs]
+    ends = RatioSums.of((share, 1.0) for share in left).interval()
+    assert ends is not None
+    mean = sum(left) / 4
+    others = (NormalDist().inv_cdf(0.975) * trust) ** 2 * (1 / 4) / 4
+    below, above = (sqrt(((end - mean) * (1 + trust)) ** 2 + others) for end in ends)
+    assert found.interval == pytest.approx((max(0, 0.5 - below), min(1, 0.5 + above)))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "p"),
+    [
+        ([], [1.0], None),
+        ([1.0], [1.0, 1.0], None),
+        # Hypergeometric: 3 of 3 against 0 of 3 is the farthest of 20 tables, with its mirror.
+        ([1.0] * 3, [0.0] * 3, 0.05),
+        ([1.0, 0.0], [1.0, 0.0], 1 / 3 + 1 / 3),
+        ([0.0, 0.5, 1.0] * 10, [0.0, 0.5, 1.0] * 30, 1.0),
+        ([1.0, 0.9] * 20, [0.0, 0.1] * 20, 0.0),
+    ],
+)
+def test_how_unlike_two_samples_are(one: list[float], other: list[float], p: float | None) -> None:
+    found = difference_p(one, other)
+    assert found == (None if p is None else pytest.approx(p, abs=1e-6))
+
+
+def test_labels_picked_at_random_are_seldom_warned_of() -> None:
+    draw = random.Random(4)
+    warned = 0
+    for _ in range(400):
+        marks = [float(draw.random() < 0.7) for _ in range(200)]
+        warned += corrected([(one, 1.0) for one in marks[:30]], marks[30:]).is_picked
+    assert warned <= 12
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,12 @@ _WRONG = 0.03
 PRIOR_ODDS = log(_WRONG / (1 - _WRONG))
 """The same as the logarithm of odds."""
 _FEWEST = 3
-"""Takers without which nothing is said about a single item."""
+"""Abilities without which nothing is said about a single item."""
 
 
 @dataclass(frozen=True)
-class Takers:
-    """How able each taker is, and how much the difficulty of items varies around 0."""
+class Abilities:
+    """Ability of each taker, and how much the difficulty of items varies around 0."""
 
     abilities: tuple[float, ...]
     spread: float
@@ -66,7 +66,7 @@ class Takers:
         return _SLIP + (1 - 2 * _SLIP) / (1 + np.exp(-apart))
 
 
-def fit_takers(items: Sequence[Scores]) -> Takers:
+def fit_abilities(items: Sequence[Scores]) -> Abilities:
     """Find abilities and the spread of difficulties by marginal maximum likelihood.
 
     Items that are alike are counted once with their number, so that many cost little.
@@ -79,7 +79,7 @@ def fit_takers(items: Sequence[Scores]) -> Takers:
         for scores in items
     )
     if not number or not kinds:
-        return Takers(abilities=(0.0,) * number, spread=1.0)
+        return Abilities(abilities=(0.0,) * number, spread=1.0)
     scores = np.asarray(list(kinds))
     times = np.asarray(list(kinds.values()), dtype=float)
     known = scores >= 0
@@ -88,7 +88,7 @@ def fit_takers(items: Sequence[Scores]) -> Takers:
     rates = ((times[:, None] * gained).sum(0) + 0.5) / (counts + 1)
     abilities, spread = 1.3 * np.log(rates / (1 - rates)), 1.5
     for _ in range(_ROUNDS):
-        takers = Takers(abilities=tuple(abilities), spread=spread)
+        takers = Abilities(abilities=tuple(abilities), spread=spread)
         grid, chances = takers.grid, takers.chances
         likely = np.log(takers.prior)[None, :] + gained @ np.log(chances)
         likely += (known - gained) @ np.log(1 - chances)
@@ -106,7 +106,7 @@ def fit_takers(items: Sequence[Scores]) -> Takers:
         abilities = abilities + step - mean
         if np.abs(step).max() + abs(spread - before) < 1e-3:
             break
-    return Takers(abilities=tuple(float(one) for one in abilities), spread=min(4.0, spread))
+    return Abilities(abilities=tuple(float(one) for one in abilities), spread=min(4.0, spread))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,10 @@ def answer_habits(items: Sequence[tuple[Scores, Words]]) -> AnswerHabits:
 
 
 def wrong_key_odds(
-    takers: Takers, scores: Scores, words: Words | None = None, habits: AnswerHabits | None = None
+    takers: Abilities,
+    scores: Scores,
+    words: Words | None = None,
+    habits: AnswerHabits | None = None,
 ) -> float:
     """Return the logarithm of the odds that the key of an item is wrong, or its scorer inverted.
 
@@ -176,7 +179,9 @@ def _likely(chances: Any, gained: Any) -> Any:
     return np.exp((gained * np.log(chances) + (1 - gained) * np.log(1 - chances)).sum(0))
 
 
-def _spoken(takers: Takers, chances: Any, gained: Any, said: Words, habits: AnswerHabits) -> float:
+def _spoken(
+    takers: Abilities, chances: Any, gained: Any, said: Words, habits: AnswerHabits
+) -> float:
     """Return the likelihood of scores and words if the key is wrong, by that of words if not.
 
     Over which words may be the true answer, how often the key is met by chance, and whether those

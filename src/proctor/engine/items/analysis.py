@@ -41,7 +41,7 @@ def analyse(store: Store, runs: Sequence[Run], *, most: int = LISTED) -> ItemAna
     """Look at all cases of some runs of a suite, never holding more than some of them."""
     takers = Takers(store=store, runs=runs)
     sums, sample, cases = _first_pass(takers)
-    model = statistics.fit_takers(sample)
+    model = statistics.fit_abilities(sample)
     rules = _Rules(takers=takers, model=model, sums=sums)
     strange = heapq.nlargest(MOST_READ, takers.cases(), key=lambda taken: rules.odds(taken.scores))
     words = _answers(store, runs, takers.names, [taken.case_id for taken in strange])
@@ -76,7 +76,7 @@ class _Rules:
     """What makes a case suspicious, given what is known of all cases."""
 
     takers: Takers
-    model: statistics.Takers
+    model: statistics.Abilities
     sums: Sequence[tuple[float, int]]
     spoken: dict[str, float] = field(default_factory=dict)
     """The odds that keys are wrong, where answers were read as well."""

@@ -1,0 +1,33 @@
+"""Texts that are nearly the same, among others that are not."""
+
+import random
+
+import pytest
+
+from proctor.stats.near_duplicates import near_duplicates
+
+LONG = "How do I sort a list of dictionaries by the value of a key in Python without a loop"
+
+
+@pytest.mark.parametrize(
+    ("texts", "groups"),
+    [
+        ([], []),
+        (["", "  ", "?"], []),
+        (["same words here now", "Same  words, here now", "SAME WORDS HERE NOW"], [[0, 2]]),
+        ([LONG, "other", f"{LONG}?", "more"], [[0, 2]]),
+        (["17 + 25?", "17 + 26?", "18 + 25?"], []),
+        ([LONG, LONG.replace("Python", "Java").replace("sort", "filter")], []),
+    ],
+)
+def test_groups(texts: list[str], groups: list[list[int]]) -> None:
+    assert near_duplicates(texts) == groups
+
+
+def test_twins_among_many() -> None:
+    draw = random.Random(3)
+    texts = [" ".join(draw.choices("abcdefghijklmnop", k=25)) for _ in range(400)]
+    texts[300] = texts[7] + " q"
+    texts[301] = "r " + texts[7]
+    texts[50] = texts[60]
+    assert near_duplicates(texts) == [[7, 300, 301], [50, 60]]

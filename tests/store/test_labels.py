@@ -1,0 +1,23 @@
+"""Labels in a real store."""
+
+from pathlib import Path
+
+from proctor.store.labels import Labels
+from proctor.store.rows import Label
+from proctor.store.store import Store
+
+
+def label(case: str, criterion: str, points: float | None) -> Label:
+    return Label(run_id="r", case_id=case, criterion=criterion, points=points)
+
+
+def test_many_at_once_and_how_many_cases_each_criterion_has(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        assert isinstance(store.labels, Labels)
+        assert store.labels.criteria("r") == {}
+        rows = [label("a", "x", 1.0), label("a", "x", 0.0), label("a", "y", 1.0)]
+        rows += [label("b", "y", 0.5), label("c", "z", None)]
+        store.labels.add_many(rows)
+        assert store.labels.criteria("r") == {"y": 2, "x": 1}
+        assert [found.points for found in store.labels.of_run("r")] == [1.0, 0.0, 1.0, 0.5, None]
+        assert store.labels.add(label("d", "x", 1.0)) == 6
