@@ -138,7 +138,7 @@ def _sandbox(name: str) -> list[dict[str, Any]]:
         finally:
             await sandbox.close()
 
-    rows = [_row(f"sandbox {name}: {row.what}", row.ok, row.found) for row in run_sync(tried())]
+    rows = [_row(f"sandbox {name}: {row.what}", row.ok, row.finding) for row in run_sync(tried())]
     lacks = [_row(f"sandbox {name}: lacks", False, lack, optional=True) for lack in sandbox.lacks()]
     return [*rows, *lacks]
 

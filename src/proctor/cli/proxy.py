@@ -117,7 +117,7 @@ async def _serve(model: str, port: int, secret: str, tally: _Tally) -> None:
     behind = build_model(ModelChoice(spec=model), CallSettings())
     try:
         await behind.check()
-        async with Proxy(await behind.upstream(), told=tally.take).serving(port) as serving:
+        async with Proxy(await behind.upstream(), on_call=tally.take).serving(port) as serving:
             base = serving.base(serving.open(secret))
             click.echo(f"forwarding to {behind.label} at {serving.address}; Ctrl-C stops", err=True)
             click.echo(f"  export OPENAI_BASE_URL={base} OPENAI_API_KEY=none", err=True)

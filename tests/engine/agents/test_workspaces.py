@@ -101,7 +101,9 @@ def test_what_an_agent_says_that_it_spent_counts_and_what_passed_by_counts_inste
     with pytest.raises(BudgetError):
         talk(_Agent(), CASE.messages, budget=budget)
 
-    call = ProxyCall(path="/v1", model="m", asked=[], said="so", usage=Usage(calls=1, cost=0.25))
+    call = ProxyCall(
+        path="/v1", model="m", request_messages=[], reply_text="so", usage=Usage(calls=1, cost=0.25)
+    )
     calls = (call, call)
     seen = workspaces._with_calls(Round.of("q", "a", usage=Usage(cost=9.0)), calls)
     assert [post.message for post in seen.posts] == ["q", call.post.message, call.post.message, "a"]

@@ -60,15 +60,15 @@ def test_a_sandbox_that_holds_passes_every_row_at_the_first_try() -> None:
     rows = tried(sandbox)
     assert [what for what, row in rows.items() if not row.ok] == []
     assert len(sandbox.seen) == len(rows) == 8
-    assert rows["time limit"].found == "stopped after 0.25 s (time)"
-    assert rows["no network"].found == "OSError: not here"
+    assert rows["time limit"].finding == "stopped after 0.25 s (time)"
+    assert rows["no network"].finding == "OSError: not here"
 
 
 def test_a_sandbox_without_any_limit_fails_all_but_the_first() -> None:
     sandbox = _Sandbox(lambda _: ran(stdout="42"))
     rows = tried(sandbox)
     assert [what for what, row in rows.items() if row.ok] == ["runs a program"]
-    assert rows["memory limit"].found == "ended normally after 0.25 s"
+    assert rows["memory limit"].finding == "ended normally after 0.25 s"
     assert len(sandbox.seen) == 1 + 2 * 7
 
 
@@ -98,6 +98,6 @@ def test_a_program_that_was_killed_was_not_refused_the_network() -> None:
 
 def test_warm_python_is_told_where_there_is_one() -> None:
     warm = tried(_Sandbox(sound, warm=ran(seconds=0.012)))["warm Python"]
-    assert warm.found == "12 ms a small program"
+    assert warm.finding == "12 ms a small program"
     assert "warm Python" not in tried(_Sandbox(sound))
     assert "warm Python" not in tried(_Sandbox(lambda _: ran(code=1), warm=ran()))

@@ -102,12 +102,12 @@ def test_this_machine_is_in_reach() -> None:
 
 
 def test_the_outermost_block_decides() -> None:
-    with offline(wanted=False):
+    with offline(enabled=False):
         look_up(FAR)
     with offline():
         with offline(), pytest.raises(ModelError):
             look_up(FAR)
-        with offline(wanted=False), pytest.raises(ModelError):
+        with offline(enabled=False), pytest.raises(ModelError):
             look_up(FAR)
         with pytest.raises(ModelError):
             look_up(FAR)

@@ -10,7 +10,7 @@ from aiohttp import ClientSession, web
 
 from proctor.core.access import Destination
 from proctor.core.exchange import Upstream as Behind
-from proctor.engine.models.proxy import Proxy, heard_in, heard_in_stream
+from proctor.engine.models.proxy import Proxy, reply_in, reply_in_stream
 from proctor.testing import Answer, FakeServer
 
 KEY = {"Authorization": "Bearer the-real-key"}
@@ -54,9 +54,9 @@ def test_a_call_is_passed_on_and_becomes_a_step() -> None:
             assert proxy.taken(session) == []
             return body, taken
 
-        body, (call,) = with_proxy(upstream, work, told=told.append)
+        body, (call,) = with_proxy(upstream, work, on_call=told.append)
     assert body["choices"][0]["message"]["content"] == "5"
-    assert (call.model, call.said, call.usage.prompt_tokens, call.usage.cost) == (
+    assert (call.model, call.reply_text, call.usage.prompt_tokens, call.usage.cost) == (
         "real",
         "5",
         20,
@@ -121,7 +121,7 @@ def test_a_stream_is_passed_on_without_what_only_we_asked_for() -> None:
     assert seen[0]["stream_options"] == {"include_usage": True}
     assert body.count(b"data:") == len(PARTS), "the four parts and the end"
     assert b"usage" not in body
-    assert (call.said, call.tools) == ("Hello", ({"name": "add", "arguments": '{"a":1}'},))
+    assert (call.reply_text, call.tools) == ("Hello", ({"name": "add", "arguments": '{"a":1}'},))
     assert (call.usage.prompt_tokens, call.usage.completion_tokens) == (7, 3)
 
 
@@ -164,5 +164,5 @@ def test_a_redirect_is_not_followed_with_the_key() -> None:
     "body", [b"", b"no json", b"[]", b'{"choices": 5}', b'{"choices": [5], "usage": 3}', b"\xff"]
 )
 def test_a_reply_that_cannot_be_read_says_nothing(body: bytes) -> None:
-    for heard in (heard_in(body), heard_in_stream(b"data: " + body + b"\n\n")):
-        assert (heard.said, heard.tools, heard.prompt_tokens) == ("", (), 0)
+    for heard in (reply_in(body), reply_in_stream(b"data: " + body + b"\n\n")):
+        assert (heard.text, heard.tools, heard.prompt_tokens) == ("", (), 0)

@@ -281,4 +281,4 @@ def test_a_key_that_a_server_repeats_reaches_no_agent_and_no_record() -> None:
     bodies, calls = behind(handler, work)
     assert [b"[key]" in body for body in bodies] == [True, True]
     assert b"the-real-key" not in b"".join(bodies)
-    assert [call.said for call in calls] == ["it is [key]", "[key] and [key]"]
+    assert [call.reply_text for call in calls] == ["it is [key]", "[key] and [key]"]

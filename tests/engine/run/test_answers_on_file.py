@@ -12,7 +12,7 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run import read_suite
-from proctor.engine.run.answers_on_file import AnswerImporter, answer_row, wanted
+from proctor.engine.run.answers_on_file import AnswerImporter, answer_row, requested_attempts
 from proctor.engine.run.attempt_writer import AttemptWriter
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.store.store import Store
@@ -35,7 +35,7 @@ def test_answers_come_with_the_place_of_their_case() -> None:
     ]
 
     def places(attempts: int | None) -> list[tuple[int, int]]:
-        found = wanted(answers, CaseFinder(CASES), attempts)
+        found = requested_attempts(answers, CaseFinder(CASES), attempts)
         return [(place, attempt.index) for place, attempt in found]
 
     assert places(None) == [(2, 0), (0, 0), (0, 1)]

@@ -18,7 +18,7 @@ from proctor.engine.models.budget import Budget
 from proctor.engine.models.call_cache import CallLog, StoredModel
 from proctor.engine.models.roles import Cast
 from proctor.engine.run.attempt_writer import AttemptWriter
-from proctor.engine.run.collect import AttemptPlan, Collector, Interviewed
+from proctor.engine.run.collect import AttemptPlan, CollectedCounts, Collector
 from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.errors import ModelError, PluginError
 from proctor.store.store import Store
@@ -58,7 +58,7 @@ def suite(*ids: str, dialogue: Spec | None = None, compat: str = "") -> Suite:
     return Suite(name="s", cases=cases, compat=compat)
 
 
-Made = tuple[Interviewed, dict[tuple[str, int], Any]]
+Made = tuple[CollectedCounts, dict[tuple[str, int], Any]]
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ Interview = Callable[..., Made]
 def test_a_second_run_asks_nothing(interview: Interview, attempts: int) -> None:
     given, model = suite("a", "b"), ScriptedModel(say)
     first, linked = interview(model, given, attempts=attempts)
-    assert (first.total, first.made, first.stored, first.failed) == (
+    assert (first.total, first.finished, first.stored, first.failed) == (
         2 * attempts,
         2 * attempts,
         0,
@@ -118,7 +118,7 @@ def test_a_second_run_asks_nothing(interview: Interview, attempts: int) -> None:
         f"{name}#{index}" for name in "ab" for index in range(attempts)
     ]
     again, same = interview(ScriptedModel([]), given, attempts=attempts)
-    assert (again.made, again.stored) == (0, 2 * attempts)
+    assert (again.finished, again.stored) == (0, 2 * attempts)
     assert same == linked
 
 
@@ -204,12 +204,12 @@ def test_an_attempt_in_error_is_made_by_the_next_run(
     given = suite("a", "b", "c")
     failing = ScriptedModel(lambda request: error if "b" in say(request) else say(request))
     counted, linked = interview(failing, given)
-    assert (counted.made, counted.failed) == (3, 1)
+    assert (counted.finished, counted.failed) == (3, 1)
     assert (linked["b", 0].status, linked["b", 0].error) == (AttemptStatus.ERROR, str(error))
     assert linked["b", 0].messages == ()
     model = ScriptedModel(say)
     counted, linked = interview(model, given)
-    assert (counted.stored, counted.made, counted.failed) == (2, 1, 0)
+    assert (counted.stored, counted.finished, counted.failed) == (2, 1, 0)
     assert [request.salt for request in model.requests] == ["b#0"]
     assert linked["b", 0].output == "b"
     assert linked["b", 0].error == ""
@@ -236,7 +236,7 @@ def test_no_answer_is_no_error(interview: Interview) -> None:
     assert counted.failed == 0
     assert linked["a", 0].status is AttemptStatus.UNANSWERED
     again, _ = interview(ScriptedModel([]), suite("a"))
-    assert (again.stored, again.made) == (1, 0)
+    assert (again.stored, again.finished) == (1, 0)
 
 
 def test_money_that_is_spent_ends_attempts_in_error(interview: Interview) -> None:
@@ -274,7 +274,7 @@ def test_a_stranger_s_dialogue_that_breaks(
 ) -> None:
     given = suite("a", dialogue=strange("raises"))
     counted, linked = interview(ScriptedModel(), given, allow_import=True)
-    assert (counted.made, counted.failed) == (1, 1)
+    assert (counted.finished, counted.failed) == (1, 1)
     assert linked["a", 0].status is AttemptStatus.ERROR
     assert linked["a", 0].error == (
         "the dialogue 'strange_dialogues:Broken' broke: KeyError: 'nothing'"

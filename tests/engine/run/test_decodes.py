@@ -147,7 +147,7 @@ def test_a_run_that_is_not_held_is_read_once(
 ) -> None:
     settings = settings_of(suite, answers=answers_of(suite))
     held, _ = examined(settings, store)
-    monkeypatch.setattr(attempt_writer, "MOST_HELD", 3)
+    monkeypatch.setattr(attempt_writer, "MOST_IN_MEMORY", 3)
     with counted() as decodes:
         view = asyncio.run(evaluate(settings, store)).view
     assert decodes == {"attempts": CASES * ATTEMPTS, "cases": CASES}

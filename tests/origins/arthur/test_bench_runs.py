@@ -257,7 +257,7 @@ def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, c
 
 def test_a_suite_of_programs_made_before_is_found_with_the_same_tests(tmp_path: Path) -> None:
     from proctor.bench import ScoringMethod
-    from proctor.engine.transfer.answers_at_hand import put_suite
+    from proctor.engine.transfer.answers_in_memory import put_suite
     from proctor.origins.arthur.rows import BenchCases, suite_of
 
     params = {"tests": [{"content": "assert one() == 1", "timeout": 3.0}], "lang": "python"}

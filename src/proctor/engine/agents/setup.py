@@ -38,7 +38,7 @@ SHOWN = 600
 async def set_up(case: Case, folder: Path, sandbox: Sandbox | None) -> None:
     """Look for the packages of a case and run its commands, or raise a ModelError."""
     if lacking := missing(_texts(case, "dependencies")):
-        names = " ".join(f"'{wanted}'" for wanted, _ in lacking)
+        names = " ".join(f"'{requirement}'" for requirement, _ in lacking)
         raise ModelError(
             f"the case {case.id!r} wants {', '.join(why for _, why in lacking)}"
             f" (fix: pip install {names})"
@@ -50,8 +50,8 @@ async def set_up(case: Case, folder: Path, sandbox: Sandbox | None) -> None:
 
 
 def _texts(case: Case, name: str) -> list[str]:
-    given: Json = case.setup.get(name) or []
-    return [given] if isinstance(given, str) else [str(item) for item in given]
+    value: Json = case.setup.get(name) or []
+    return [value] if isinstance(value, str) else [str(item) for item in value]
 
 
 async def run_commands(
@@ -91,15 +91,15 @@ async def run_commands(
 
 
 def _how(ran: Ran) -> str:
-    said = " ".join(f"{ran.stdout}\n{ran.stderr}".split())[-SHOWN:]
+    output = " ".join(f"{ran.stdout}\n{ran.stderr}".split())[-SHOWN:]
     ended = f"passed the limit on {ran.stopped}" if ran.stopped else f"ended with {ran.code}"
-    return f"{ended}: {said}" if said else ended
+    return f"{ended}: {output}" if output else ended
 
 
-def missing(wanted: Sequence[str]) -> list[tuple[str, str]]:
+def missing(requirements: Sequence[str]) -> list[tuple[str, str]]:
     """Return which packages are not there in the version wanted, each with why."""
     lacking = []
-    for text in wanted:
+    for text in requirements:
         requirement = _requirement(text)
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue

@@ -55,7 +55,7 @@ class AgentCandidate(Candidate):
     """Stores the contents of files by key."""
     calls: Callable[[], Sequence[ProxyCall]] = tuple
     """Gives the calls of models that passed the proxy since the last time."""
-    told_cost: Callable[[float | None], None] = lambda _: None
+    on_cost: Callable[[float | None], None] = lambda _: None
     """Is told what the agent says that it spent, where its calls are not seen."""
     _session: Session | None = None
 
@@ -67,31 +67,31 @@ class AgentCandidate(Candidate):
         text = _opening(messages) if first else messages[-1].content
         started = time.monotonic()
         try:
-            made = await self._session.send(text)
-            self.told_cost(made.usage.cost)
-            made = _with_calls(made, self.calls())
+            agent_round = await self._session.send(text)
+            self.on_cost(agent_round.usage.cost)
+            agent_round = _with_calls(agent_round, self.calls())
         except ProctorError as error:
             redact_error(error)
             raise
-        reply = await self._reply(made, time.monotonic() - started)
-        if made.broken:
+        reply = await self._reply(agent_round, time.monotonic() - started)
+        if agent_round.broken:
             raise AgentError(
-                f"the agent failed: {redact(made.error)}",
-                traceback=redact(made.traceback),
+                f"the agent failed: {redact(agent_round.error)}",
+                traceback=redact(agent_round.traceback),
                 reply=reply,
             )
         return reply
 
-    async def _reply(self, made: Round, seconds: float) -> Reply:
+    async def _reply(self, agent_round: Round, seconds: float) -> Reply:
         """Keep the files that a round left, and write it as a reply."""
         contents, files = await asyncio.to_thread(left_in, self.workspace.folder)
         self.keep(contents)
         reply = Reply(
-            text=made.reply,
-            finish="stop" if made.state is RoundState.FINISHED else "failed",
-            usage=made.usage,
-            seconds=seconds if made.seconds is None else made.seconds,
-            round=made.to_json(),
+            text=agent_round.reply,
+            finish="stop" if agent_round.state is RoundState.FINISHED else "failed",
+            usage=agent_round.usage,
+            seconds=seconds if agent_round.seconds is None else agent_round.seconds,
+            round=agent_round.to_json(),
             files={redact(name): key for name, key in files.items()},
         )
         return redact_reply(reply)
@@ -128,7 +128,7 @@ class AgentWorkspaces:
                     workspace=workspace,
                     keep=self.keep,
                     calls=calls,
-                    told_cost=self._told,
+                    on_cost=self._add_cost,
                 )
                 try:
                     yield candidate
@@ -137,7 +137,7 @@ class AgentWorkspaces:
         finally:
             await asyncio.to_thread(_clear, folder)
 
-    def _told(self, cost: float | None) -> None:
+    def _add_cost(self, cost: float | None) -> None:
         if self.proxy is None:
             self.budget.seen(cost)
 
@@ -204,32 +204,32 @@ def left_in(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
 
 
 def _regular(folder: Path) -> list[Path]:
-    found: list[Path] = []
+    files: list[Path] = []
     if folder.is_symlink():  # what it leads to is not the agent's
-        return found
+        return files
     for root, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             path = Path(root, name)
             try:
                 if stat.S_ISREG(path.lstat().st_mode):
-                    found.append(path)
+                    files.append(path)
             except OSError:
                 continue
-            if len(found) > MOST_FILES:
-                return found
-    return found
+            if len(files) > MOST_FILES:
+                return files
+    return files
 
 
-def _with_calls(made: Round, calls: Sequence[ProxyCall]) -> Round:
+def _with_calls(agent_round: Round, calls: Sequence[ProxyCall]) -> Round:
     """Put the agent's calls of models into its round, between the question and what it did.
 
     What was seen to pass counts, and not what the agent says it used.
     """
     if not calls:
-        return made
-    posts = (*made.posts[:1], *(call.post for call in calls), *made.posts[1:])
-    return replace(made, posts=posts, usage=sum((call.usage for call in calls), Usage()))
+        return agent_round
+    posts = (*agent_round.posts[:1], *(call.post for call in calls), *agent_round.posts[1:])
+    return replace(agent_round, posts=posts, usage=sum((call.usage for call in calls), Usage()))
 
 
 def _opening(messages: Sequence[Message]) -> str:

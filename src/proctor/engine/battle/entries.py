@@ -35,16 +35,16 @@ Entries = Mapping[str, Mapping[str, BattleEntry]]
 
 def chosen(store: Store, runs: Sequence[str]) -> list[Run]:
     """Return the runs that a person named, at least two and none twice."""
-    found = [store.runs.get(reference) for reference in runs]
-    if len(found) < 2:
+    stored_runs = [store.runs.get(reference) for reference in runs]
+    if len(stored_runs) < 2:
         raise UsageError("a battle needs at least two runs")
-    ids = [run.id for run in found]
-    for run in found:
+    ids = [run.id for run in stored_runs]
+    for run in stored_runs:
         if ids.count(run.id) > 1:
             raise UsageError(
                 f"the run {run.name!r} is named twice; it cannot be compared with itself"
             )
-    return found
+    return stored_runs
 
 
 def entries_of(
@@ -78,7 +78,7 @@ def jobs_of(entries: Entries, runs: Sequence[str], both_orders: bool) -> Iterato
     """Yield every comparison that can be made, both orders of two attempts together."""
     for one, two in combinations(runs, 2):
         for case, first, second in paired(entries, one, two):
-            if not _made(first) or not _made(second):
+            if not _is_finished(first) or not _is_finished(second):
                 continue
             yield BattleJob(case, one, two, (first, second))
             if both_orders:
@@ -99,14 +99,16 @@ def _unlike(one: Run, two: Run, entries: Entries) -> Iterator[str]:
         yield f"{alone} cases are in only one of {both}; they are left out"
     if unlike := len(shared) - same:
         yield f"{unlike} cases of {both} have one id and two questions; they are left out"
-    unmade = sum(not (_made(a) and _made(b)) for _, a, b in paired(entries, one.id, two.id))
-    if unmade:
-        yield f"{unmade} attempts of {both} could not be made; run the suite again to make them"
+    unfinished = sum(
+        not (_is_finished(a) and _is_finished(b)) for _, a, b in paired(entries, one.id, two.id)
+    )
+    if unfinished:
+        yield f"{unfinished} attempts of {both} could not be made; run the suite again to make them"
 
 
 def _same(one: BattleEntry, two: BattleEntry) -> bool:
     return one.case.messages == two.case.messages
 
 
-def _made(attempt: Attempt) -> bool:
+def _is_finished(attempt: Attempt) -> bool:
     return attempt.status in (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)

@@ -64,8 +64,8 @@ class Asking:
         for name in NAMES:
             if not isinstance(self.file.get(name), str):
                 raise UsageError(f"the battle prompt has no text {name!r}")
-        found = {match[1] for match in _PLACE.finditer(self.file["prompt_template"])}
-        if missing := {"question", "answer_1", "answer_2"} - found:
+        placeholders = {match[1] for match in _PLACE.finditer(self.file["prompt_template"])}
+        if missing := {"question", "answer_1", "answer_2"} - placeholders:
             shown = ", ".join(f"{{{name}}}" for name in sorted(missing))
             raise UsageError(f"the battle prompt's prompt_template lacks {shown}")
 
@@ -105,16 +105,16 @@ class Asking:
         if self.file is not None:
             return self._filled(self.file, values)
         none = _NONE.get(self.language[:2], "(none)")
-        known = "\n".join(case.references) if self.references else ""
-        strange = {**values, "references": known or none}
+        reference_text = "\n".join(case.references) if self.references else ""
+        strange = {**values, "references": reference_text or none}
         return (prompts.load("battle", self.language).message({}, strange, self.marks),)
 
     def question(self, case: Case) -> prompts.Words:
         """Return the question as the judge reads it."""
         if self.original:
-            asked, given = case.hidden.get("instruction"), case.hidden.get("input")
-            if isinstance(asked, str):
-                return f"{asked} {given}" if given else asked
+            instruction, input_text = case.hidden.get("instruction"), case.hidden.get("input")
+            if isinstance(instruction, str):
+                return f"{instruction} {input_text}" if input_text else instruction
             return case.prompt
         return _written(case.messages, alone="user")
 
@@ -134,20 +134,20 @@ class Asking:
             note = "\n" + words.fill({"nonce": mark.number})
         shown["prompt"] = file["prompt"]
         text = _PLACE.sub(
-            lambda found: shown[found[1]] if found[1] else found[0][0], file["prompt_template"]
+            lambda match: shown[match[1]] if match[1] else match[0][0], file["prompt_template"]
         )
-        asked = pen.message(text + note)
+        user_message = pen.message(text + note)
         if not file["system_prompt"]:
-            return (asked,)
-        return Message(role="system", content=file["system_prompt"]), asked
+            return (user_message,)
+        return Message(role="system", content=file["system_prompt"]), user_message
 
 
 def original_scores(text: str) -> tuple[float, float]:
     """Read two marks as the original did, with all its mistakes; two times -1 where it failed."""
     for pattern in _ORIGINAL:
-        found = pattern.findall(text)
-        if len(found) == 2:
-            return float(found[0]), float(found[1])
+        numbers = pattern.findall(text)
+        if len(numbers) == 2:
+            return float(numbers[0]), float(numbers[1])
     parts = text.partition("\n")[0].replace(",", " ").split(" ")
     try:
         first, second = (float(part) for part in parts)
@@ -181,10 +181,10 @@ def read_marks(text: str, material: Material | None = None) -> BattleMarks:
         raise Unmarked("the marks stand in what was to be judged")
     if refused := refusal_in(line):
         raise Unmarked(refused)
-    found = [float(place[place.re.groups]) for place in places]
-    if not all(0 <= mark <= HIGH for mark in found):
-        raise Unmarked(f"marks go up to {HIGH:g}, not {max(found, key=abs):g}")
-    return BattleMarks.model_construct(reason=rest.strip(), score_1=found[0], score_2=found[1])
+    marks = [float(place[place.re.groups]) for place in places]
+    if not all(0 <= mark <= HIGH for mark in marks):
+        raise Unmarked(f"marks go up to {HIGH:g}, not {max(marks, key=abs):g}")
+    return BattleMarks.model_construct(reason=rest.strip(), score_1=marks[0], score_2=marks[1])
 
 
 def _bare(line: str) -> str:
@@ -196,7 +196,7 @@ def _is_copied(source: str, material: Material) -> bool:
     numbers = list(_NUMBER.finditer(source))
     if len(numbers) >= 2 and material.holds_words(source[numbers[0].start() : numbers[-1].end()]):
         return True
-    return any(material.holds_words(found[0]) for found in _OF_TEN.finditer(source))
+    return any(material.holds_words(passage[0]) for passage in _OF_TEN.finditer(source))
 
 
 class Unmarked(ReadingError):

@@ -57,16 +57,16 @@ async def battle(  # noqa: PLR0913 - what a person may choose
     counts only where both agree. ``prompt`` is a battle prompt file of ColossalAI's pipeline;
     ``variant="original"`` asks and reads as that pipeline did, in one order.
     """
-    found = chosen(store, runs)
+    stored_runs = chosen(store, runs)
     settings = calls or CallSettings()
     both_orders = both_orders and variant != "original"
-    entries, warnings = entries_of(store, found, attempts)
+    entries, warnings = entries_of(store, stored_runs, attempts)
     models = Models(store, settings, notice)
     asking = Asking(
         file=prompt,
         variant=variant,
         references=references,
-        language=store.suites.header(found[0].suite_key).language,
+        language=store.suites.header(stored_runs[0].suite_key).language,
         marks=models.marks,
     )
     with offline(settings.offline):
@@ -80,28 +80,28 @@ async def battle(  # noqa: PLR0913 - what a person may choose
                 asking=asking,
                 limit=settings.concurrency,
                 label=_judge_label(panel),
-                asked=digest("battle", judge.identity, asking.key, both_orders),
+                battle_key=digest("battle", judge.identity, asking.key, both_orders),
                 progress=progress,
             )
-            await arena.hold(list(jobs_of(entries, [run.id for run in found], both_orders)))
+            await arena.hold(list(jobs_of(entries, [run.id for run in stored_runs], both_orders)))
         finally:
             await models.close()
-    return _outcome(found, entries, arena, 2 if both_orders else 1, warnings)
+    return _outcome(stored_runs, entries, arena, 2 if both_orders else 1, warnings)
 
 
 def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
     """Return what is stored of earlier battles among runs, one for each way of asking."""
-    found = [store.runs.get(reference) for reference in runs]
+    stored_runs = [store.runs.get(reference) for reference in runs]
     groups: dict[str, list[Comparison]] = {}
-    for comparison in store.comparisons.between([run.id for run in found]):
+    for comparison in store.comparisons.between([run.id for run in stored_runs]):
         groups.setdefault(comparison.asked, []).append(comparison)
     if not groups:
         return []
     ids = {comparison.case_id for group in groups.values() for comparison in group}
     tags: dict[str, Mapping[str, tuple[str, ...]]] = {}
-    for run in found:
+    for run in stored_runs:
         tags |= store.results.tags_of(run.id, ids - tags.keys())
-    return [_summed(found, group, tags) for group in groups.values()]
+    return [_summed(stored_runs, group, tags) for group in groups.values()]
 
 
 @dataclass
@@ -115,10 +115,10 @@ class _Arena:
     asking: Asking
     limit: int
     label: str
-    asked: str
+    battle_key: str
     progress: Callable[[RunProgress], None]
     total: int = 0
-    made: dict[str, Comparison] = field(default_factory=dict)
+    compared: dict[str, Comparison] = field(default_factory=dict)
     """All comparisons by their place, those known before too."""
     failed: int = 0
     stopped: str = ""
@@ -138,10 +138,10 @@ class _Arena:
         for judge in self.judges:
             await self.models.check(judge)
         try:
-            asked = concurrency.map_unordered(
+            judged_jobs = concurrency.map_unordered(
                 chain([first], waiting), self._compare, limit=self.limit
             )
-            async with aclosing(asked) as done:
+            async with aclosing(judged_jobs) as done:
                 async for _ in done:
                     self._report()
         finally:
@@ -150,7 +150,7 @@ class _Arena:
     @property
     def comparisons(self) -> list[Comparison]:
         """Return all that was made, in an order that does not depend on who answered first."""
-        return [self.made[key] for key in self._places if key in self.made]
+        return [self.compared[key] for key in self._places if key in self.compared]
 
     def _unknown(self, jobs: Iterable[BattleJob]) -> Iterator[tuple[str, str, BattleJob]]:
         """Yield the comparisons to be made with their place and the hash of what is compared."""
@@ -159,9 +159,9 @@ class _Arena:
             self._places += [key for key, _, _ in keyed]
             stored = self.store.comparisons.get_many(key for key, _, _ in keyed)
             for key, content, job in keyed:
-                known = stored.get(key)
-                if _decided(known, content):
-                    self._count(key, known[1])
+                stored_comparison = stored.get(key)
+                if _decided(stored_comparison, content):
+                    self._count(key, stored_comparison[1])
                 elif (plainly := self._plain(job)) is not None:
                     self._take(key, content, plainly)
                 elif not self.stopped:
@@ -171,7 +171,13 @@ class _Arena:
     def _place(self, job: BattleJob) -> str:
         first, second = job.attempts
         return digest(
-            "comparison", self.asked, job.first, job.second, job.case.id, first.index, second.index
+            "comparison",
+            self.battle_key,
+            job.first,
+            job.second,
+            job.case.id,
+            first.index,
+            second.index,
         )
 
     def _content(self, job: BattleJob) -> str:
@@ -213,8 +219,10 @@ class _Arena:
             self.errors[str(error)] = self.errors.get(str(error), 0) + 1
         except JudgeError as error:
             usage = error.usage if isinstance(error.usage, Usage) else Usage()
-            made = self._comparison(job, Preference.INVALID, reason=str(error))
-            self._take(key, content, replace(made, judge=self.label, raw=error.raw, usage=usage))
+            comparison = self._comparison(job, Preference.INVALID, reason=str(error))
+            self._take(
+                key, content, replace(comparison, judge=self.label, raw=error.raw, usage=usage)
+            )
         else:
             self._take(key, content, self._ruled(job, ruling))
 
@@ -241,7 +249,7 @@ class _Arena:
             second=job.second,
             first_index=job.attempts[0].index,
             second_index=job.attempts[1].index,
-            asked=self.asked,
+            asked=self.battle_key,
             compat=self.asking.variant,
             outcome=outcome,
             reason=reason,
@@ -253,7 +261,7 @@ class _Arena:
         self._keep(KEPT_AT_ONCE)
 
     def _count(self, key: str, comparison: Comparison) -> None:
-        self.made[key] = comparison
+        self.compared[key] = comparison
         self.failed += comparison.outcome is Preference.INVALID
 
     def _keep(self, at_least: int) -> None:
@@ -262,15 +270,19 @@ class _Arena:
             self.store.comparisons.put(waiting)
 
     def _report(self) -> None:
-        done = len(self.made)
+        done = len(self.compared)
         self.progress(RunProgress(phase="battle", done=done, total=self.total, failed=self.failed))
 
 
 def _decided(
-    known: tuple[str, Comparison] | None, content: str
+    stored_comparison: tuple[str, Comparison] | None, content: str
 ) -> TypeGuard[tuple[str, Comparison]]:
     """Tell whether a stored comparison stands: of the same answers, and with a readable verdict."""
-    return known is not None and known[0] == content and known[1].outcome is not Preference.INVALID
+    return (
+        stored_comparison is not None
+        and stored_comparison[0] == content
+        and stored_comparison[1].outcome is not Preference.INVALID
+    )
 
 
 def _settled(panel: JudgeSettings, variant: str) -> JudgeSettings:
@@ -280,8 +292,8 @@ def _settled(panel: JudgeSettings, variant: str) -> JudgeSettings:
     def settled(choice: ModelChoice) -> ModelChoice:
         names = ("temperature", "max_tokens")
         unsaid = {name for name in names if getattr(choice.sampling, name) is None}
-        asked = replace(choice.sampling, **{name: getattr(usual, name) for name in unsaid})
-        return replace(choice, sampling=asked, defaults=choice.defaults | unsaid)
+        sampling = replace(choice.sampling, **{name: getattr(usual, name) for name in unsaid})
+        return replace(choice, sampling=sampling, defaults=choice.defaults | unsaid)
 
     return replace(panel, judges=tuple(map(settled, panel.judges)))
 
@@ -354,8 +366,8 @@ def _summed(
     orders = orders or (2 if any((two, one) in shown for one, two in shown) else 1)
     facings = faced(comparisons, [run.id for run in runs], orders)
     pairs = tuple(
-        pair_of(found, expected=(expected or {}).get((found.first, found.second), 0), tags=tags)
-        for found in facings
+        pair_of(facing, expected=(expected or {}).get((facing.first, facing.second), 0), tags=tags)
+        for facing in facings
     )
     if expected is None:
         pairs = tuple(pair for pair in pairs if pair.valid or pair.invalid)

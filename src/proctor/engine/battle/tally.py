@@ -45,12 +45,12 @@ class Facing:
 def faced(comparisons: Iterable[Comparison], runs: Sequence[str], orders: int) -> list[Facing]:
     """Sort comparisons by the two runs they are about, each two once in the order of the runs."""
     rank = {run: place for place, run in enumerate(runs)}
-    found: dict[tuple[str, str], list[Comparison]] = {two: [] for two in combinations(runs, 2)}
+    by_pair: dict[tuple[str, str], list[Comparison]] = {two: [] for two in combinations(runs, 2)}
     for comparison in comparisons:
         one, two = sorted((comparison.first, comparison.second), key=rank.__getitem__)
-        found[one, two].append(comparison)
+        by_pair[one, two].append(comparison)
     return [
-        Facing(one, two, group, placed(group, one, orders)) for (one, two), group in found.items()
+        Facing(one, two, group, placed(group, one, orders)) for (one, two), group in by_pair.items()
     ]
 
 
@@ -85,27 +85,27 @@ def leaderboard(
         for place, outcome in facing.outcomes.items()
         if outcome in _RESULT
     ]
-    names = {found.run: found.name for found in contenders}
+    names = {contender.run: contender.name for contender in contenders}
     strengths = bradley_terry.strengths(games, list(names))
     # Equal strengths differ in their last digits: rounded, the names decide.
-    ordered = sorted(strengths, key=lambda found: (-round(found.value, 9), names[found.name]))
-    made: list[Standing] = []
-    for place, found in enumerate(ordered, 1):
-        same = made and isclose(made[-1].strength, found.value, abs_tol=1e-9)
-        tally = _total(found.name, pairs)
-        made.append(
+    ordered = sorted(strengths, key=lambda one: (-round(one.value, 9), names[one.name]))
+    standings: list[Standing] = []
+    for place, strength in enumerate(ordered, 1):
+        same = standings and isclose(standings[-1].strength, strength.value, abs_tol=1e-9)
+        tally = _total(strength.name, pairs)
+        standings.append(
             Standing(
-                run=found.name,
-                rank=made[-1].rank if same else place,
-                strength=found.value,
-                interval=(found.low, found.high),
+                run=strength.name,
+                rank=standings[-1].rank if same else place,
+                strength=strength.value,
+                interval=(strength.low, strength.high),
                 win=tally.win,
                 tie=tally.tie,
                 loss=tally.loss,
                 invalid=tally.invalid,
             )
         )
-    return tuple(made)
+    return tuple(standings)
 
 
 def _interval(outcomes: Mapping[Place, Preference]) -> tuple[float, float] | None:
@@ -128,13 +128,13 @@ def _means(seen: Sequence[Comparison]) -> tuple[float, float] | None:
 
 
 def _agreement(groups: Sequence[Sequence[Comparison]]) -> float | None:
-    asked = [
+    agreements = [
         len({one.outcome for one in group}) == 1
         for group in groups
         if len(group) > 1
         and all(one.judge and one.outcome is not Preference.INVALID for one in group)
     ]
-    return sum(asked) / len(asked) if asked else None
+    return sum(agreements) / len(agreements) if agreements else None
 
 
 def _first_seat(comparisons: Sequence[Comparison]) -> float | None:
@@ -147,14 +147,14 @@ def _first_seat(comparisons: Sequence[Comparison]) -> float | None:
 
 
 def _by_tag(outcomes: Mapping[Place, Preference], tags: Tags) -> dict[str, dict[str, Tally]]:
-    found: dict[str, dict[str, list[Preference]]] = {}
+    by_tag: dict[str, dict[str, list[Preference]]] = {}
     for (case_id, *_), outcome in outcomes.items():
         for tag, values in tags.get(case_id, {}).items():
             for value in dict.fromkeys(values):
-                found.setdefault(tag, {}).setdefault(value, []).append(outcome)
+                by_tag.setdefault(tag, {}).setdefault(value, []).append(outcome)
     return {
         tag: {value: Tally.of(listed) for value, listed in rows.items()}
-        for tag, rows in found.items()
+        for tag, rows in by_tag.items()
     }
 
 

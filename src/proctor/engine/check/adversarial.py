@@ -47,14 +47,14 @@ async def attack(suite: Suite, scorers: Scorers, executor: Executor) -> list[Pro
         for trial, score in await _judged(doubts, scorers, executor)
         if _rows(score)[trial.rule : trial.rule + 1] and not _unmatched(_rows(score)[trial.rule])
     }
-    found = []
+    problems = []
     for _, pairs in groupby(tried, key=lambda pair: (pair[0].case.id, pair[0].criterion.id)):
         group = list(pairs)
         trial = group[0][0]
         alive = {rule for case, name, rule in matched
                  if (case, name) == (trial.case.id, trial.criterion.id)}  # fmt: skip
-        found += [_problem(trial, *finding) for finding in _findings(group, alive)]
-    return found + list(_left_out(suite, scorers))
+        problems += [_problem(trial, *finding) for finding in _findings(group, alive)]
+    return problems + list(_left_out(suite, scorers))
 
 
 def _left_out(suite: Suite, scorers: Scorers) -> Iterator[Problem]:
@@ -109,10 +109,14 @@ def _problem(trial: Trial, severity: str, message: str, hint: str) -> Problem:
 
 
 def _trials(suite: Suite, scorers: Scorers) -> Iterator[Trial]:
-    known = [(case.id, _good_answer(case, scorers)) for case in suite.cases]
+    good_answers = [(case.id, _good_answer(case, scorers)) for case in suite.cases]
     for place, case in enumerate(suite.cases):
-        near = known[max(0, place - OTHERS) : place][::-1] + known[place + 1 :][:OTHERS]
-        others = [(answer, name) for name, answer in near if answer not in ("", known[place][1])]
+        near = (
+            good_answers[max(0, place - OTHERS) : place][::-1] + good_answers[place + 1 :][:OTHERS]
+        )
+        others = [
+            (answer, name) for name, answer in near if answer not in ("", good_answers[place][1])
+        ]
         for criterion in case.criteria:
             scorer = scorers.of(criterion)
             if _can_be_tried(scorer):
@@ -201,16 +205,18 @@ def _unmatched(row: Mapping[str, Json]) -> bool:
 
 def _findings(group: Sequence[tuple[Trial, Score]], alive: set[int]) -> Iterator[Finding]:
     """Say what the trials of one criterion show, the weightiest first and each thing once."""
-    said: set[int] = set()
+    reported_kinds: set[int] = set()
     if group[0][1].status is ScoreStatus.FAILED:
         group = group[:1]
     for trial, score in group:
-        if trial.kind in said or (trial.kind in (PROMPT, OTHER, STUFFED) and EMPTY in said):
+        if trial.kind in reported_kinds or (
+            trial.kind in (PROMPT, OTHER, STUFFED) and EMPTY in reported_kinds
+        ):
             continue
-        found = list(_finding(trial, score, alive))
-        if found:
-            said.add(trial.kind)
-        yield from found
+        findings = list(_finding(trial, score, alive))
+        if findings:
+            reported_kinds.add(trial.kind)
+        yield from findings
 
 
 def _finding(trial: Trial, score: Score, alive: set[int]) -> Iterator[Finding]:

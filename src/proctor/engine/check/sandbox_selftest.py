@@ -16,7 +16,7 @@ class SelftestResult:
 
     what: str
     ok: bool
-    found: str
+    finding: str
 
 
 async def probe(sandbox: Sandbox) -> list[SelftestResult]:
@@ -34,7 +34,9 @@ async def probe(sandbox: Sandbox) -> list[SelftestResult]:
             took = again.seconds if again is not None else ran.seconds
             rows.append(
                 SelftestResult(
-                    what="warm Python", ok=ran.proved, found=f"{1000 * took:.0f} ms a small program"
+                    what="warm Python",
+                    ok=ran.proved,
+                    finding=f"{1000 * took:.0f} ms a small program",
                 )
             )
     return rows
@@ -80,9 +82,9 @@ def _by(limit: Stopped) -> Callable[[Ran], bool]:
 def _row(what: str, ran: Ran, good: Callable[[Ran], bool]) -> SelftestResult:
     ok = good(ran)
     if ran.stopped is not None:
-        found = f"stopped after {ran.seconds:.2f} s ({ran.stopped.value})"
+        finding = f"stopped after {ran.seconds:.2f} s ({ran.stopped.value})"
     elif ran.finished:
-        found = f"ended normally after {ran.seconds:.2f} s"
+        finding = f"ended normally after {ran.seconds:.2f} s"
     else:
-        found = (ran.stderr.strip().splitlines() or [f"status {ran.code}"])[-1][:100]
-    return SelftestResult(what=what, ok=ok, found=found)
+        finding = (ran.stderr.strip().splitlines() or [f"status {ran.code}"])[-1][:100]
+    return SelftestResult(what=what, ok=ok, finding=finding)

@@ -71,5 +71,5 @@ def _address(choice: ModelChoice) -> Source | None:
 
 
 def _kind(provider: str) -> type[Model]:
-    found: type[Model] = registry.find("model", provider)
-    return found
+    model_class: type[Model] = registry.find("model", provider)
+    return model_class

@@ -68,9 +68,11 @@ class PricedRequest:
         usage = reply.usage
         if usage.cost is not None or self.price is None:
             return usage
-        said = tokens(f"{reply.thinking}{reply.text or ''}")
-        cost = self.cost(self.prompt, said)
-        return Usage(calls=1, prompt_tokens=self.prompt, completion_tokens=said, cost=cost)
+        completion_tokens = tokens(f"{reply.thinking}{reply.text or ''}")
+        cost = self.cost(self.prompt, completion_tokens)
+        return Usage(
+            calls=1, prompt_tokens=self.prompt, completion_tokens=completion_tokens, cost=cost
+        )
 
 
 UNCOUNTED = PricedRequest("", 0, None, None)
@@ -91,9 +93,9 @@ class Experience:
 
     def take(self, priced: PricedRequest, usage: Usage) -> None:
         """Learn from a reply."""
-        said = usage.completion_tokens
-        self.shortest = min(self.shortest, said) if self.replies else said
-        self.longest = max(self.longest, said)
+        completion_tokens = usage.completion_tokens
+        self.shortest = min(self.shortest, completion_tokens) if self.replies else completion_tokens
+        self.longest = max(self.longest, completion_tokens)
         self.replies += 1
         if usage.prompt_tokens and priced.prompt:
             share = usage.prompt_tokens / priced.prompt
@@ -122,7 +124,7 @@ class _Waiting:
     """A call that waits for room, and where it is told."""
 
     priced: PricedRequest
-    told: "asyncio.Future[float]"
+    reserved: "asyncio.Future[float]"
 
 
 @dataclass
@@ -140,7 +142,7 @@ class Budget:
     """What calls of earlier runs cost, at least and at most."""
     _reserved: float = 0.0
     _under_way: int = 0
-    _known: dict[str, Experience] = field(default_factory=dict)
+    _experience: dict[str, Experience] = field(default_factory=dict)
     _new: dict[str, bool] = field(default_factory=dict)
     """Who is being asked for the first time: until that call has ended, no other is begun."""
     _queue: deque[_Waiting] = field(default_factory=deque)
@@ -205,12 +207,12 @@ class Budget:
         waiting = _Waiting(priced, asyncio.get_running_loop().create_future())
         self._queue.append(waiting)
         try:
-            return await waiting.told
+            return await waiting.reserved
         except asyncio.CancelledError:
             if waiting in self._queue:
                 self._queue.remove(waiting)
-            elif not waiting.told.cancelled() and waiting.told.exception() is None:
-                self.settle(waiting.told.result(), priced, None)
+            elif not waiting.reserved.cancelled() and waiting.reserved.exception() is None:
+                self.settle(waiting.reserved.result(), priced, None)
             self._wake()
             raise
 
@@ -229,7 +231,7 @@ class Budget:
     def _take(self, priced: PricedRequest, usage: Usage) -> None:
         self.spent += usage.cost or 0.0
         if self.most is not None and (usage.prompt_tokens or usage.completion_tokens):
-            self._known.setdefault(priced.who, Experience()).take(priced, usage)
+            self._experience.setdefault(priced.who, Experience()).take(priced, usage)
 
     def _release(self, reserved: float) -> None:
         self._under_way -= 1
@@ -238,10 +240,10 @@ class Budget:
     def _admitted(self, priced: PricedRequest) -> float | None:
         """Reserve and return an amount; none where the call must wait."""
         assert self.most is not None
-        known = self._known.get(priced.who) or Experience()
+        experience = self._experience.get(priced.who) or Experience()
         left = self.most - self.spent
-        amount, least = known.most(priced), known.least(priced)
-        if not known.replies and self._earlier is not None:
+        amount, least = experience.most(priced), experience.least(priced)
+        if not experience.replies and self._earlier is not None:
             least, amount = max(least, self._earlier[0]), max(amount, self._earlier[1])
         if left <= _DUST:
             raise self._refusal(least)
@@ -252,7 +254,7 @@ class Budget:
                 raise self._refusal(least)
         if self._new.get(priced.who):
             return None
-        self._new.setdefault(priced.who, not known.replies)
+        self._new.setdefault(priced.who, not experience.replies)
         self._reserved += amount
         self._under_way += 1
         return amount
@@ -261,17 +263,17 @@ class Budget:
         """Let those who wait go on in their order, as far as there is room."""
         while self._queue:
             first = self._queue[0]
-            if first.told.done():
+            if first.reserved.done():
                 self._queue.popleft()
                 continue
             try:
                 reserved = self._admitted(first.priced)
             except BudgetError as error:
-                self._tell(first.told.set_exception, error)
+                self._tell(first.reserved.set_exception, error)
                 continue
             if reserved is None:
                 return
-            self._tell(first.told.set_result, reserved)
+            self._tell(first.reserved.set_result, reserved)
 
     def _tell(self, tell: Callable[..., None], outcome: object) -> None:
         self._queue.popleft()

@@ -80,7 +80,7 @@ class CallLog:
                 self.store.calls.put(row for row, _ in keeps)
             if discards:
                 self.store.calls.discard((key, created) for key, created, _ in discards)
-            found = self.store.calls.get_many(key for key, _ in finds) if finds else {}
+            rows_by_key = self.store.calls.get_many(key for key, _ in finds) if finds else {}
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
             for future in waiting:
                 if not future.done():
@@ -91,7 +91,7 @@ class CallLog:
                 future.set_result(None)
         for key, future in finds:
             if not future.done():
-                row = found.get(key)
+                row = rows_by_key.get(key)
                 future.set_result(row if row is not None and self._usable(row) else None)
 
     def _usable(self, row: CallRow) -> bool:
@@ -128,7 +128,7 @@ class Wrapped(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedCall:
     """A reply that is in the store, and since when."""
 
     reply: Reply
@@ -150,7 +150,7 @@ class StoredModel(Wrapped):
     """What the server had not taken when the replies that came from the store were bought."""
     bought: int = 0
     """How many calls were really made."""
-    _flying: dict[str, asyncio.Future["_Kept | None"]] = field(default_factory=dict)
+    _flying: dict[str, asyncio.Future["_CachedCall | None"]] = field(default_factory=dict)
     """The calls under way; one that gives none was stopped, and others ask for themselves."""
 
     @cached_property
@@ -163,17 +163,17 @@ class StoredModel(Wrapped):
 
     async def reply(self, request: Request) -> Reply:
         scope = CallScope.current()
-        asked = plain(request)
-        key = self._key(request, asked)
+        request_json = plain(request)
+        key = self._key(request, request_json)
         try:
-            kept, stored = await self._kept(key, request, asked)
+            cached_call, stored = await self._cached(key, request, request_json)
         except BaseException:
             if scope is not None:
                 scope.note_broken()
             raise
         if scope is not None:
-            scope.note(UsedReply(self.role, self.log, key, kept.created, stored))
-        return kept.reply
+            scope.note(UsedReply(self.role, self.log, key, cached_call.created, stored))
+        return cached_call.reply
 
     async def discard(self, requests: Sequence[Request]) -> bool:
         """Let the replies to requests be of no use to anybody.
@@ -189,23 +189,25 @@ class StoredModel(Wrapped):
                 if row is not None:
                     await self.log.discard(row.key, row.created)
             return False
-        found = [scope.latest(key) for key in keys]
-        replies = [reply for reply in found if reply is not None]
+        used_replies = [scope.latest(key) for key in keys]
+        replies = [reply for reply in used_replies if reply is not None]
         await scope.discard(replies)
         return bool(replies) and replies[-1].stored
 
-    def _key(self, request: Request, asked: Json) -> str:
+    def _key(self, request: Request, request_json: Json) -> str:
         """Address a call; the marks in it belong to this store, and are left out."""
         looked_up = request.addressed
-        addressed = asked if looked_up is request else plain(looked_up)
+        addressed = request_json if looked_up is request else plain(looked_up)
         return digest_plain(["call", self._identity, addressed])
 
-    async def _kept(self, key: str, request: Request, asked: Json) -> tuple["_Kept", bool]:
+    async def _cached(
+        self, key: str, request: Request, request_json: Json
+    ) -> tuple["_CachedCall", bool]:
         """Return a call that is in the store by now, and whether it was there before."""
         while (flying := self._flying.get(key)) is not None:
             if (shared := await asyncio.shield(flying)) is not None:
                 return shared, False
-        future: asyncio.Future[_Kept | None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[_CachedCall | None] = asyncio.get_running_loop().create_future()
         self._flying[key] = future
         looking = StoredOnly.current()
         try:
@@ -215,16 +217,16 @@ class StoredModel(Wrapped):
             if row is None:
                 if looking is not None:
                     raise looking.refuse()
-                kept = await self._buy(key, request, asked, priced)
+                cached_call = await self._buy(key, request, request_json, priced)
             else:
-                kept = _Kept(redact_reply(reply_from(row.response)), row.created)
-                self.refused |= kept.reply.refused
-                count = partial(self.budget.stored, priced, kept.reply)
+                cached_call = _CachedCall(redact_reply(reply_from(row.response)), row.created)
+                self.refused |= cached_call.reply.refused
+                count = partial(self.budget.stored, priced, cached_call.reply)
                 count() if looking is None else looking.used.append(count)
             if self.recorder is not None:
-                self.recorder.add(self.inner.identity, request, kept.reply)
-            future.set_result(kept)
-            return kept, row is not None
+                self.recorder.add(self.inner.identity, request, cached_call.reply)
+            future.set_result(cached_call)
+            return cached_call, row is not None
         except (asyncio.CancelledError, NotStored):
             future.set_result(None)
             raise
@@ -235,7 +237,9 @@ class StoredModel(Wrapped):
         finally:
             del self._flying[key]
 
-    async def _buy(self, key: str, request: Request, asked: Json, priced: PricedRequest) -> "_Kept":
+    async def _buy(
+        self, key: str, request: Request, request_json: Json, priced: PricedRequest
+    ) -> "_CachedCall":
         reserved = await self.budget.reserve(priced)
         reply = None
         try:
@@ -251,7 +255,7 @@ class StoredModel(Wrapped):
         row = CallRow(
             key=key,
             model=self.inner.label,
-            request=asked,
+            request=request_json,
             response=plain(reply),
             usage=plain(reply.usage),
             cost=reply.usage.cost,
@@ -259,4 +263,4 @@ class StoredModel(Wrapped):
             created=time.time(),
         )
         await self.log.keep(row)
-        return _Kept(reply, row.created)
+        return _CachedCall(reply, row.created)

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from proctor.core.score import Score, ScoreStatus
 from proctor.errors import ModelError
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Discarding(Protocol):
@@ -105,23 +105,23 @@ _CURRENT: ContextVar[CallScope | None] = ContextVar("calls of the work under way
 
 
 async def rested_on_replies(
-    work: Callable[[], Awaitable[Made]],
-    failed: Callable[[Made], bool],
-    useless: Callable[[Made, CallScope], Sequence[UsedReply]],
-) -> Made:
+    work: Callable[[], Awaitable[Result]],
+    failed: Callable[[Result], bool],
+    useless: Callable[[Result, CallScope], Sequence[UsedReply]],
+) -> Result:
     """Do a piece of work, and discard what replies were of no use to it.
 
     Where it failed on stored replies alone, nobody was asked in this run: it is done once more, now
     without those that were discarded.
     """
     with CallScope.opened() as scope:
-        made = await work()
-        await scope.discard(useless(made, scope))
-    if failed(made) and scope.discarded and scope.all_stored:
+        result = await work()
+        await scope.discard(useless(result, scope))
+    if failed(result) and scope.discarded and scope.all_stored:
         with CallScope.opened() as scope:
-            made = await work()
-            await scope.discard(useless(made, scope))
-    return made
+            result = await work()
+            await scope.discard(useless(result, scope))
+    return result
 
 
 async def scored_on_replies(work: Callable[[], Awaitable[Score]]) -> Score:
@@ -180,9 +180,9 @@ def stored_only() -> Iterator[StoredOnly]:
 async def scored_from_store(score: Callable[[], Awaitable[Score]]) -> Score | None:
     """Return the score that stored replies make; none where they do not suffice."""
     with stored_only() as looking:
-        made = await score()
-    if looking.lacking or made.status is ScoreStatus.FAILED:
+        score_result = await score()
+    if looking.lacking or score_result.status is ScoreStatus.FAILED:
         return None
     for count in looking.used:
         count()
-    return made
+    return score_result

@@ -22,13 +22,13 @@ _LOOKUPS = (
 
 @dataclass
 class _Guard:
-    """Count who wants the guard; the hook itself can never be taken off again."""
+    """Guard of the network, active while it is in use; an audit hook cannot be removed."""
 
-    wanted: int = 0
+    active: int = 0
     installed: bool = False
 
     def watch(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self.wanted or not event.startswith("socket."):
+        if not self.active or not event.startswith("socket."):
             return
         if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
             address = args[1]
@@ -45,21 +45,21 @@ _GUARD = _Guard()
 
 
 @contextmanager
-def offline(wanted: bool = True) -> Iterator[None]:
+def offline(enabled: bool = True) -> Iterator[None]:
     """Let nothing in this process reach another machine while the block lasts."""
-    if not wanted:
+    if not enabled:
         yield
         return
     if not _GUARD.installed:
         sys.addaudithook(_GUARD.watch)
         _GUARD.installed = True
-    _GUARD.wanted += 1
+    _GUARD.active += 1
     before = os.environ.get(_NO_INDEX)
     os.environ[_NO_INDEX] = "1"
     try:
         yield
     finally:
-        _GUARD.wanted -= 1
+        _GUARD.active -= 1
         if before is None:
             del os.environ[_NO_INDEX]
         else:

@@ -52,11 +52,13 @@ class PromptedModel(Wrapped):
 
 def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
     """Put the system prompt before, and the suffix behind the last user message."""
-    made = list(messages)
+    shown_messages = list(messages)
     if choice.suffix:
-        last = max((i for i, m in enumerate(made) if m.role == "user"), default=None)
+        last = max((i for i, m in enumerate(shown_messages) if m.role == "user"), default=None)
         if last is not None:
-            made[last] = replace(made[last], content=f"{made[last].content}\n{choice.suffix}")
+            shown_messages[last] = replace(
+                shown_messages[last], content=f"{shown_messages[last].content}\n{choice.suffix}"
+            )
     if choice.system:
-        made.insert(0, Message(role="system", content=choice.system))
-    return tuple(made)
+        shown_messages.insert(0, Message(role="system", content=choice.system))
+    return tuple(shown_messages)

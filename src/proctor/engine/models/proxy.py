@@ -106,10 +106,10 @@ def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
 def _is_here(host: str, port: int) -> bool:
     try:
         parts = urlsplit(f"//{host}")
-        found = parts.port
+        host_port = parts.port
     except ValueError:
         return False
-    return parts.hostname in ("127.0.0.1", "localhost") and found == port and "@" not in host
+    return parts.hostname in ("127.0.0.1", "localhost") and host_port == port and "@" not in host
 
 
 MODEL = "Model"
@@ -122,9 +122,9 @@ class ProxyCall:
 
     path: str
     model: str
-    asked: Json
+    request_messages: Json
     """The messages of the request."""
-    said: str
+    reply_text: str
     tools: tuple[Json, ...] = ()
     """The tools that the model wants called."""
     status: int = 200
@@ -135,7 +135,7 @@ class ProxyCall:
     @property
     def post(self) -> Post:
         """Return the call as a step of the agent: the model's words, with what it was asked."""
-        attachments = [Attachment(type="model_request", content=self.asked)]
+        attachments = [Attachment(type="model_request", content=self.request_messages)]
         attachments += [Attachment(type="function", content=tool) for tool in self.tools]
         took = {
             "model": self.model,
@@ -147,7 +147,7 @@ class ProxyCall:
         }
         attachments.append(Attachment(type="model_usage", content=took))
         return Post(
-            message=self.said, send_from=MODEL, send_to=AGENT, attachments=tuple(attachments)
+            message=self.reply_text, send_from=MODEL, send_to=AGENT, attachments=tuple(attachments)
         )
 
     def to_json(self) -> dict[str, Json]:
@@ -157,8 +157,8 @@ class ProxyCall:
             "session": "",
             "path": self.path,
             "model": self.model,
-            "messages": self.asked,
-            "reply": self.said,
+            "messages": self.request_messages,
+            "reply": self.reply_text,
             "tool_calls": list(self.tools),
             "status": self.status,
             "prompt_tokens": usage.prompt_tokens,
@@ -173,13 +173,13 @@ class ProxyCall:
 class ProxiedReply:
     """Hold what a reply says: its words, the tools it wants called, and its tokens."""
 
-    said: str = ""
+    text: str = ""
     tools: tuple[Json, ...] = ()
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
-def heard_in(body: bytes) -> ProxiedReply:
+def reply_in(body: bytes) -> ProxiedReply:
     """Read a whole reply; one that cannot be read says nothing."""
     try:
         data = json_bytes.loads(body)
@@ -189,11 +189,11 @@ def heard_in(body: bytes) -> ProxiedReply:
         return ProxiedReply()
     choice = _first(data.get("choices"))
     message = choice.get("message")
-    said = message if isinstance(message, Mapping) else {"content": choice.get("text")}
-    return _heard(said, data.get("usage"))
+    message_fields = message if isinstance(message, Mapping) else {"content": choice.get("text")}
+    return _proxied_reply(message_fields, data.get("usage"))
 
 
-def heard_in_stream(body: bytes) -> ProxiedReply:
+def reply_in_stream(body: bytes) -> ProxiedReply:
     """Put the parts of a streamed reply together."""
     words: list[str] = []
     tools: dict[int, dict[str, Json]] = {}
@@ -208,36 +208,36 @@ def heard_in_stream(body: bytes) -> ProxiedReply:
         for call in delta.get("tool_calls") or ():
             if isinstance(call, Mapping):
                 _add(tools.setdefault(int(call.get("index") or 0), {}), call)
-    return _heard({"content": "".join(words), "tool_calls": list(tools.values())}, usage)
+    return _proxied_reply({"content": "".join(words), "tool_calls": list(tools.values())}, usage)
 
 
 def json_events(body: bytes) -> list[Mapping[str, Json]]:
     """Return the JSON objects of a stream of events."""
-    found = []
+    objects = []
     for event in split_events(body):
         try:
             data = json_bytes.loads(event_data(event))
         except ValueError:
             continue
         if isinstance(data, Mapping):
-            found.append(data)
-    return found
+            objects.append(data)
+    return objects
 
 
 def only_usage(event: bytes) -> bool:
     """Tell whether an event of a stream has nothing but the tokens that we asked for."""
-    found = json_events(event)
-    return bool(found) and all("choices" in part and not part["choices"] for part in found)
+    events = json_events(event)
+    return bool(events) and all("choices" in part and not part["choices"] for part in events)
 
 
-def _heard(message: Mapping[str, Json], usage: Json) -> ProxiedReply:
+def _proxied_reply(message: Mapping[str, Json], usage: Json) -> ProxiedReply:
     used = usage if isinstance(usage, Mapping) else {}
     content = message.get("content")
-    said = content if isinstance(content, str) else json.dumps(content) if content else ""
+    text = content if isinstance(content, str) else json.dumps(content) if content else ""
     tools = message.get("tool_calls")
     calls = [_tool(call) for call in tools if isinstance(call, Mapping)] if tools else []
     return ProxiedReply(
-        said,
+        text,
         tuple(calls),
         int(used.get("prompt_tokens") or used.get("input_tokens") or 0),
         int(used.get("completion_tokens") or used.get("output_tokens") or 0),
@@ -246,8 +246,11 @@ def _heard(message: Mapping[str, Json], usage: Json) -> ProxiedReply:
 
 def _tool(call: Mapping[str, Json]) -> Json:
     function = call.get("function")
-    known = function if isinstance(function, Mapping) else {}
-    return {"name": known.get("name", ""), "arguments": known.get("arguments", "")}
+    function_fields = function if isinstance(function, Mapping) else {}
+    return {
+        "name": function_fields.get("name", ""),
+        "arguments": function_fields.get("arguments", ""),
+    }
 
 
 def _add(tool: dict[str, Json], part: Mapping[str, Json]) -> None:
@@ -288,7 +291,7 @@ class Proxy:
     upstream: Upstream
     budget: Budget = field(default_factory=Budget)
     """What the calls may cost, together with those of others."""
-    told: Callable[[ProxyCall], None] = lambda _: None
+    on_call: Callable[[ProxyCall], None] = lambda _: None
     """Is told each call as soon as it has ended."""
     address: str = ""
     """Where it listens, while it does."""
@@ -333,9 +336,9 @@ class Proxy:
             raise UsageError(
                 f"the secret must have at least {SHORTEST_SECRET} letters, digits, - or _"
             )
-        made = secret or secrets.token_urlsafe(32)
-        self._calls[made] = []
-        return made
+        session_secret = secret or secrets.token_urlsafe(32)
+        self._calls[session_secret] = []
+        return session_secret
 
     def base(self, session: str) -> str:
         """Return the base URL of a session."""
@@ -348,8 +351,8 @@ class Proxy:
 
     def taken(self, session: str) -> list[ProxyCall]:
         """Return the calls of a session since the last time."""
-        found, self._calls[session] = self._calls.get(session, []), []
-        return found
+        calls, self._calls[session] = self._calls.get(session, []), []
+        return calls
 
     def check(self, session: str) -> None:
         """Raise a BudgetError where a call of a session was refused for lack of money."""
@@ -388,61 +391,61 @@ class Proxy:
 
     def _session(self, secret: str) -> str | None:
         """Return the session of a secret; how long it takes tells nothing about the others."""
-        given = secret.encode("utf-8", "replace")
-        known = [one for one in self._calls if hmac.compare_digest(one.encode(), given)]
-        return known[0] if known else None
+        presented = secret.encode("utf-8", "replace")
+        sessions = [one for one in self._calls if hmac.compare_digest(one.encode(), presented)]
+        return sessions[0] if sessions else None
 
-    async def _pass_on(self, request: "Request", asked: "_ProxiedRequest") -> "StreamResponse":
+    async def _pass_on(self, request: "Request", proxied: "_ProxiedRequest") -> "StreamResponse":
         from aiohttp import ClientError, web
 
         try:
-            async with self._paid(asked):
-                return await self._ask(request, asked)
+            async with self._paid(proxied):
+                return await self._ask(request, proxied)
         except BudgetError as error:
-            self._refused[asked.session] = error
+            self._refused[proxied.session] = error
             return _refused(web, 402, str(error))
         except _TooLong:
-            said = f"the response is longer than {LARGEST >> 20} MiB"
+            message = f"the response is longer than {LARGEST >> 20} MiB"
         except (ClientError, TimeoutError, OSError) as error:
             base = self.upstream.destination.base
-            said = f"{base} cannot be reached: {type(error).__name__}"
-        self._note(asked, 502, ProxiedReply(), 0.0)
-        return _refused(web, 502, said)
+            message = f"{base} cannot be reached: {type(error).__name__}"
+        self._note(proxied, 502, ProxiedReply(), 0.0)
+        return _refused(web, 502, message)
 
     @asynccontextmanager
-    async def _paid(self, asked: "_ProxiedRequest") -> AsyncIterator[None]:
+    async def _paid(self, proxied: "_ProxiedRequest") -> AsyncIterator[None]:
         """Set money aside for a call, as long as it lasts, or raise a BudgetError."""
-        if not asked.body:
+        if not proxied.body:
             yield
             return
         priced = PricedRequest(
             f"{self.upstream.destination.base} {self.upstream.model} agent",
-            tokens(json_bytes.dumps(asked.question).decode()),
-            asked.most,
+            tokens(json_bytes.dumps(proxied.question).decode()),
+            proxied.most,
             self.upstream.price,
         )
         reserved = await self.budget.reserve(priced)
         try:
             yield
         finally:
-            self.budget.settle(reserved, priced, asked.reply)
+            self.budget.settle(reserved, priced, proxied.reply)
 
-    async def _ask(self, request: "Request", asked: "_ProxiedRequest") -> "StreamResponse":
+    async def _ask(self, request: "Request", proxied: "_ProxiedRequest") -> "StreamResponse":
         from aiohttp import web
 
         started = time.monotonic()
         destination = self.upstream.destination
         async with self._client.request(
             request.method,
-            destination.url(f"/{path_for(asked.path, self.upstream.model)}"),
-            data=json_bytes.dumps(asked.body) if asked.body else None,
+            destination.url(f"/{path_for(proxied.path, self.upstream.model)}"),
+            data=json_bytes.dumps(proxied.body) if proxied.body else None,
             headers={**passed_headers(request.headers), **destination.headers},
             allow_redirects=False,
         ) as answer:
             passed = {**passed_headers(answer.headers), **_HEADERS}
             if MEDIA_TYPE not in answer.headers.get("content-type", ""):
                 data = redact_body(await _whole(answer.content))
-                self._note(asked, answer.status, heard_in(data), time.monotonic() - started)
+                self._note(proxied, answer.status, reply_in(data), time.monotonic() - started)
                 return web.Response(status=answer.status, body=data, headers=passed)
             response = web.StreamResponse(status=answer.status, headers=passed)
             await response.prepare(request)
@@ -452,40 +455,40 @@ class Proxy:
                     whole += event
                     if len(whole) > LARGEST:
                         break
-                    if not (asked.own_usage and only_usage(event)):
+                    if not (proxied.own_usage and only_usage(event)):
                         await response.write(redact_body(event))
             finally:
                 took = time.monotonic() - started
-                self._note(asked, answer.status, heard_in_stream(bytes(whole)), took)
+                self._note(proxied, answer.status, reply_in_stream(bytes(whole)), took)
             return response
 
     def _note(
-        self, asked: "_ProxiedRequest", status: int, heard: ProxiedReply, seconds: float
+        self, proxied: "_ProxiedRequest", status: int, proxied_reply: ProxiedReply, seconds: float
     ) -> None:
-        if not asked.body:
+        if not proxied.body:
             return
         usage = Usage(
             calls=1,
-            prompt_tokens=heard.prompt_tokens,
-            completion_tokens=heard.completion_tokens,
+            prompt_tokens=proxied_reply.prompt_tokens,
+            completion_tokens=proxied_reply.completion_tokens,
         )
-        body = asked.body
+        body = proxied.body
         call = ProxyCall(
-            path=asked.path,
+            path=proxied.path,
             model=self.upstream.model or redact(str(body.get("model", ""))),
-            asked=redact_json(asked.question),
-            said=redact(heard.said),
-            tools=tuple(redact_json(list(heard.tools))),
+            request_messages=redact_json(proxied.question),
+            reply_text=redact(proxied_reply.text),
+            tools=tuple(redact_json(list(proxied_reply.tools))),
             status=status,
             usage=replace(usage, cost=cost_of(self.upstream.price, usage)),
             seconds=seconds,
             at=time.time(),
         )
         if status < 400:
-            asked.reply = Reply(text=heard.said, usage=call.usage)
-        if asked.session in self._calls:
-            self._calls[asked.session].append(call)
-        self.told(call)
+            proxied.reply = Reply(text=proxied_reply.text, usage=call.usage)
+        if proxied.session in self._calls:
+            self._calls[proxied.session].append(call)
+        self.on_call(call)
 
 
 @dataclass(slots=True)
@@ -510,8 +513,8 @@ class _ProxiedRequest:
     def most(self) -> int | None:
         """Return the limit of tokens of the reply, where there is one."""
         names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-        given = next((self.body[name] for name in names if self.body.get(name)), None)
-        return given if isinstance(given, int) and given > 0 else None
+        limit = next((self.body[name] for name in names if self.body.get(name)), None)
+        return limit if isinstance(limit, int) and limit > 0 else None
 
 
 class _TooLong(Exception):
@@ -542,9 +545,9 @@ def _refused(web: Any, status: int, message: str) -> "StreamResponse":
 
 
 async def _whole(content: Any) -> bytes:
-    found = bytearray()
+    content_bytes = bytearray()
     async for part in content.iter_any():
-        found += part
-        if len(found) > LARGEST:
+        content_bytes += part
+        if len(content_bytes) > LARGEST:
             raise _TooLong
-    return bytes(found)
+    return bytes(content_bytes)

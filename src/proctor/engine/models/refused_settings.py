@@ -17,16 +17,16 @@ KEPT_AS = "refused"
 def refused_before(store: Store, run: Run) -> Refused:
     """Return what earlier parts of the same run could not send."""
     with suppress(StoreError):
-        known = store.runs.get(run.id)
-        if known.id == run.id:
-            return refused_in(known)
+        stored_run = store.runs.get(run.id)
+        if stored_run.id == run.id:
+            return refused_in(stored_run)
     return {}
 
 
 def refused_in(run: Run) -> Refused:
     """Return what a run could not send."""
-    found: Refused = run.settings.get(KEPT_AS, {})
-    return found
+    refused: Refused = run.settings.get(KEPT_AS, {})
+    return refused
 
 
 def refused_for_others(store: Store, run: Run, labels: Collection[str]) -> Refused:

@@ -83,8 +83,8 @@ class Models:
         from proctor.engine.models.call_cache import StoredModel
 
         sent = credentials_for(choice)
-        asked = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
-        key = (digest(*asked, not sent.environment), sent.key)
+        client_settings = [choice.spec, dict(sent.headers), choice.concurrency, choice.timeout]
+        key = (digest(*client_settings, not sent.environment), sent.key)
         if (client := self._clients.get(key)) is None:
             client = build_model(choice, self.settings)
             self.refuse_unpriced(client)
@@ -112,14 +112,14 @@ class Models:
     @property
     def refused(self) -> "Refused":
         """Return what servers did not take, by model: each field with what was sent instead."""
-        found: dict[str, dict[str, str]] = {}
+        refused_by_model: dict[str, dict[str, str]] = {}
         for client in self._clients.values():
             if client.refused:
-                found.setdefault(client.label, {}).update(client.refused)
+                refused_by_model.setdefault(client.label, {}).update(client.refused)
         for model in self._open.values():
             if model.refused:
-                found.setdefault(model.label, {}).update(model.refused)
-        return found
+                refused_by_model.setdefault(model.label, {}).update(model.refused)
+        return refused_by_model
 
     def leave_out(self, refused: "Refused") -> None:
         """Ask as an earlier part of the same run was asked, without what was refused then."""
@@ -256,29 +256,29 @@ class Cast:
 
     def attempt_identity(self, dialogue: "Dialogue") -> Json:
         """Return all of this that an attempt depends on, for its key."""
-        made: dict[str, Json] = {"version": dialogue.version}
+        identity: dict[str, Json] = {"version": dialogue.version}
         if self.repeat_label:
-            made["again"] = self.repeat_label
+            identity["again"] = self.repeat_label
         if self.seats is not None:
-            made["agent"] = self.seats.agent.identity
+            identity["agent"] = self.seats.agent.identity
             if self.proxied is not None:
-                made["proxied"] = self.proxied.spec
+                identity["proxied"] = self.proxied.spec
         else:
             assert self.candidate is not None
             assert self.choice is not None
-            made |= {
+            identity |= {
                 "candidate": self.candidate.identity,
                 "sampling": plain(self.choice.sampling),
                 "system": self.choice.system,
                 "suffix": self.choice.suffix,
             }
         if "judge" in dialogue.consults and self.judge is not None:
-            made["judge"] = self.judge.identity
+            identity["judge"] = self.judge.identity
         if "simulator" in dialogue.consults and self.simulator is not None:
-            made["simulator"] = [self.simulator.identity, plain(self.simulator_sampling)]
+            identity["simulator"] = [self.simulator.identity, plain(self.simulator_sampling)]
         if dialogue.consults:
-            made["prompts"] = dialogue.prompt_key(self.language)
-        return made
+            identity["prompts"] = dialogue.prompt_key(self.language)
+        return identity
 
 
 def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
@@ -411,9 +411,9 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
     from proctor.engine.models.access import credentials_for
 
     spec = parse_model(choice.spec)
-    known = {f.name for f in fields(registry.find("model", spec.name))}
+    param_names = {f.name for f in fields(registry.find("model", spec.name))}
     sent = credentials_for(choice)
-    wanted: dict[str, Json] = {
+    candidate_params: dict[str, Json] = {
         "headers": dict(sent.headers),
         "concurrency": min(choice.concurrency or calls.concurrency, calls.concurrency),
         "timeout": choice.timeout or calls.timeout,
@@ -421,8 +421,8 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
         "tokens_per_minute": calls.tokens_per_minute,
         "price_given": _price(choice.spec, calls),
     }
-    params = {k: v for k, v in wanted.items() if k in known and v not in (None, {})}
-    if not sent.environment and "key_env" in known:
+    params = {k: v for k, v in candidate_params.items() if k in param_names and v not in (None, {})}
+    if not sent.environment and "key_env" in param_names:
         params["key_env"] = ""
     model: Model = registry.build("model", Spec(name=spec.name, params={**spec.params, **params}))
     if sent.key:
@@ -453,14 +453,14 @@ def _merged(choice: "ModelChoice", default: "ModelChoice | None") -> "ModelChoic
     """Let a model named by hand be asked as the settings file says, where the hand was silent."""
     if default is None:
         return choice
-    given = {
+    explicit = {
         f.name: value
         for f in fields(Sampling)
         if (value := getattr(choice.sampling, f.name)) not in (None, (), {})
     }
     return replace(
         choice,
-        sampling=replace(default.sampling, **given),
+        sampling=replace(default.sampling, **explicit),
         concurrency=choice.concurrency or default.concurrency,
         timeout=choice.timeout or default.timeout,
         system=choice.system or default.system,

@@ -12,7 +12,7 @@ from proctor.engine.models.roles import Models
 from proctor.engine.plan.estimate import Estimate, mean_price
 from proctor.engine.plan.stored_verdicts import StoredVerdicts
 from proctor.engine.run import read_suite
-from proctor.engine.run.answers_on_file import wanted
+from proctor.engine.run.answers_on_file import requested_attempts
 from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.prepare import PreparedRun, prepare
 from proctor.engine.run.settings import RunSettings
@@ -91,8 +91,8 @@ def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store 
 
 
 def _refused(suite: Suite, error: ProctorError, warnings: tuple[Problem, ...] = ()) -> Plan:
-    found = error.problems if isinstance(error, SuiteError) else [Problem(message=str(error))]
-    return Plan(suite=suite, problems=tuple(found), warnings=warnings)
+    problems = error.problems if isinstance(error, SuiteError) else [Problem(message=str(error))]
+    return Plan(suite=suite, problems=tuple(problems), warnings=warnings)
 
 
 def _count_answers(ready: PreparedRun, store: Store | None, estimate: Estimate) -> Counter[str]:
@@ -101,8 +101,10 @@ def _count_answers(ready: PreparedRun, store: Store | None, estimate: Estimate) 
     cases = ready.suite.cases
     answered = bytearray(len(cases))
     assert ready.settings.answers is not None
-    found = read_suite.answers(ready.settings.answers, ready.reading.suite)
-    for batch in batched(wanted(found, CaseFinder(cases), ready.settings.attempts), BATCH):
+    attempts = read_suite.answers(ready.settings.answers, ready.reading.suite)
+    for batch in batched(
+        requested_attempts(attempts, CaseFinder(cases), ready.settings.attempts), BATCH
+    ):
         for place, _ in batch:
             answered[place] = 1
         counts["attempts"] += len(batch)
@@ -121,13 +123,13 @@ def _count_dialogues(ready: PreparedRun, store: Store | None, estimate: Estimate
     for batch in batched(ready.roster, BATCH):
         counts["attempts"] += len(batch)
         keys = [planned.key for planned in batch]
-        known = store.attempts.stored_keys(keys) if store is not None else set()
-        counts["attempts_stored"] += len(known)
-        made = store.attempts.get_many(known) if store is not None else {}
-        pairs = [(p.case, made[p.key]) for p in batch if p.key in made]
+        stored_keys = store.attempts.stored_keys(keys) if store is not None else set()
+        counts["attempts_stored"] += len(stored_keys)
+        stored_attempts = store.attempts.get_many(stored_keys) if store is not None else {}
+        pairs = [(p.case, stored_attempts[p.key]) for p in batch if p.key in stored_attempts]
         _count_scores(ready, pairs, verdicts, counts, estimate)
         for planned in batch:
-            if planned.key in known:
+            if planned.key in stored_keys:
                 continue
             case = planned.case
             turns = ready.dialogues.of(case.dialogue).turns(case)
@@ -152,15 +154,17 @@ def _count_scores(
         if attempt.status is not AttemptStatus.ANSWERED:
             counts["unanswered"] += attempt.status is AttemptStatus.UNANSWERED
             continue
-        found = ready.scorers.keys(case, attempt)
-        rows += [(found[criterion.id], case, criterion, attempt) for criterion in case.criteria]
+        score_keys = ready.scorers.keys(case, attempt)
+        rows += [
+            (score_keys[criterion.id], case, criterion, attempt) for criterion in case.criteria
+        ]
     counts["scores"] += len(rows)
-    known = store.scores.stored_keys(row[0] for row in rows) if store is not None else set()
+    stored_keys = store.scores.stored_keys(row[0] for row in rows) if store is not None else set()
     for key, _, criterion, _ in rows:
-        counts["stored"] += key in known
-        counts[f"scorer {criterion.scorer.name}"] += key not in known
-    lacking = [row[1:] for row in rows if row[0] not in known]
-    for (case, criterion, _), is_stored in zip(lacking, verdicts.made(lacking), strict=True):
+        counts["stored"] += key in stored_keys
+        counts[f"scorer {criterion.scorer.name}"] += key not in stored_keys
+    lacking = [row[1:] for row in rows if row[0] not in stored_keys]
+    for (case, criterion, _), is_stored in zip(lacking, verdicts.are_stored(lacking), strict=True):
         if not is_stored:
             _expect_verdict(ready, case, criterion, estimate, None)
 

@@ -25,20 +25,22 @@ class RoleEstimate:
     prompt_tokens: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     completion_tokens: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
 
-    def add(self, calls: Iterable[float], asked: Range, said: Range) -> None:
+    def add(self, calls: Iterable[float], prompt: Range, completion: Range) -> None:
         """Take in some calls: how many, how many tokens each is asked with, and answers."""
         for end, number in enumerate(calls):
             self.calls[end] += number
-            self.prompt_tokens[end] += number * asked[end]
-            self.completion_tokens[end] += number * said[end]
+            self.prompt_tokens[end] += number * prompt[end]
+            self.completion_tokens[end] += number * completion[end]
 
     def cost(self, price: tuple[float, float] | None) -> list[float] | None:
         """Return dollars, none where no price is known."""
         if price is None:
             return None
         return [
-            (asked * price[0] + said * price[1]) / 1e6
-            for asked, said in zip(self.prompt_tokens, self.completion_tokens, strict=True)
+            (prompt_tokens * price[0] + completion_tokens * price[1]) / 1e6
+            for prompt_tokens, completion_tokens in zip(
+                self.prompt_tokens, self.completion_tokens, strict=True
+            )
         ]
 
 
@@ -51,8 +53,8 @@ class Estimate:
     def dialogue(self, case: Case, turns: Turns, limit: int | None, *, rulings: int = 1) -> None:
         """Take in one attempt that has to be made, with so many judgements a verdict."""
         shown = sum(tokens(message.content) for message in case.messages)
-        said = reply_range(limit)
-        self._grow("candidate", turns.candidate, shown, said)
+        completion = reply_range(limit)
+        self._grow("candidate", turns.candidate, shown, completion)
         if any(turns.judge):
             self._grow("judge", turns.judge, shown + PROMPT, VERDICT, rulings)
         if any(turns.simulator):
@@ -62,9 +64,9 @@ class Estimate:
         """Take in one verdict on an answer."""
         shown = sum(tokens(message.content) for message in case.messages) + PROMPT
         shown += sum(tokens(text) for text in case.references)
-        said = reply_range(limit)
-        asked = (shown + said[0], shown + said[1], shown + said[2])
-        self.roles.setdefault("judge", RoleEstimate()).add((1, 1, tries), asked, VERDICT)
+        completion = reply_range(limit)
+        prompt = (shown + completion[0], shown + completion[1], shown + completion[2])
+        self.roles.setdefault("judge", RoleEstimate()).add((1, 1, tries), prompt, VERDICT)
 
     def total(self, name: str) -> list[int]:
         """Return the sum over all roles of calls, prompt_tokens or completion_tokens."""
@@ -84,20 +86,22 @@ class Estimate:
         return sums
 
     def _grow(
-        self, name: str, calls: tuple[int, int, int], shown: int, said: Range, times: int = 1
+        self, name: str, calls: tuple[int, int, int], shown: int, completion: Range, times: int = 1
     ) -> None:
         """Count calls whose transcript grows with each turn."""
-        asked = tuple(shown + said[i] * max(0, calls[i] - 1) / 2 for i in range(3))
+        prompt = tuple(shown + completion[i] * max(0, calls[i] - 1) / 2 for i in range(3))
         role = self.roles.setdefault(name, RoleEstimate())
-        role.add([times * n for n in calls], (asked[0], asked[1], asked[2]), said)
+        role.add([times * n for n in calls], (prompt[0], prompt[1], prompt[2]), completion)
 
 
 def mean_price(prices: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
     """Return what models that are asked equally often cost, none where one is not known."""
-    known = [price for price in prices if price is not None]
-    if not known or len(known) < len(prices):
+    known_prices = [price for price in prices if price is not None]
+    if not known_prices or len(known_prices) < len(prices):
         return None
-    return sum(p[0] for p in known) / len(known), sum(p[1] for p in known) / len(known)
+    return sum(p[0] for p in known_prices) / len(known_prices), sum(
+        p[1] for p in known_prices
+    ) / len(known_prices)
 
 
 def reply_range(limit: int | None) -> Range:

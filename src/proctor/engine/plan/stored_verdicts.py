@@ -31,26 +31,29 @@ class StoredVerdicts:
     store: Store | None
     _missed: int = 0
 
-    def made(self, wanted: Sequence[tuple[Case, Criterion, Attempt]]) -> list[bool]:
+    def are_stored(self, verdicts: Sequence[tuple[Case, Criterion, Attempt]]) -> list[bool]:
         """Tell for each of some verdicts whether stored calls suffice for it."""
-        asked = [self._asks(criterion) for _, criterion, _ in wanted]
-        if self.store is None or not any(asked) or self._missed >= MOST_MISSED:
-            return [False] * len(wanted)
-        return run_sync(self._look(self.store, wanted, asked))
+        asks_judge = [self._asks(criterion) for _, criterion, _ in verdicts]
+        if self.store is None or not any(asks_judge) or self._missed >= MOST_MISSED:
+            return [False] * len(verdicts)
+        return run_sync(self._look(self.store, verdicts, asks_judge))
 
     async def _look(
-        self, store: Store, wanted: Sequence[tuple[Case, Criterion, Attempt]], asked: list[bool]
+        self,
+        store: Store,
+        verdicts: Sequence[tuple[Case, Criterion, Attempt]],
+        asks_judge: list[bool],
     ) -> list[bool]:
         settings = self.ready.settings
         models = Models(store, replace(settings.calls, record=None, max_cost=None))
         try:
             panel = settings.panel
             judge = judge_of(panel, [models.open(choice, "judge") for choice in panel.judges])
-            begun = await self._begun(wanted)
-            found = []
-            for number, (case, criterion, attempt) in enumerate(wanted):
-                if not asked[number] or self._missed >= MOST_MISSED:
-                    found.append(False)
+            begun = await self._begun(verdicts)
+            stored_flags = []
+            for number, (case, criterion, attempt) in enumerate(verdicts):
+                if not asks_judge[number] or self._missed >= MOST_MISSED:
+                    stored_flags.append(False)
                     continue
                 ctx = ScoreContext(
                     case=case,
@@ -60,8 +63,8 @@ class StoredVerdicts:
                     read_file=store.files.get,
                     marks=models.marks,
                 )
-                found.append(await self._is_stored(criterion, ctx, begun.get(number)))
-            return found
+                stored_flags.append(await self._is_stored(criterion, ctx, begun.get(number)))
+            return stored_flags
         finally:
             await models.close()
 

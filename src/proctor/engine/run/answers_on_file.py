@@ -48,8 +48,10 @@ class AnswerImporter:
         cases, finder = self.suite.cases, CaseFinder(self.suite.cases)
         answered = bytearray(len(cases))
         done = 0
-        found = wanted(read_suite.answers(answers, self.whole), finder, attempts)
-        for batch in batched(found, BATCH):
+        attempts_read = requested_attempts(
+            read_suite.answers(answers, self.whole), finder, attempts
+        )
+        for batch in batched(attempts_read, BATCH):
             rows = [(place, cases[place], attempt) for place, attempt in batch]
             for place, _, _ in rows:
                 answered[place] = 1
@@ -59,8 +61,8 @@ class AnswerImporter:
             await asyncio.sleep(0)
         silent = (
             (place, case := cases[place], Attempt.of(case.id, None))
-            for place, known in enumerate(answered)
-            if not known
+            for place, is_answered in enumerate(answered)
+            if not is_answered
         )
         for rest in batched(silent, BATCH):
             self.writer.write([self._row(*row) for row in rest])
@@ -85,11 +87,11 @@ def answer_row(position: int, case: Case, attempt: Attempt, scorers: Scorers) ->
     )
 
 
-def wanted(
-    found: Iterable[Attempt], finder: CaseFinder, attempts: int | None
+def requested_attempts(
+    attempts_read: Iterable[Attempt], finder: CaseFinder, attempts: int | None
 ) -> Iterator[tuple[int, Attempt]]:
     """Give attempts after the place of their case, leaving out those that were not asked for."""
-    for attempt in found:
+    for attempt in attempts_read:
         if attempts is None or attempt.index < attempts:
             place = finder.place(attempt.case_id)
             if place is not None:

@@ -48,7 +48,7 @@ class StoredSoon:
             self.store()
 
 
-MOST_HELD = 5_000
+MOST_IN_MEMORY = 5_000
 """How many attempts of a run are held."""
 MOST_TEXT = 64 * 2**20
 """How many characters these may have."""
@@ -77,62 +77,64 @@ class RunRows:
 
     store: Store
     run_id: str
-    _held: dict[tuple[int, int], AttemptRow] | None = field(default_factory=dict)
+    _in_memory: dict[tuple[int, int], AttemptRow] | None = field(default_factory=dict)
     """The rows that were written, by position and index; none where they are too many."""
     _text: int = 0
     _cases: list[LinkedCase] | None = None
 
     def add(self, rows: Iterable[AttemptRow]) -> None:
         """Take in what is being written."""
-        if self._held is None:
+        if self._in_memory is None:
             return
         for row in rows:
-            self._held[row.position, row.index] = as_stored(row)
+            self._in_memory[row.position, row.index] = as_stored(row)
             self._text += _length(row.attempt)
-            if len(self._held) > MOST_HELD or self._text > MOST_TEXT:
-                self.let_go()
+            if len(self._in_memory) > MOST_IN_MEMORY or self._text > MOST_TEXT:
+                self.drop_memory()
                 return
 
-    def let_go(self) -> "RunRows":
+    def drop_memory(self) -> "RunRows":
         """Hold nothing: what the store has is what counts."""
-        self._held = None
+        self._in_memory = None
         return self
 
     def clear(self) -> None:
         """Begin anew, since the store has no row of the run any more."""
-        self._held, self._text = {}, 0
+        self._in_memory, self._text = {}, 0
 
     @property
-    def are_held(self) -> bool:
+    def are_in_memory(self) -> bool:
         """Tell whether the rows are in memory: all that the store has were written here."""
         if self._cases is None:
-            held = self._held
-            if held is None or self.store.attempts.count(self.run_id) != len(held):
+            rows_in_memory = self._in_memory
+            if rows_in_memory is None or self.store.attempts.count(self.run_id) != len(
+                rows_in_memory
+            ):
                 return False
-            self._cases = list(self._linked(held))
-            self._held = None
+            self._cases = list(self._linked(rows_in_memory))
+            self._in_memory = None
         return True
 
     def iter_cases(self) -> Iterator[LinkedCase]:
         """Yield the cases with their attempts and scores; those that are held are the same ones."""
-        if self.are_held and self._cases is not None:
+        if self.are_in_memory and self._cases is not None:
             return iter(self._cases)
         return self.store.attempts.iter_cases(self.run_id)
 
     def iter_scores(self) -> Iterator[list[Score]]:
         """Yield the scores of each case; one that several attempts share is there once."""
-        if self.are_held:
+        if self.are_in_memory:
             for linked in self.iter_cases():
                 by_id = {id(score): score for _, of in linked.attempts for score in of.values()}
                 yield list(by_id.values())
             return
         for keys in self.store.attempts.iter_keys(self.run_id):
-            wanted = {key for linked in keys for key in linked.score_keys.values()}
-            yield list(self.store.scores.get_many(wanted).values())
+            score_keys = {key for linked in keys for key in linked.score_keys.values()}
+            yield list(self.store.scores.get_many(score_keys).values())
 
-    def _linked(self, held: Mapping[tuple[int, int], AttemptRow]) -> Iterator[LinkedCase]:
+    def _linked(self, rows_in_memory: Mapping[tuple[int, int], AttemptRow]) -> Iterator[LinkedCase]:
         """Yield the cases that are held, with those scores that were stored before."""
-        ordered = [held[place] for place in sorted(held)]
+        ordered = [rows_in_memory[place] for place in sorted(rows_in_memory)]
         cases = (list(rows) for _, rows in groupby(ordered, lambda row: row.position))
         for batch in batched(cases, BATCH):
             scores = self.store.scores.get_many(
@@ -148,13 +150,13 @@ class RunRows:
 
 def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedCase:
     """Make a case of its rows; a score that several of them share is one object."""
-    made = {
+    scores_by_key = {
         row.score_keys[criterion]: score for row in rows for criterion, score in row.scores.items()
     }
     attempts = []
     for row in rows:
         keys = row.score_keys.items()
-        scores = {name: made.get(key) or stored.get(key) for name, key in keys}
+        scores = {name: scores_by_key.get(key) or stored.get(key) for name, key in keys}
         attempts.append((row.attempt, {name: one for name, one in scores.items() if one}))
     return LinkedCase(
         rows[0].position, rows[0].case, attempts, [dict(row.score_keys) for row in rows]
@@ -182,8 +184,8 @@ def stored_score(score: Score) -> Score:
 
 def _length(attempt: Attempt) -> int:
     """Return about how many characters an attempt has."""
-    said = sum(len(message.content) + len(message.thinking) for message in attempt.messages)
-    return said + (len(repr(attempt.notes)) if attempt.notes else 0)
+    characters = sum(len(message.content) + len(message.thinking) for message in attempt.messages)
+    return characters + (len(repr(attempt.notes)) if attempt.notes else 0)
 
 
 @dataclass(frozen=True)

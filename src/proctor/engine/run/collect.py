@@ -18,7 +18,7 @@ from proctor.engine.models.roles import Cast
 from proctor.engine.run.aggregate import usage_from
 from proctor.engine.run.attempt_writer import (
     BATCH,
-    MOST_HELD,
+    MOST_IN_MEMORY,
     AttemptRow,
     AttemptWriter,
     StoredSoon,
@@ -48,19 +48,19 @@ class Planned:
 
 
 @dataclass
-class Interviewed:
-    """Count what collecting did."""
+class CollectedCounts:
+    """Counts of attempts while they are collected."""
 
     total: int
     stored: int = 0
-    """Attempts that were there already."""
-    made: int = 0
+    """Attempts that were stored before."""
+    finished: int = 0
     failed: int = 0
 
     @property
     def done(self) -> int:
-        """Return how many attempts there are now."""
-        return self.stored + self.made
+        """Return the number of attempts so far."""
+        return self.stored + self.finished
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +73,13 @@ class AttemptPlan:
     attempts: int = 1
     only: int | None = None
     """The one attempt at each case, where not all are meant."""
-    _known: dict[int, str] = field(default_factory=dict)
+    _identities: dict[int, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Planned]:
         for position, case in enumerate(self.suite.cases):
-            held = self._held(case)
+            identity = self._identity(case)
             for index in range(self.attempts) if self.only is None else (self.only,):
-                yield Planned(position, case, index, attempt_key(case, index, held))
+                yield Planned(position, case, index, attempt_key(case, index, identity))
 
     def waves(self) -> "list[AttemptPlan]":
         """Return parts to be made one after the other; only the original's way has several.
@@ -93,14 +93,14 @@ class AttemptPlan:
     def __len__(self) -> int:
         return len(self.suite.cases) * self.attempts
 
-    def _held(self, case: Case) -> str:
+    def _identity(self, case: Case) -> str:
         """Return what an attempt at a case depends on besides what the candidate is shown."""
         dialogue = self.dialogues.of(case.dialogue)
-        if (held := self._known.get(id(dialogue))) is None:
-            held = self._known[id(dialogue)] = digest(self.cast.attempt_identity(dialogue))
+        if (identity := self._identities.get(id(dialogue))) is None:
+            identity = self._identities[id(dialogue)] = digest(self.cast.attempt_identity(dialogue))
         if dialogue.grades:
-            held = digest(held, case.criteria, self.cast.judge and self.cast.judge.identity)
-        return digest(held, case.hidden, case.references) if dialogue.consults else held
+            identity = digest(identity, case.criteria, self.cast.judge and self.cast.judge.identity)
+        return digest(identity, case.hidden, case.references) if dialogue.consults else identity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,21 +125,23 @@ class Collector:
 
     def missing(self) -> bool:
         """Tell whether some attempts are still to be made."""
-        return any(len(known) < len(batch) for batch, known in self._batches(self.roster))
+        return any(
+            len(stored_keys) < len(batch) for batch, stored_keys in self._batches(self.roster)
+        )
 
     def used(self) -> Iterator[Usage]:
         """Yield what each role took in the attempts that need not be made."""
-        for _, known in self._batches(self.roster):
+        for _, stored_keys in self._batches(self.roster):
             if self.ignore_stored:
                 break
-            for attempt in self._stored(known).values():
+            for attempt in self._stored(stored_keys).values():
                 yield from (usage_from(used) for used in attempt.usage.values())
 
-    async def collect(self, progress: Callable[[Interviewed], None]) -> Interviewed:
+    async def collect(self, progress: Callable[[CollectedCounts], None]) -> CollectedCounts:
         """Make, store and link every attempt that is not in the store yet."""
-        counted = Interviewed(total=len(self.roster))
+        counted = CollectedCounts(total=len(self.roster))
         if self.ignore_stored:
-            self.writer.rows.let_go()  # what was stored before stays, and may differ
+            self.writer.rows.drop_memory()  # what was stored before stays, and may differ
         buffer: list[tuple[Planned, Attempt]] = []
         notices = FailureNotices(self.notice, "failed")
 
@@ -149,11 +151,11 @@ class Collector:
 
         soon = StoredSoon(store, FLUSH_SECONDS)
         try:
-            async with aclosing(self._made(counted)) as made:
-                async for planned, attempt in made:
+            async with aclosing(self._finished_attempts(counted)) as finished:
+                async for planned, attempt in finished:
                     soon.wish()
                     buffer.append((planned, attempt))
-                    counted.made += 1
+                    counted.finished += 1
                     if attempt.status is AttemptStatus.ERROR:
                         counted.failed += 1
                         notices.add(attempt.error, f"case {planned.case.id}")
@@ -166,23 +168,25 @@ class Collector:
         progress(counted)
         return counted
 
-    async def _made(self, counted: Interviewed) -> AsyncGenerator[tuple[Planned, Attempt], None]:
+    async def _finished_attempts(
+        self, counted: CollectedCounts
+    ) -> AsyncGenerator[tuple[Planned, Attempt], None]:
         for wave in self.roster.waves():
             works = concurrency_module.map_unordered(
-                self._to_do(wave, counted), self._hold, limit=self.concurrency
+                self._to_do(wave, counted), self._make_usable, limit=self.concurrency
             )
-            async with aclosing(works) as made:
-                async for pair in made:
+            async with aclosing(works) as finished:
+                async for pair in finished:
                     yield pair
 
     def _batches(self, roster: AttemptPlan) -> Iterator[tuple[list[Planned], set[str]]]:
         for batch in batched(roster, BATCH):
             yield batch, self.writer.store.attempts.stored_keys(planned.key for planned in batch)
 
-    def _to_do(self, roster: AttemptPlan, counted: Interviewed) -> Iterator[Planned]:
+    def _to_do(self, roster: AttemptPlan, counted: CollectedCounts) -> Iterator[Planned]:
         """Yield the attempts to be made; those that are stored are linked to the run here."""
-        for batch, known in self._batches(roster):
-            there = [] if self.ignore_stored else [p for p in batch if p.key in known]
+        for batch, stored_keys in self._batches(roster):
+            there = [] if self.ignore_stored else [p for p in batch if p.key in stored_keys]
             stored = self._stored(planned.key for planned in there)
             self._looked_up.clear()
             self.writer.link([self._row(p, stored[p.key]) for p in there if p.key in stored])
@@ -191,21 +195,23 @@ class Collector:
 
     def _stored(self, keys: Iterable[str]) -> dict[str, Attempt]:
         """Return stored attempts by key, those that can be read; none is read twice."""
-        wanted = list(keys)
-        read = self.writer.store.attempts.get_many(k for k in wanted if k not in self._looked_up)
-        if len(self._looked_up) + len(read) <= MOST_HELD:
+        requested_keys = list(keys)
+        read = self.writer.store.attempts.get_many(
+            k for k in requested_keys if k not in self._looked_up
+        )
+        if len(self._looked_up) + len(read) <= MOST_IN_MEMORY:
             self._looked_up.update(read)
-        before = {key: self._looked_up[key] for key in wanted if key in self._looked_up}
+        before = {key: self._looked_up[key] for key in requested_keys if key in self._looked_up}
         return {**before, **read}
 
-    async def _hold(self, planned: Planned) -> tuple[Planned, Attempt]:
+    async def _make_usable(self, planned: Planned) -> tuple[Planned, Attempt]:
         if self.pause and self._begun:
             await asyncio.sleep(self.pause)
         self._begun.append(True)
         useless = _of_no_use if self.roster.cast.agent is None else _nothing
-        return planned, await rested_on_replies(partial(self._held, planned), _unmade, useless)
+        return planned, await rested_on_replies(partial(self._make, planned), _has_failed, useless)
 
-    async def _held(self, planned: Planned) -> Attempt:
+    async def _make(self, planned: Planned) -> Attempt:
         case, index = planned.case, planned.index
         dialogue = self.roster.dialogues.of(case.dialogue)
         try:
@@ -269,7 +275,7 @@ def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
     return replace(before, status=AttemptStatus.ERROR, error=text, notes={**before.notes, **notes})
 
 
-def _unmade(attempt: Attempt) -> bool:
+def _has_failed(attempt: Attempt) -> bool:
     return attempt.status in (AttemptStatus.ERROR, AttemptStatus.STOPPED)
 
 
@@ -283,7 +289,7 @@ def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
     last = scope.replies[-1]
     if attempt.status is AttemptStatus.UNANSWERED:
         return (last,) if last.role == "candidate" else ()
-    if not _unmade(attempt) or scope.discarded or attempt.notes.get("reason") == UNDECIDED:
+    if not _has_failed(attempt) or scope.discarded or attempt.notes.get("reason") == UNDECIDED:
         return ()
     after = list(takewhile(lambda reply: reply.role != "candidate", reversed(scope.replies)))
     return after or (last,)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from proctor.contracts.dialect import Reading
     from proctor.contracts.executor import Executor
     from proctor.contracts.sandbox import Sandbox
-    from proctor.engine.run.collect import Interviewed
+    from proctor.engine.run.collect import CollectedCounts
 
 LARGE_FILE = 16 * 2**20
 """Bytes of a suite from which on a person is told that it is being read."""
@@ -311,9 +311,9 @@ async def _interview(
         for used in interviewer.used():
             ready.models.budget.before(used)
 
-    def report(found: "Interviewed") -> None:
+    def report(counts: "CollectedCounts") -> None:
         progress(
-            RunProgress(phase="collect", done=found.done, total=found.total, failed=found.failed)
+            RunProgress(phase="collect", done=counts.done, total=counts.total, failed=counts.failed)
         )
 
     with _settled():
@@ -393,7 +393,7 @@ def finish(
 
     A run that was not scored here has no scorers, and keeps its signature.
     """
-    rows = rows or RunRows(store, run.id).let_go()
+    rows = rows or RunRows(store, run.id).drop_memory()
     with _sums(run, suite, rows) as sums:
         for block in blocks_of(rows.iter_cases()):
             sums.add(block)
@@ -402,7 +402,7 @@ def finish(
 
 def _sums(run: Run, suite: Suite, rows: RunRows) -> RunSums:
     method = run.settings.get("interval", "bounded")
-    return RunSums(replace(suite, cases=()), interval=method, hold=rows.are_held)
+    return RunSums(replace(suite, cases=()), interval=method, hold=rows.are_in_memory)
 
 
 def _finished(
@@ -482,8 +482,8 @@ def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
 
 def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]:
     """Return one case of a run after its place in the suite."""
-    found = store.attempts.case(view.run.id, case_id)
-    return found.position, case_result(fold_of(view.suite), found.case, found.attempts)
+    linked = store.attempts.case(view.run.id, case_id)
+    return linked.position, case_result(fold_of(view.suite), linked.case, linked.attempts)
 
 
 def _executor(settings: RunSettings) -> "Executor":

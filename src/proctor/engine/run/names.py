@@ -43,15 +43,15 @@ def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Ru
     names = [base] if settings.name else [*islice(_names(base, settings.candidate), MOST_TRIES)]
     runs = [_run(settings, suite, key, name) for name in names[:2]]
     for run in runs:
-        if (known := store.runs.find(run.id)) is not None:
-            return _as_before(run, known)
+        if (stored_run := store.runs.find(run.id)) is not None:
+            return _as_before(run, stored_run)
     for name in names:
         others = store.runs.named(name)
         if settings.name or all(_same_place(settings.candidate, run.candidate) for run in others):
             break
     run = _run(settings, suite, key, name)
-    if (known := store.runs.find(run.id)) is not None:
-        return _as_before(run, known)
+    if (stored_run := store.runs.find(run.id)) is not None:
+        return _as_before(run, stored_run)
     return _after_earlier(run, others)
 
 
@@ -76,33 +76,33 @@ def namesake_notice(run: Run, store: Store) -> str:
 
 def which_notice(reference: str, store: Store) -> str:
     """Say which run a name means that several have; nothing where it can mean one only."""
-    found = store.runs.named(reference)
-    if len(found) < 2 or store.runs.find(reference) is not None:
+    namesakes = store.runs.named(reference)
+    if len(namesakes) < 2 or store.runs.find(reference) is not None:
         return ""
-    newest, *others = found
-    told = "; ".join(
+    newest, *others = namesakes
+    other_runs = "; ".join(
         f"{run.id} of {moment(run)} ({' and '.join(differences(run, newest)) or 'as it'})"
         for run in others[:3]
     )
     more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
     return (
-        f"{len(found)} runs are called {reference!r}: this is the newest, {newest.id} of"
-        f" {moment(newest)}; by their ids you get the others: {told}{more}"
+        f"{len(namesakes)} runs are called {reference!r}: this is the newest, {newest.id} of"
+        f" {moment(newest)}; by their ids you get the others: {other_runs}{more}"
     )
 
 
 def differences(run: Run, other: Run) -> list[str]:
     """Return what a run has that another one of its name has not, in words."""
-    found = []
+    differing = []
     if run.suite != other.suite:
-        found.append("another suite")
+        differing.append("another suite")
     elif run.suite_key != other.suite_key and _same_choice(run, other):
-        found.append("another edition of the suite")
-    found += _candidates_differ(run.candidate, other.candidate)
+        differing.append("another edition of the suite")
+    differing += _candidates_differ(run.candidate, other.candidate)
     for name, words in _CHANGED.items():
         if run.settings.get(name) != other.settings.get(name):
-            found.append(words)
-    return list(dict.fromkeys(found))
+            differing.append(words)
+    return list(dict.fromkeys(differing))
 
 
 def _same_choice(run: Run, other: Run) -> bool:
@@ -116,26 +116,26 @@ def moment(run: Run) -> str:
 
 
 def _run(settings: RunSettings, suite: Suite, key: str, name: str) -> Run:
-    kept: Mapping[str, Json] = settings.stored()
+    stored_settings: Mapping[str, Json] = settings.stored()
     return Run(
-        id=digest("run", key, settings.candidate, _telling_apart(kept), name)[:12],
+        id=digest("run", key, settings.candidate, _telling_apart(stored_settings), name)[:12],
         name=name,
         suite=suite.name,
         suite_key=key,
         candidate=settings.candidate,
-        settings=kept,
+        settings=stored_settings,
         started=time.time(),
     )
 
 
-def _telling_apart(kept: Mapping[str, Json]) -> Mapping[str, Json]:
+def _telling_apart(settings: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the settings that make another run; runs from before the bounded interval go on."""
-    return {**kept, "interval": "t"} if kept.get("interval") == "bounded" else kept
+    return {**settings, "interval": "t"} if settings.get("interval") == "bounded" else settings
 
 
-def _as_before(run: Run, known: Run) -> Run:
+def _as_before(run: Run, stored_run: Run) -> Run:
     """Keep what a run that goes on was said to be when it began."""
-    return run if known.regraded is None else _regraded(run, known.regraded)
+    return run if stored_run.regraded is None else _regraded(run, stored_run.regraded)
 
 
 def _after_earlier(run: Run, others: Iterable[Run]) -> Run:

@@ -15,12 +15,12 @@ from proctor.engine.run.plugin_sources import PluginSource
 from proctor.io.search_paths import trusted_folders
 
 
-def scorer_source(name: str, found: type[Any]) -> PluginSource | None:
+def scorer_source(name: str, scorer_class: type[Any]) -> PluginSource | None:
     """Return what a class rests on that is not one of our own; none for ours.
 
     What it takes of our own scorers counts by their versions.
     """
-    modules = [cls.__module__ for cls in found.__mro__ if not _is_ours(cls.__module__)]
+    modules = [cls.__module__ for cls in scorer_class.__mro__ if not _is_ours(cls.__module__)]
     if name in registry.BUILT_IN["scorer"] or not modules:
         return None
     if ":" in name:
@@ -38,8 +38,8 @@ def named_files(spec: Spec, source: PluginSource) -> str:
     folders = trusted_folders()
     with suppress(FileNotFoundError):
         folders.insert(0, os.getcwd())
-    found = plugin_sources.named_files(spec.params, folders, source.writes)
-    return f"+files {found[:12]}" if found else ""
+    files_hash = plugin_sources.named_files(spec.params, folders, source.writes)
+    return f"+files {files_hash[:12]}" if files_hash else ""
 
 
 def _versions(source: PluginSource) -> Iterator[str]:

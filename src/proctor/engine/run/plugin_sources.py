@@ -82,16 +82,16 @@ def named_files(
     params: Mapping[str, Any], folders: Sequence[str], writes: frozenset[str] = frozenset()
 ) -> str:
     """Return one hash for the files that texts among parameters name; empty where none does."""
-    found: dict[str, str] = {}
+    digest_by_text: dict[str, str] = {}
     for text in _texts_in({name: value for name, value in params.items() if name not in writes}):
         if not _may_name_a_file(text):
             continue
         for folder in folders:
             path = Path(folder, text).expanduser()
             if path.is_file():
-                found[text] = _file_digest(path)
+                digest_by_text[text] = _file_digest(path)
                 break
-    return digest("files", sorted(found.items())) if found else ""
+    return digest("files", sorted(digest_by_text.items())) if digest_by_text else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ class _Closure:
         self._take_derived(module, texts, names)
         if names & _FINDING_MODULES:
             for parts in _imports(tree, module.package):
-                for found in sorted(_globbed(module.root.joinpath(*parts), "**/*.py")):
-                    self._take(found, module.root, _package(found, module.root))
+                for path in sorted(_globbed(module.root.joinpath(*parts), "**/*.py")):
+                    self._take(path, module.root, _package(path, module.root))
 
     def _take_derived(self, module: _Module, texts: list[str], names: set[str]) -> None:
         """Take in what is named after the module itself, with another ending."""
@@ -228,10 +228,10 @@ class _Closure:
     def _take_matching(
         self, place: Path, patterns: Sequence[str], module: _Module, *, deep: bool
     ) -> None:
-        found = [path for pattern in patterns for path in _globbed(place, pattern)]
+        paths = [path for pattern in patterns for path in _globbed(place, pattern)]
         if deep and patterns:
-            found += _below(place, patterns)
-        for path in sorted(found):
+            paths += _below(place, patterns)
+        for path in sorted(paths):
             self._take(path, module.root, module.package)
 
 
@@ -253,17 +253,17 @@ def _imports(tree: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 def _patterns_of(tree: ast.AST, texts: Iterable[str]) -> set[str]:
     """Return patterns of the names that texts with places, or with an ending alone, may become."""
-    made = {_PLACES.sub("*", text) for text in texts if "{" in text or "%" in text}
-    made |= {f"*{text}" for text in texts if _is_ending(text)}
+    patterns = {_PLACES.sub("*", text) for text in texts if "{" in text or "%" in text}
+    patterns |= {f"*{text}" for text in texts if _is_ending(text)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             parts = [part.value if isinstance(part, ast.Constant) else "*" for part in node.values]
             text = "".join(map(str, parts))
-            made.add(text)
+            patterns.add(text)
             if _MODULE_PATTERN.fullmatch(text):
-                made.add(f"{text.replace('.', '/')}.py")
-    wanted = (re.sub(r"\*+", "*", text) for text in made)
-    return {text for text in wanted if "*" in text and _may_name_a_file(text) and _tells(text)}
+                patterns.add(f"{text.replace('.', '/')}.py")
+    simplified = (re.sub(r"\*+", "*", text) for text in patterns)
+    return {text for text in simplified if "*" in text and _may_name_a_file(text) and _tells(text)}
 
 
 def _tells(pattern: str) -> bool:
@@ -281,24 +281,24 @@ def _package(path: Path, root: Path) -> tuple[str, ...]:
 
 def _names_in(tree: ast.AST) -> set[str]:
     """Return the names and attributes that code uses."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            found.add(node.attr)
+            names.add(node.attr)
         elif isinstance(node, ast.Name):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.MatchClass):
-            found.update(node.kwd_attrs)
-    return found
+            names.update(node.kwd_attrs)
+    return names
 
 
 def _written_names(tree: ast.AST) -> set[str]:
     """Return the names in calls that open something for writing."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _is_writing(node):
-            found |= _names_in(node)
-    return found
+            names |= _names_in(node)
+    return names
 
 
 def _is_writing(call: ast.Call) -> bool:

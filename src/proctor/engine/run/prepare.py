@@ -218,9 +218,9 @@ def open_sandbox(settings: RunSettings) -> "Sandbox":
 
 def _wanting(settings: RunSettings, suite: Suite, scorers: Scorers) -> list[Problem]:
     """Return what this machine lacks, as warnings."""
-    found = scorers.missing(suite)
+    problems = scorers.missing(suite)
     if scorers.need_judge(suite) and not settings.panel.judges:
-        found.append(Problem(message=NO_JUDGE, severity="warning"))
+        problems.append(Problem(message=NO_JUDGE, severity="warning"))
     if scorers.need_sandbox(suite) and not open_sandbox(settings).safe:
-        found.append(Problem(message=NO_BOUNDARY, severity="warning"))
-    return found
+        problems.append(Problem(message=NO_BOUNDARY, severity="warning"))
+    return problems

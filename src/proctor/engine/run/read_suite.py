@@ -57,10 +57,12 @@ def find_dialect(path: Path, name: str = "") -> Dialect:
         return _dialect(name)
     if not path.exists():
         raise DialectError([_missing(path)])
-    names = sorted(registry.names("dialect"), key=lambda known: known == FALLBACK)
+    names = sorted(registry.names("dialect"), key=lambda name_tried: name_tried == FALLBACK)
     signs = origin_tables.signs()
-    for known in names:
-        if _may_be(path, signs.get(known)) and (dialect := _dialect(known)).recognises(path):
+    for name_tried in names:
+        if _may_be(path, signs.get(name_tried)) and (dialect := _dialect(name_tried)).recognises(
+            path
+        ):
             return dialect
     return _dialect(FALLBACK)
 
@@ -125,23 +127,23 @@ def _tag(values: tuple[str, ...]) -> str | Several:
 
 def _fulfilling(cases: Sequence[Case], where: str) -> Sequence[Case]:
     """Keep the cases that fulfil an expression; those in a file stay there."""
-    wanted = Expression(where)
+    expression = Expression(where)
     tags = {name for case in cases for name in case.tags}
     names = (case_names(case, tags) for case in cases)
-    places = [place for place, known in enumerate(names) if wanted.holds(known)]
+    places = [place for place, values in enumerate(names) if expression.holds(values)]
     if isinstance(cases, SpooledCases):
         return Part(cases, array("q", places))
     return [cases[place] for place in places]
 
 
-def _selected(cases: Sequence[Case], wanted: tuple[str, ...]) -> list[Case]:
-    found = [case for case in cases if case.id in wanted or case.source in wanted]
-    known = {case.id for case in cases} | {case.source for case in cases}
-    if missing := [name for name in wanted if name not in known]:
-        close = closest(missing[0], sorted(known), cutoff=LOOSELY)
+def _selected(cases: Sequence[Case], references: tuple[str, ...]) -> list[Case]:
+    chosen_cases = [case for case in cases if case.id in references or case.source in references]
+    valid_names = {case.id for case in cases} | {case.source for case in cases}
+    if missing := [name for name in references if name not in valid_names]:
+        close = closest(missing[0], sorted(valid_names), cutoff=LOOSELY)
         meant = f" ({did_you_mean(close)})" if close else ""
         raise UsageError(f"the suite has no case {missing[0]!r}{meant}")
-    return found
+    return chosen_cases
 
 
 def _missing(path: Path) -> Problem:

@@ -59,15 +59,15 @@ class SharedSandbox(Sandbox):
         key = digest("program", self.inner.tier, warm, _document(program), *own)
         if (flying := self._flying.get(key)) is not None:
             return await asyncio.shield(flying)
-        if (known := self._known(key)) is not None:
-            return known
+        if (stored_result := self._stored(key)) is not None:
+            return stored_result
         future: asyncio.Future[Ran] = asyncio.get_running_loop().create_future()
         self._flying[key] = future
         try:
-            made = await self._really_run(program, warm=warm)
-            future.set_result(made)
-            self._remember(key, made)
-            return made
+            result = await self._really_run(program, warm=warm)
+            future.set_result(result)
+            self._remember(key, result)
+            return result
         except BaseException as error:
             if not future.done():
                 future.set_exception(error)
@@ -108,7 +108,7 @@ class SharedSandbox(Sandbox):
                 self._alone = False
                 self._turn.notify_all()
 
-    def _known(self, key: str) -> Ran | None:
+    def _stored(self, key: str) -> Ran | None:
         row = self.store.calls.find(key) if self.store is not None else None
         if row is None or row.status != "ok" or _ambiguous(row.response):
             return None

@@ -47,7 +47,7 @@ class RunScoring:
     """Is told of the first failure of each kind, and how many there were."""
     counted: Graded = field(default_factory=Graded)
     _buffer: list[tuple[str, str, Score]] = field(default_factory=list)
-    _wanted: dict[str, list[tuple[dict[str, Score], str]]] = field(default_factory=dict)
+    _waiting: dict[str, list[tuple[dict[str, Score], str]]] = field(default_factory=dict)
     """By the key of a score that is being made: the scores it belongs to, and its criterion."""
 
     def used(self) -> Iterator[Usage]:
@@ -82,11 +82,11 @@ class RunScoring:
         """Give a score to the attempts that it belongs to, and to the store."""
         scorer = task.criterion.scorer.name
         self._buffer.append((task.key, scorer, score))
-        kept = stored_score(score)
-        for scores, criterion in self._wanted.pop(task.key):
+        score_as_stored = stored_score(score)
+        for scores, criterion in self._waiting.pop(task.key):
             before = scores.get(criterion)
             if before is None or before.status is ScoreStatus.FAILED:
-                scores[criterion] = kept
+                scores[criterion] = score_as_stored
         self.counted.judged += 1
         if score.status is ScoreStatus.FAILED:
             self.counted.failed += 1
@@ -119,9 +119,9 @@ class RunScoring:
                 self.counted.stored += 1
                 continue
             key = keys[criterion.id]
-            wanted = self._wanted.setdefault(key, [])
-            wanted.append((scores, criterion.id))
-            if len(wanted) == 1:
+            waiting_attempts = self._waiting.setdefault(key, [])
+            waiting_attempts.append((scores, criterion.id))
+            if len(waiting_attempts) == 1:
                 yield ScoreTask(key, linked.case, criterion, scored_part(criterion, attempt))
 
 

@@ -98,8 +98,10 @@ class Scorers:
 
     def need_processes(self, suite: Suite) -> bool:
         """Tell whether some criterion of a suite is judged in a process of its own."""
-        found = (self.of(c) for c in self.examples(suite))
-        return any(not (scorer.instant or scorer.batches or scorer.is_async) for scorer in found)
+        scorers_used = (self.of(c) for c in self.examples(suite))
+        return any(
+            not (scorer.instant or scorer.batches or scorer.is_async) for scorer in scorers_used
+        )
 
     def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
         """Tell whether some criterion of a suite asks a judge, or some that counts."""
@@ -132,18 +134,18 @@ class Scorers:
     def survey(self, suite: Suite) -> Survey:
         """Go through the criteria of a suite once, and remember what was found."""
         if self._surveyed is None or self._surveyed[0] is not suite.cases:
-            found = Survey()
+            surveyed = Survey()
             for case in suite.cases:
                 for criterion in case.criteria:
-                    self._look_at(case, criterion, found)
-            self._surveyed = suite.cases, found
+                    self._look_at(case, criterion, surveyed)
+            self._surveyed = suite.cases, surveyed
         return self._surveyed[1]
 
-    def _look_at(self, case: Case, criterion: Criterion, found: Survey) -> None:
-        found.specs[criterion.scorer.name] = criterion.scorer
+    def _look_at(self, case: Case, criterion: Criterion, surveyed: Survey) -> None:
+        surveyed.specs[criterion.scorer.name] = criterion.scorer
         for message in self._wrong(criterion):
             text = f"case {case.id!r}, criterion {criterion.id!r}: {message}"
-            found.problems.setdefault(message, Problem(message=text, file=case.source or None))
+            surveyed.problems.setdefault(message, Problem(message=text, file=case.source or None))
         try:
             scorer = self.of(criterion)
         except PluginError:
@@ -152,20 +154,20 @@ class Scorers:
             *(scorer.needs_sandbox, scorer.needs_judge, scorer.instant, scorer.batches),
             *(scorer.finishes, scorer.is_async, criterion.weight != 0),
         )
-        found.examples.setdefault(kind, criterion)
+        surveyed.examples.setdefault(kind, criterion)
         for message in scorer.missing():
-            found.missing.setdefault(message, Lacking()).add(case.id)
+            surveyed.missing.setdefault(message, Lacking()).add(case.id)
         for message in scorer.doubts(case):
-            found.doubts.setdefault(message, Lacking()).add(case.id)
+            surveyed.doubts.setdefault(message, Lacking()).add(case.id)
 
     def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
         """Return the key of each criterion's score on an attempt; those of one case are kept."""
         if self._keyed is None or self._keyed[0] is not case:
             self._keyed = case, {}
-        known = self._keyed[1]
-        if (found := known.get(id(attempt))) is None:
-            found = known[id(attempt)] = attempt, self._made_keys(case, attempt)
-        return found[1]
+        keys_by_attempt = self._keyed[1]
+        if (entry := keys_by_attempt.get(id(attempt))) is None:
+            entry = keys_by_attempt[id(attempt)] = attempt, self._made_keys(case, attempt)
+        return entry[1]
 
     def _made_keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
         return {
@@ -197,8 +199,8 @@ class Scorers:
         One that a person wrote has the address of its source with it.
         """
         if (version := self._versions.get(spec.name)) is None:
-            found = registry.find("scorer", spec.name, allow_import=self.allow_import)
-            version = str(found.version)
+            scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
+            version = str(scorer_class.version)
             if own := self._source(spec):
                 version += f"+source {own.key[:12]}"
             self._versions[spec.name] = version
@@ -207,8 +209,8 @@ class Scorers:
     def _source(self, spec: Spec) -> PluginSource | None:
         """Return what a scorer rests on that is not one of our own; none for ours."""
         if spec.name not in self._sources:
-            found = registry.find("scorer", spec.name, allow_import=self.allow_import)
-            self._sources[spec.name] = scorer_source(spec.name, found)
+            scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
+            self._sources[spec.name] = scorer_source(spec.name, scorer_class)
         return self._sources[spec.name]
 
     @cached_property

@@ -135,8 +135,8 @@ class RunSettings:
             raise UsageError("--attempts must be at least 1")
         if any(ord(char) < 32 for char in self.name):
             raise UsageError("a run's name may not contain control characters")
-        given = {"--model": self.model, "--answers": self.answers, "--agent": self.agent}
-        named = [name for name, value in given.items() if value is not None]
+        candidates = {"--model": self.model, "--answers": self.answers, "--agent": self.agent}
+        named = [name for name, value in candidates.items() if value is not None]
         if len(named) > 1:
             raise UsageError(f"{' and '.join(named)} are mutually exclusive")
 
@@ -161,7 +161,7 @@ class RunSettings:
             params = {"name": self.candidate_name, "key": digest(self.agent)}
             return Spec(name="agent", params=params)
         if self.model is not None:
-            params = {"name": self.candidate_name, **_asked(self.model)}
+            params = {"name": self.candidate_name, **_reply_settings(self.model)}
             return Spec(name="model", params=params)
         return Spec(name="recorded", params={"answers": str(self.answers), "name": self._file})
 
@@ -181,7 +181,7 @@ class RunSettings:
 
     def stored(self) -> dict[str, Json]:
         """Return what of this may change the numbers, as it is kept with the run."""
-        kept: dict[str, Json] = {
+        stored_settings: dict[str, Json] = {
             "compat": self.suite.compat,
             "where": self.suite.where,
             "limit": self.suite.limit,
@@ -189,14 +189,18 @@ class RunSettings:
             "attempts": self.attempts,
             "again": self.repeat_label,
             "interval": self.interval,
-            "judges": [_asked(judge) for judge in self.panel.judges],
+            "judges": [_reply_settings(judge) for judge in self.panel.judges],
             "combine": self.panel.combine if len(self.panel.judges) > 1 else "",
             "repeats": self.panel.repeats if self.panel.repeats > 1 else None,
             "tie": self.panel.tie if self.panel.may_tie and self.panel.tie != "0" else "",
-            "proxy": _asked(self.proxy) if self.proxy is not None else None,
-            "simulator": _asked(self.simulator) if self.simulator is not None else None,
+            "proxy": _reply_settings(self.proxy) if self.proxy is not None else None,
+            "simulator": _reply_settings(self.simulator) if self.simulator is not None else None,
         }
-        return {name: value for name, value in kept.items() if value not in ("", None, [], {})}
+        return {
+            name: value
+            for name, value in stored_settings.items()
+            if value not in ("", None, [], {})
+        }
 
 
 def short_name(spec: str) -> str:
@@ -204,8 +208,8 @@ def short_name(spec: str) -> str:
     return spec.partition("@http")[0]
 
 
-def _asked(choice: "ModelChoice") -> dict[str, Json]:
+def _reply_settings(choice: "ModelChoice") -> dict[str, Json]:
     """Return what of a choice may change replies; addresses and keys stay out of names."""
-    made: dict[str, Json] = {"model": choice.spec, "sampling": plain(choice.sampling)}
-    made |= {"system": choice.system, "suffix": choice.suffix}
-    return {name: value for name, value in made.items() if value}
+    fields: dict[str, Json] = {"model": choice.spec, "sampling": plain(choice.sampling)}
+    fields |= {"system": choice.system, "suffix": choice.suffix}
+    return {name: value for name, value in fields.items() if value}

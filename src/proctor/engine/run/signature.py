@@ -31,7 +31,7 @@ def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Sig
         "dialect": suite.dialect,
         VARIANT: suite.variant,
         SCORERS: {name: _version(scorers, specs[name]) for name in sorted(specs)},
-        **_asked(run, suite, scorers),
+        **_model_parts(run, suite, scorers),
         "reduce": suite.reduce,
         "attempts": totals.attempts,
         "n": totals.cases,
@@ -43,44 +43,44 @@ def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Sig
     return Signature.of(parts)
 
 
-def _asked(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
+def _model_parts(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
     """Say who was asked, how, and with which prompts, where models were."""
-    kept = run.settings
-    judges = [short_name(judge["model"]) for judge in kept.get("judges", ())]
-    if kept.get("repeats"):
-        judges.append(f"x{kept['repeats']}")
+    settings = run.settings
+    judges = [short_name(judge["model"]) for judge in settings.get("judges", ())]
+    if settings.get("repeats"):
+        judges.append(f"x{settings['repeats']}")
     drawn = run.candidate.params.get("sampling") or {}
-    simulator = kept.get("simulator") or {}
+    simulator = settings.get("simulator") or {}
     return {
         "sampling": ",".join(f"{name}={drawn[name]}" for name in sorted(drawn)),
         "judge": ",".join(judges),
-        "panel": ",".join(filter(None, (kept.get("combine", ""), _tie(kept)))),
+        "panel": ",".join(filter(None, (settings.get("combine", ""), _tie(settings)))),
         "simulator": short_name(simulator.get("model", "")),
         "prompts": _prompts(suite, scorers) if judges else "",
         "refused": refused_words(refused_in(run)),
     }
 
 
-def _tie(kept: Mapping[str, Json]) -> str:
-    return f"tie={kept['tie']}" if kept.get("tie") else ""
+def _tie(settings: Mapping[str, Json]) -> str:
+    return f"tie={settings['tie']}" if settings.get("tie") else ""
 
 
 def _prompts(suite: Suite, scorers: Scorers) -> str:
     """Hash the prompts of all judges and simulated users of a suite."""
-    asked: set[str] = set()
-    held: Spec | None = None
+    prompt_keys: set[str] = set()
+    previous_dialogue: Spec | None = None
     for case in suite.cases:
         for criterion in case.criteria:
             with suppress(PluginError):
-                asked.add(scorers.of(criterion).prompt_key(suite.language))
-        if case.dialogue != held:
-            held = case.dialogue
+                prompt_keys.add(scorers.of(criterion).prompt_key(suite.language))
+        if case.dialogue != previous_dialogue:
+            previous_dialogue = case.dialogue
             with suppress(PluginError):
                 dialogue: Dialogue = registry.build(
-                    "dialogue", held, allow_import=scorers.allow_import
+                    "dialogue", previous_dialogue, allow_import=scorers.allow_import
                 )
-                asked.add(dialogue.prompt_key(suite.language))
-    return digest(sorted(asked - {""}))[:8] if asked - {""} else ""
+                prompt_keys.add(dialogue.prompt_key(suite.language))
+    return digest(sorted(prompt_keys - {""}))[:8] if prompt_keys - {""} else ""
 
 
 def _version(scorers: Scorers, spec: Spec) -> str:

@@ -11,8 +11,8 @@ from proctor.core.suite import Json
 
 def summary_json(summary: Summary) -> dict[str, Json]:
     """Make JSON of all numbers."""
-    made: dict[str, Json] = plain(summary)
-    return made
+    document: dict[str, Json] = plain(summary)
+    return document
 
 
 def summary_from(data: Mapping[str, Json]) -> Summary:
@@ -25,13 +25,13 @@ def summary_from(data: Mapping[str, Json]) -> Summary:
         },
         measures={
             name: Measured(
-                value=_number(found.get("value")),
-                interval=_pair(found.get("interval")),
-                n=_count(found["n"]),
-                detail=found.get("detail"),
-                note=_text(found.get("note", "")),
+                value=_number(measured.get("value")),
+                interval=_pair(measured.get("interval")),
+                n=_count(measured["n"]),
+                detail=measured.get("detail"),
+                note=_text(measured.get("note", "")),
             )
-            for name, found in data.get("measures", {}).items()
+            for name, measured in data.get("measures", {}).items()
         },
         usage=_used(data.get("usage", {})),
         references=_mapping(data.get("references", {})),
@@ -55,13 +55,13 @@ def sound_summary(data: Mapping[str, Json] | None) -> Mapping[str, Json] | None:
 
 def _filled(data: Mapping[str, Json]) -> dict[str, Json]:
     """Return the fields of a group, or of totals but their bounds."""
-    made = {
+    group_fields = {
         name: _count(value) if name in _COUNTS else _sure(value)
         for name, value in data.items()
         if name not in _SEVERAL
     }
     return {
-        **made,
+        **group_fields,
         "rate": _number(data.get("rate")),
         "spread": _number(data.get("spread")),
         "interval": _pair(data.get("interval")),
@@ -100,10 +100,10 @@ def _mapping(value: Json) -> Mapping[str, Json]:
     return value
 
 
-def _pair(found: Json) -> tuple[float, float] | None:
-    if found is None:
+def _pair(value: Json) -> tuple[float, float] | None:
+    if value is None:
         return None
-    low, high = found
+    low, high = value
     return _sure(low), _sure(high)
 
 

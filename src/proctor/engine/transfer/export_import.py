@@ -13,7 +13,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json, Spec
 from proctor.engine.run.evaluate import view_of
-from proctor.engine.transfer.answers_at_hand import keep_new
+from proctor.engine.transfer.answers_in_memory import keep_new
 from proctor.engine.transfer.import_jsonl import Quoting, Restoring
 from proctor.engine.transfer.parquet import write_parquet
 from proctor.engine.transfer.proof import PURPOSE, Proof
@@ -107,7 +107,7 @@ def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView], int]
 
     Return suites, each with its new runs and how many were there already.
     """
-    return [(kept.suite.name, *keep_new(store, kept)) for kept in _in_folder(path)]
+    return [(archived.suite.name, *keep_new(store, archived)) for archived in _in_folder(path)]
 
 
 def _in_folder(path: Path) -> list[KeptSuite]:
@@ -143,8 +143,8 @@ def _write_jsonl(
             for result in view.results():
                 put(_case_row(result, None if keyed is None else next(keyed)))
                 rows += 1
-        for key, content, found in store.comparisons.of_runs([view.run.id for view in views]):
-            put({"comparison": plain(found), "key": key, "content": content})
+        for key, content, comparison in store.comparisons.of_runs([view.run.id for view in views]):
+            put({"comparison": plain(comparison), "key": key, "content": content})
             rows += 1
         if proof is not None:
             file.write(json_bytes.dumps({"own": proof.written()}) + b"\n")
@@ -156,11 +156,11 @@ def _case_row(result: CaseResult, keys: Sequence[LinkedKeys] | None) -> Json:
         "case": plain(result.case),
         "attempts": [
             {
-                "attempt": plain(found.attempt),
-                "scores": {name: plain(score) for name, score in found.scores.items()},
+                "attempt": plain(attempt_result.attempt),
+                "scores": {name: plain(score) for name, score in attempt_result.scores.items()},
                 **({} if keys is None else _keys(keys[place])),
             }
-            for place, found in enumerate(result.attempts)
+            for place, attempt_result in enumerate(result.attempts)
         ],
     }
 

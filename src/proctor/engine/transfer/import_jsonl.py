@@ -82,7 +82,7 @@ class Taking(ABC):
         return views
 
     @abstractmethod
-    def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
+    def _named(self, exported: Run, head: Mapping[str, Json]) -> Run:
         """Return a run as it is called here, or raise a SuiteError where it cannot come in."""
 
     @abstractmethod
@@ -94,12 +94,12 @@ class Taking(ABC):
         """Return an attempt with its scores, and the keys that these have here."""
 
     @abstractmethod
-    def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
+    def _finished(self, exported: Run, view: RunView, suite: Suite) -> Run:
         """Return a run that was summed up as it is stored."""
 
     @abstractmethod
     def _comparison(
-        self, row: Mapping[str, Json], found: Comparison
+        self, row: Mapping[str, Json], comparison: Comparison
     ) -> tuple[str, str, Comparison] | None:
         """Return a comparison as it is put, none where it has no place here."""
 
@@ -110,23 +110,23 @@ class Taking(ABC):
             message = f"the file is of format {head.data['proctor']!r}, which is not known here"
             raise wrong(self.path, message, head.row, 1, hint=hint)
         values = checked(head, HeadRow)
-        told = _run_from(values["run"])
-        if told.id in self._ids:
-            raise wrong(self.path, f"the run {told.id!r} occurs twice", head.row, 1)
-        run = self._named(told, values)
-        self._ids[told.id] = run.id
+        exported = _run_from(values["run"])
+        if exported.id in self._ids:
+            raise wrong(self.path, f"the run {exported.id!r} occurs twice", head.row, 1)
+        run = self._named(exported, values)
+        self._ids[exported.id] = run.id
         writer = AttemptWriter(self.store, run.id)
         cases, row = self._cases(writer)
         if not len(cases):
             raise wrong(self.path, "a run without a case", head.row, 1)
-        kept = {name: value for name, value in values["suite"].items() if name != "cases"}
-        suite = suite_from(kept, cases)
+        header = {name: value for name, value in values["suite"].items() if name != "cases"}
+        suite = suite_from(header, cases)
         keyed = Keyed(suite.cases)
         run = replace(run, suite=suite.name, suite_key=suite_key(suite, keyed.keys()))
         self.store.suites.put(suite, run.suite_key, keyed, imported=run.imported)
         self.store.runs.save(run)
         view = finish(self.store, run, suite, None, rows=writer.rows)
-        done = self._finished(told, view, suite)
+        done = self._finished(exported, view, suite)
         self.store.runs.save(done)
         return replace(view, run=done), row
 
@@ -201,16 +201,18 @@ class Taking(ABC):
 class Quoting(Taking):
     """Take in what others may have written: it is shown as theirs, and is found by no key."""
 
-    def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
+    def _named(self, exported: Run, head: Mapping[str, Json]) -> Run:
         run_id = quotations.quoted_id(head["run"], head["suite"])
-        if (known := self.store.runs.find(run_id)) is not None:
-            message = f"this run was imported before, as {known.name!r} ({run_id})"
+        if (stored_run := self.store.runs.find(run_id)) is not None:
+            message = f"this run was imported before, as {stored_run.name!r} ({run_id})"
             hint = f"`proctor delete {run_id}` first, where it is to be read again"
             raise wrong(self.path, message, 1, 1, hint=hint)
-        name = quotations.free_name(self.store, told.name)
-        if name != told.name:
-            self.notices.append(f"there is a run {told.name!r} already: this one is called {name}")
-        return replace(told, id=run_id, name=name, imported=True)
+        name = quotations.free_name(self.store, exported.name)
+        if name != exported.name:
+            self.notices.append(
+                f"there is a run {exported.name!r} already: this one is called {name}"
+            )
+        return replace(exported, id=run_id, name=name, imported=True)
 
     def _case(self, case: Case) -> Case:
         return quotations.quoted_case(case)
@@ -229,25 +231,27 @@ class Quoting(Taking):
             scores=tried.scores,
         )
 
-    def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
+    def _finished(self, exported: Run, view: RunView, suite: Suite) -> Run:
         signature = quotations.quoted_signature(view.run, suite, view.summary)
-        return replace(view.run, signature=signature, finished=told.finished or view.run.finished)
+        return replace(
+            view.run, signature=signature, finished=exported.finished or view.run.finished
+        )
 
     def _comparison(
-        self, row: Mapping[str, Json], found: Comparison
+        self, row: Mapping[str, Json], comparison: Comparison
     ) -> tuple[str, str, Comparison] | None:
-        return quotations.quoted_comparison(found, self._ids)
+        return quotations.quoted_comparison(comparison, self._ids)
 
 
 class Restoring(Taking):
     """Take back what this store has written: everything is found again by the keys it had."""
 
-    def _named(self, told: Run, head: Mapping[str, Json]) -> Run:
-        if (known := self.store.runs.find(told.id)) is not None:
-            message = f"there is a run {told.id!r} already, called {known.name!r}"
-            hint = f"`proctor delete {told.id}` first, where it is to be replaced by this one"
+    def _named(self, exported: Run, head: Mapping[str, Json]) -> Run:
+        if (stored_run := self.store.runs.find(exported.id)) is not None:
+            message = f"there is a run {exported.id!r} already, called {stored_run.name!r}"
+            hint = f"`proctor delete {exported.id}` first, where it is to be replaced by this one"
             raise wrong(self.path, message, 1, 1, hint=hint)
-        return told
+        return exported
 
     def _case(self, case: Case) -> Case:
         return case
@@ -266,18 +270,18 @@ class Restoring(Taking):
             scores=tried.scores,
         )
 
-    def _finished(self, told: Run, view: RunView, suite: Suite) -> Run:
+    def _finished(self, exported: Run, view: RunView, suite: Suite) -> Run:
         return replace(
             view.run,
-            signature=told.signature,
-            finished=told.finished,
-            status=view.run.status if told.status is RunStatus.RUNNING else told.status,
+            signature=exported.signature,
+            finished=exported.finished,
+            status=view.run.status if exported.status is RunStatus.RUNNING else exported.status,
         )
 
     def _comparison(
-        self, row: Mapping[str, Json], found: Comparison
+        self, row: Mapping[str, Json], comparison: Comparison
     ) -> tuple[str, str, Comparison] | None:
-        return str(row["key"]), str(row["content"]), found
+        return str(row["key"]), str(row["content"]), comparison
 
 
 def _run_from(data: Mapping[str, Json]) -> Run:

@@ -57,24 +57,24 @@ def quoted_comparison(
     first, second = ids.get(comparison.first), ids.get(comparison.second)
     if first is None or second is None:
         return None
-    made = replace(
+    quoted = replace(
         comparison,
         first=first,
         second=second,
         asked=digest("imported", comparison.asked),
         imported=True,
     )
-    places = (made.asked, first, second, made.case_id, made.first_index, made.second_index)
-    return digest("imported", "comparison", *places), "", made
+    places = (quoted.asked, first, second, quoted.case_id, quoted.first_index, quoted.second_index)
+    return digest("imported", "comparison", *places), "", quoted
 
 
 def free_name(store: Store, name: str, *, suite_key: str | None = None) -> str:
     """Return a name that no run has, or none of a suite: this one, or one made of it."""
-    known = store.runs.names_like(name, suite_key=suite_key)
+    taken_names = store.runs.names_like(name, suite_key=suite_key)
     tries: Iterable[str] = chain(
         [name, f"{name}-imported"], (f"{name}-imported-{number}" for number in count(2))
     )
-    return next(one for one in tries if one not in known)
+    return next(one for one in tries if one not in taken_names)
 
 
 def quoted_signature(run: Run, suite: Suite, summary: Summary) -> Signature:

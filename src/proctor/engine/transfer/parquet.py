@@ -63,18 +63,18 @@ def _rows(view: RunView) -> Iterator[dict[str, Json]]:
             "tags": _valid(json_bytes.dumps(plain(case.tags)).decode()),
             "tag": [(_valid(name), [*map(_valid, values)]) for name, values in case.tags.items()],
         }
-        for found in result.attempts:
+        for attempt_result in result.attempts:
             row |= {
-                "attempt": found.attempt.index,
-                "status": found.value.status.value,
-                "value": found.value.value,
-                "output": _valid(found.attempt.output),
-                "seconds": found.attempt.seconds,
+                "attempt": attempt_result.attempt.index,
+                "status": attempt_result.value.status.value,
+                "value": attempt_result.value.value,
+                "output": _valid(attempt_result.attempt.output),
+                "seconds": attempt_result.attempt.seconds,
             }
-            if not found.scores:
+            if not attempt_result.scores:
                 yield dict(row)
             for criterion in case.criteria:
-                if (score := found.scores.get(criterion.id)) is not None:
+                if (score := attempt_result.scores.get(criterion.id)) is not None:
                     yield {
                         **row,
                         "criterion": _valid(criterion.id),

@@ -44,12 +44,12 @@ class Proof:
             row = json_bytes.loads(self._last)
         except ValueError:
             row = None
-        told = row.get("own") if isinstance(row, dict) else None
-        if not isinstance(told, str):
+        code = row.get("own") if isinstance(row, dict) else None
+        if not isinstance(code, str):
             message = "this file was not exported with --own: it cannot be taken for one's own"
             hint = "leave --own away to import it as a quotation"
             raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
-        if not hmac.compare_digest(told.encode(), self._code.hexdigest().encode()):
+        if not hmac.compare_digest(code.encode(), self._code.hexdigest().encode()):
             message = "this file is not one of this store, or it was changed since it was written"
             hint = (
                 "leave --own away to import it as a quotation; a file of another store of yours"

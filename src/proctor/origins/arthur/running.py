@@ -81,13 +81,13 @@ def _by_engine(
     judges: tuple[ModelChoice, ...],
 ) -> Any:
     from proctor import registry
-    from proctor.engine.transfer.answers_at_hand import Given, examine
+    from proctor.engine.transfer.answers_in_memory import InMemoryAnswers, examine
 
     scorer = registry.build("scorer", suite.cases[0].criteria[0].scorer)
     if not scorer.needs_sandbox and (lacking := next(iter(scorer.missing()), None)):
         raise MissingResource(lacking)
     scorer.open()
-    answers = Given(
+    answers = InMemoryAnswers(
         suite=suite,
         attempts=attempts,
         name=request.name,
@@ -106,7 +106,7 @@ def _by_own(
     attempts: Sequence[Attempt],
     store: "Store",
 ) -> Any:
-    from proctor.engine.transfer.answers_at_hand import keep_run, put_suite
+    from proctor.engine.transfer.answers_in_memory import keep_run, put_suite
 
     if scorer.call is None:
         where = f"allow_import=True imports {scorer.path}" if scorer.path else "a notebook had it"

@@ -155,7 +155,7 @@ class TestRun:
 
     def save(self) -> UUID:
         """Store a run that was made with ``save=False``, and return its id."""
-        from proctor.engine.transfer.answers_at_hand import keep_run, put_suite
+        from proctor.engine.transfer.answers_in_memory import keep_run, put_suite
         from proctor.store.store import Store
 
         if self._saved:

@@ -399,7 +399,7 @@ class TestSuite:
         return suite_of(header, cases, self._scoring.name, specs, full)
 
     def _put(self) -> None:
-        from proctor.engine.transfer.answers_at_hand import keys_of, put_suite
+        from proctor.engine.transfer.answers_in_memory import keys_of, put_suite
 
         self._case_keys = keys_of(self._suite)
         with self._open() as store:

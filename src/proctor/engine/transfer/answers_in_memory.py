@@ -28,7 +28,7 @@ from proctor.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class InMemoryAnswers:
     """Hold answers with the suite that they belong to, and how they are to be judged."""
 
     suite: Suite
@@ -45,32 +45,32 @@ class Given:
 
 
 async def examine(
-    given: Given,
+    answers: InMemoryAnswers,
     store: Store,
     progress: Callable[[RunProgress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
     """Judge answers that are at hand, by the suite's own criteria."""
     settings = RunSettings(
-        suite=SuiteSettings.of(given.suite),
-        answers=Path(given.name),
-        name=given.name,
-        panel=JudgeSettings(judges=given.judges),
-        sandbox=given.sandbox,
+        suite=SuiteSettings.of(answers.suite),
+        answers=Path(answers.name),
+        name=answers.name,
+        panel=JudgeSettings(judges=answers.judges),
+        sandbox=answers.sandbox,
     )
     models = Models(store, settings.calls, notice)
     try:
-        ready = prepare(settings, Reading(suite=given.suite), models)
-        same = len(ready.suite.cases) == len(given.suite.cases)  # nothing was left out
-        keys = (given.case_keys if same else ()) or keys_of(ready.suite)
+        ready = prepare(settings, Reading(suite=answers.suite), models)
+        same = len(ready.suite.cases) == len(answers.suite.cases)  # nothing was left out
+        keys = (answers.case_keys if same else ()) or keys_of(ready.suite)
         key = suite_key(ready.suite, keys)
-        kept = {**ready.settings.stored(), **given.settings}
-        run = run_of(ready.suite, key, replace(_kept(given), settings=kept))
+        stored_settings = {**ready.settings.stored(), **answers.settings}
+        run = run_of(ready.suite, key, replace(_archived_run(answers), settings=stored_settings))
 
         async def collect(_: Tools) -> RunRows:
             writer = AttemptWriter(store, run.id)
             writer.unlink()
-            pairs = enumerate(zip(ready.suite.cases, given.attempts, strict=True))
+            pairs = enumerate(zip(ready.suite.cases, answers.attempts, strict=True))
             rows = (answer_row(place, *pair, ready.scorers) for place, pair in pairs)
             for batch in batched(rows, BATCH):
                 writer.write(batch)
@@ -82,38 +82,40 @@ async def examine(
         await models.close()
 
 
-def keep_new(store: Store, kept: KeptSuite) -> tuple[list[RunView], int]:
+def keep_new(store: Store, archived: KeptSuite) -> tuple[list[RunView], int]:
     """Store a suite and those of its runs that are not there, as they were judged elsewhere.
 
     They are quotations. Return them, and how many were there.
     """
     views = []
     # What was written down from runs of this very store is nothing new.
-    strange = [one for one in kept.runs if not one.copy_of or store.runs.find(one.copy_of) is None]
-    if kept.runs and not strange:
-        return [], len(kept.runs)
+    strange = [
+        one for one in archived.runs if not one.copy_of or store.runs.find(one.copy_of) is None
+    ]
+    if archived.runs and not strange:
+        return [], len(archived.runs)
     with store.batch():
-        key = put_suite(store, kept.suite, imported=True, created=kept.created)
+        key = put_suite(store, archived.suite, imported=True, created=archived.created)
         for one in strange:
-            run = _quoted(store, kept.suite, key, one)
-            before = run_of(kept.suite, key, one)
+            run = _quoted(store, archived.suite, key, one)
+            before = run_of(archived.suite, key, one)
             if store.runs.find(run.id) is None and not _was_kept(store, before):
-                _keep(store, kept.suite, run, one)
+                _keep(store, archived.suite, run, one)
                 views.append(view_of(store, run.id))
-    return views, len(kept.runs) - len(views)
+    return views, len(archived.runs) - len(views)
 
 
-def keep_run(store: Store, suite: Suite, key: str, kept: KeptRun) -> RunView:
+def keep_run(store: Store, suite: Suite, key: str, archived: KeptRun) -> RunView:
     """Store a run with its scores as they are, and sum it up; the view holds all of it."""
-    return _keep(store, suite, run_of(suite, key, kept), kept)
+    return _keep(store, suite, run_of(suite, key, archived), archived)
 
 
-def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
+def _keep(store: Store, suite: Suite, run: Run, archived: KeptRun) -> RunView:
     writer = AttemptWriter(store, run.id)
     with store.batch():
         store.runs.save(run)
         writer.unlink()
-        rows = (_scored_row(run, suite, row) for row in _with_silent(suite, kept.rows))
+        rows = (_scored_row(run, suite, row) for row in _with_silent(suite, archived.rows))
         for batch in batched(rows, BATCH):
             writer.write(batch)
     if not run.imported:
@@ -124,12 +126,18 @@ def _keep(store: Store, suite: Suite, run: Run, kept: KeptRun) -> RunView:
     return replace(view, run=done)
 
 
-def _quoted(store: Store, suite: Suite, key: str, kept: KeptRun) -> Run:
+def _quoted(store: Store, suite: Suite, key: str, archived: KeptRun) -> Run:
     """Make the run that quotes what another tool kept, under a name that its suite has once."""
-    told = (key, kept.name, kept.candidate, dict(kept.settings), list(kept.rows))
-    name = quotations.free_name(store, kept.name, suite_key=key)
+    identity = (
+        key,
+        archived.name,
+        archived.candidate,
+        dict(archived.settings),
+        list(archived.rows),
+    )
+    name = quotations.free_name(store, archived.name, suite_key=key)
     return replace(
-        run_of(suite, key, kept), id=quotations.quoted_id(*told), name=name, imported=True
+        run_of(suite, key, archived), id=quotations.quoted_id(*identity), name=name, imported=True
     )
 
 
@@ -154,27 +162,31 @@ def keys_of(suite: Suite) -> list[str]:
     return [case_key(case) for case in suite.cases]
 
 
-def run_of(suite: Suite, key: str, kept: KeptRun) -> Run:
+def run_of(suite: Suite, key: str, archived: KeptRun) -> Run:
     """Make the run of a suite that has this name: there is one of a name."""
     return Run(
-        id=digest("given", key, kept.name)[:12],
-        name=kept.name,
+        id=digest("given", key, archived.name)[:12],
+        name=archived.name,
         suite=suite.name,
         suite_key=key,
-        candidate=kept.candidate,
-        settings=kept.settings,
-        started=kept.started or time.time(),
+        candidate=archived.candidate,
+        settings=archived.settings,
+        started=archived.started or time.time(),
     )
 
 
 def _was_kept(store: Store, run: Run) -> bool:
     """Tell whether a run was imported by version 0.1.0, with the settings that it comes with."""
-    known = store.runs.find(run.id)
-    return known is not None and known.imported and dict(known.settings) == dict(run.settings)
+    stored_run = store.runs.find(run.id)
+    return (
+        stored_run is not None
+        and stored_run.imported
+        and dict(stored_run.settings) == dict(run.settings)
+    )
 
 
-def _kept(given: Given) -> KeptRun:
-    return KeptRun(name=given.name, candidate=given.candidate, rows=())
+def _archived_run(answers: InMemoryAnswers) -> KeptRun:
+    return KeptRun(name=answers.name, candidate=answers.candidate, rows=())
 
 
 def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:

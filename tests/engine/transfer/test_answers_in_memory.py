@@ -1,4 +1,4 @@
-"""Answers at hand: judged here as a run, or kept with the scores that they came with."""
+"""Answers in memory: scored here as a run, or stored with the scores that they came with."""
 
 import asyncio
 from dataclasses import replace
@@ -9,7 +9,13 @@ from proctor.core.attempt import Attempt
 from proctor.core.run import RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.transfer.answers_at_hand import Given, examine, keep_new, keep_run, put_suite
+from proctor.engine.transfer.answers_in_memory import (
+    InMemoryAnswers,
+    examine,
+    keep_new,
+    keep_run,
+    put_suite,
+)
 from proctor.store.store import Store
 
 CASES = tuple(
@@ -28,7 +34,7 @@ WHO = Spec(name="recorded", params={"name": "them"})
 def test_answers_are_judged_once_and_replaced_when_they_change(store: Store) -> None:
     def judged(*texts: str | None) -> tuple[str, Any]:
         attempts = [Attempt.of(case.id, text) for case, text in zip(CASES, texts, strict=True)]
-        given = Given(
+        given = InMemoryAnswers(
             suite=SUITE, attempts=attempts, name="mine", candidate=WHO, settings={"extra": 1}
         )
         outcome = asyncio.run(examine(given, store))
