@@ -15,6 +15,8 @@ from proctor.store.scores import DAMAGED
 from proctor.store.store import Store
 
 AWKWARD = "a\x00b\ud800c\x10d"
+
+
 TRIES = 2
 
 
@@ -93,18 +95,10 @@ def fill(store: Store, run: Run, names: Iterable[str]) -> None:
         store.attempts.link(run.id, links(names))
 
 
-def make_result(position: int, **tags: tuple[str, ...]) -> ResultRow:
+def scored_row(position: int, case_id: str, **tags: tuple[str, ...]) -> ResultRow:
+    numbers = dict.fromkeys(("value", "full", "weight", "low", "high", "spread"), 0.5)
     return ResultRow(
-        position=position,
-        case_id=f"c{position}",
-        status=ValueStatus.SCORED,
-        value=0.5,
-        full=1.0,
-        weight=2.0,
-        low=0.25,
-        high=0.75,
-        spread=0.125,
-        tags=tags,
+        position=position, case_id=case_id, status=ValueStatus.SCORED, tags=tags, **numbers
     )
 
 
@@ -267,7 +261,7 @@ def test_deleting_a_run_keeps_what_others_share(store: Store) -> None:
     fill(store, make_run("r2", suite="s2"), "bcd")
     fill(store, make_run("r3", suite="s2"), "bcd")
     for run_id in ("r1", "r2", "r3"):
-        store.results.put(run_id, [make_result(0, lang=("c",))])
+        store.results.put(run_id, [scored_row(0, "c0", lang=("c",))])
         store.summaries.save(run_id, {"of": run_id})
         store.labels.add(Label(run_id=run_id, case_id="b"))
     store.runs.delete("r1")
@@ -299,7 +293,7 @@ def test_deleting_leaves_no_row_behind(store: Store) -> None:
     from proctor.store.schema import metadata
 
     fill(store, make_run("r1"), "ab")
-    store.results.put("r1", [make_result(0, lang=("c",))])
+    store.results.put("r1", [scored_row(0, "c0", lang=("c",))])
     store.summaries.save("r1", {})
     store.runs.delete("r1")
     with store.database.read() as connection:
@@ -317,42 +311,13 @@ def test_deleting_a_run_that_is_not_there_is_an_error(store: Store) -> None:
         store.runs.delete("r2")
 
 
-def test_results_are_replaced_paged_and_found_by_tag(store: Store) -> None:
-    rows = [
-        make_result(n, odd=(str(n % 2),), **{AWKWARD: ("x", "x", AWKWARD)}) for n in range(1100)
-    ]
-    store.results.put("r1", rows)
-    store.results.put("r2", rows[:1])
-    assert list(store.results.iter_rows("r1")) == rows
-    assert list(store.results.iter_rows("r1", after=1, limit=3)) == rows[2:5]
-    assert list(store.results.iter_rows("r1", tag=("odd", "1"))) == rows[1::2]
-    assert list(store.results.iter_rows("r1", tag=("odd", "1"), after=1, limit=2)) == [
-        rows[3],
-        rows[5],
-    ]
-    assert list(store.results.iter_rows("r1", tag=(AWKWARD, AWKWARD), limit=2)) == rows[:2]
-    assert list(store.results.iter_rows("r1", tag=("odd", "2"))) == []
-    worst = replace(make_result(4), status=ValueStatus.UNSCORED, value=None)
-    store.results.put("r1", [worst])
-    assert list(store.results.iter_rows("r1")) == [worst]
-    assert list(store.results.iter_rows("r1", tag=("odd", "1"))) == []
-    assert list(store.results.iter_rows("r2")) == rows[:1]
-
-
 def test_results_may_be_made_of_the_store_itself(store: Store) -> None:
     fill(store, make_run("r1"), "abc")
     store.results.put(
-        "r1", (make_result(found.position) for found in store.attempts.iter_cases("r1"))
+        "r1",
+        (scored_row(found.position, found.case.id) for found in store.attempts.iter_cases("r1")),
     )
     assert [row.position for row in store.results.iter_rows("r1")] == [0, 1, 2]
-
-
-def test_summaries_are_replaced(store: Store) -> None:
-    assert store.summaries.get("r1") is None
-    store.summaries.save("r1", {"totals": {"score": 1.5}, "name": AWKWARD})
-    assert store.summaries.get("r1") == {"totals": {"score": 1.5}, "name": AWKWARD}
-    store.summaries.save("r1", {})
-    assert store.summaries.get("r1") == {}
 
 
 def test_calls_come_back_and_only_errors_are_replaced(store: Store) -> None:
