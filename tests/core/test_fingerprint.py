@@ -9,9 +9,9 @@ from proctor.core.fingerprint import (
     answer_key,
     case_key,
     digest,
-    judged_key,
     plain,
     score_key,
+    scoring_key,
     suite_key,
 )
 from proctor.core.score import Score, ScoreStatus
@@ -42,7 +42,7 @@ KEYS = {
 
 def test_keys_never_change() -> None:
     """If this fails, every store in the world forgets its scores: bump nothing without need."""
-    judged = judged_key(CASE, CRITERION, "1")
+    judged = scoring_key(CASE, CRITERION, "1")
     found = {
         "case": case_key(CASE),
         "suite": suite_key(Suite(name="s", cases=(CASE,), version="2"), [case_key(CASE)]),
@@ -71,8 +71,8 @@ def test_other_things_have_other_digests(
 
 def test_where_a_case_was_written_does_not_matter() -> None:
     assert case_key(replace(CASE, source="elsewhere.yaml:99")) == case_key(CASE)
-    judged = judged_key(CASE, CRITERION, "1")
-    assert judged_key(replace(CASE, source="x"), CRITERION, "1") == judged
+    judged = scoring_key(CASE, CRITERION, "1")
+    assert scoring_key(replace(CASE, source="x"), CRITERION, "1") == judged
 
 
 @pytest.mark.parametrize(
@@ -114,16 +114,16 @@ def test_each_part_of_a_case_is_in_its_key(change: dict[str, object]) -> None:
     ],
 )
 def test_a_score_depends_on_what_the_scorer_sees(change: dict[str, object], same: bool) -> None:
-    changed = judged_key(replace(CASE, **change), CRITERION, "1")  # type: ignore[arg-type]
-    assert (changed == judged_key(CASE, CRITERION, "1")) is same
+    changed = scoring_key(replace(CASE, **change), CRITERION, "1")  # type: ignore[arg-type]
+    assert (changed == scoring_key(CASE, CRITERION, "1")) is same
 
 
 def test_a_changed_criterion_is_judged_again_a_reweighted_one_is_not() -> None:
-    judged = judged_key(CASE, CRITERION, "1")
+    judged = scoring_key(CASE, CRITERION, "1")
     other = replace(CRITERION, scorer=Spec(name="contains", params={"texts": ["Lyon"]}))
-    assert judged_key(CASE, other, "1") != judged
-    assert judged_key(CASE, CRITERION, "2") != judged
-    assert judged_key(CASE, replace(CRITERION, weight=5.0, id="x", metric="m"), "1") == judged
+    assert scoring_key(CASE, other, "1") != judged
+    assert scoring_key(CASE, CRITERION, "2") != judged
+    assert scoring_key(CASE, replace(CRITERION, weight=5.0, id="x", metric="m"), "1") == judged
 
 
 def test_a_score_depends_on_the_transcript_alone() -> None:

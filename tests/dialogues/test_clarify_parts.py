@@ -183,7 +183,7 @@ def test_guidance_goes_into_the_first_request_alone(guidance: str, language: str
     names = {"weak": "ask_guidance_weak", "strong": "ask_guidance_strong", "fata": "fata_guidance"}
     question = case().prompt
     text = prompts.load(names[guidance], language).text if guidance in names else ""
-    first, second, third = candidate.heard
+    first, second, third = candidate.conversations
     assert first[0].content == (f"{question}\n\n{text}" if text else question)
     assert second[0].content == question
     forced = prompts.load("ask_last_turn", language).text
@@ -195,7 +195,7 @@ def test_on_the_only_turn_guidance_comes_first() -> None:
     candidate = ScriptedCandidate("7")
     hold(candidate, [DONE], guidance="weak", max_turns=1)
     weak, forced = prompts.load("ask_guidance_weak").text, prompts.load("ask_last_turn").text
-    assert candidate.heard[0][0].content == f"{case().prompt}\n\n{weak}\n{forced}"
+    assert candidate.conversations[0][0].content == f"{case().prompt}\n\n{weak}\n{forced}"
 
 
 def test_the_strict_judge_is_told_so() -> None:

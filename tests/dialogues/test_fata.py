@@ -84,7 +84,7 @@ def test_the_official_request_is_sent_and_not_kept(language: str) -> None:
     candidate = ScriptedCandidate(["Which?", "7"])
     rulings = [verdict(True, "3 and 4"), verdict(False, correct=True)]
     attempt = hold(candidate, rulings, language=language)
-    first, second = candidate.heard
+    first, second = candidate.conversations
     assert [message.content for message in first] == [REQUEST]
     assert [message.content for message in second] == [REQUEST, "Which?", "3 and 4"]
     assert [message.content for message in attempt.messages] == ["Which?", "3 and 4", "7"]
@@ -95,8 +95,8 @@ def test_guidance_is_added_to_the_first_request() -> None:
     candidate = ScriptedCandidate(["Which?", "7"])
     rulings = [verdict(True, "3 and 4"), verdict(False, correct=True)]
     hold(candidate, rulings, guidance="weak")
-    assert candidate.heard[0][0].content.startswith(f"{REQUEST}\n\nIf anything")
-    assert candidate.heard[1][0].content == REQUEST
+    assert candidate.conversations[0][0].content.startswith(f"{REQUEST}\n\nIf anything")
+    assert candidate.conversations[1][0].content == REQUEST
 
 
 def test_the_judge_is_told_everything_and_the_contract() -> None:

@@ -48,7 +48,7 @@ def test_a_reply(
     assert attempt.status is AttemptStatus(status)
     assert attempt.output == output
     assert attempt.notes == notes
-    assert candidate.heard == [CASE.messages]
+    assert candidate.conversations == [CASE.messages]
 
 
 def test_what_it_took_is_kept() -> None:

@@ -125,7 +125,7 @@ def test_a_model_is_an_agent_without_steps() -> None:
     candidate = ScriptedCandidate(["7", "14"])
     attempt, _ = hold(["Add.", "Double.", STOP], candidate, verbose=True)
     assert said(attempt) == ["Add.", "7", "Double.", "14"]
-    assert [m.content for m in candidate.heard[1]] == ["Add.", "7", "Double."]
+    assert [m.content for m in candidate.conversations[1]] == ["Add.", "7", "Double."]
     assert [one["user_query"] for one in attempt.notes["rounds"]] == ["Add.", "Double."]
 
 

@@ -221,10 +221,10 @@ async def main():
         async for _ in executor.grade(tasks):
             pass
     work = asyncio.ensure_future(grade())
-    while len(executor._all) < 2:
+    while len(executor._workers) < 2:
         await asyncio.sleep(0.05)
     await asyncio.sleep(0.3)
-    print(*[worker.process.pid for worker in executor._all], flush=True)
+    print(*[worker.process.pid for worker in executor._workers], flush=True)
     await work
 
 asyncio.run(main())

@@ -259,7 +259,7 @@ def test_files_that_a_node_lacks_are_brought(tmp_path: Path) -> None:
     batcher.take(parcel, b"123")
     assert batcher.lacks([parcel]) == []
     spec = Spec(name="slow_scorer:Weighed", params={"model": name})
-    (score,) = batcher.judge(spec, [ScoreContext.of("4")])
+    (score,) = batcher.score(spec, [ScoreContext.of("4")])
     assert score.points == 7.0
 
 

@@ -98,4 +98,4 @@ def test_refused_hanging_and_one_alive_of_several(
         alive = stub(lambda *_: OKAY)
         client = model("openai", model="m", urls=[hanging, alive.root, refusing])
         check(client)
-        assert [bool(e.failures) for e in client._endpoints.all] == [True, False, True]
+        assert [bool(e.failures) for e in client._endpoints.endpoints] == [True, False, True]

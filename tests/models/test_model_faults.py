@@ -174,7 +174,7 @@ def test_two_servers_share_the_load_and_a_dead_one_is_left_out(
         client = model("openai", model="m", urls=[closed_port(), alive.url])
         asyncio.run(many(client))
         assert len(alive.calls) == 40
-        assert client._endpoints.all[0].failures >= 1
+        assert client._endpoints.endpoints[0].failures >= 1
 
 
 def test_a_dead_server_that_comes_back_is_found_again(model: Callable[..., Any], ask: Any) -> None:
@@ -192,8 +192,8 @@ def test_a_dead_server_that_comes_back_is_found_again(model: Callable[..., Any],
         client = model("openai", model="m", urls=[f"http://127.0.0.1:{port}", alive.url])
         once(client, ask("first"))
         once(client, ask("second"))
-        assert client._endpoints.all[0].failures == 1
-        client._endpoints.all[0].rests_until = 0.0
+        assert client._endpoints.endpoints[0].failures == 1
+        client._endpoints.endpoints[0].rests_until = 0.0
         with FakeServer("yes", port=port) as back:
             asyncio.run(until_back(client, back))
             assert back.calls

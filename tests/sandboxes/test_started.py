@@ -139,7 +139,7 @@ def test_what_the_supervisor_wrote_last_tells_who_is_to_blame(
 
 def _inner_processes(sandbox: Bubblewrap) -> list[int]:
     """Return the processes of the only warm interpreter, from the outermost to the innermost."""
-    (zygote,) = sandbox._warm._all
+    (zygote,) = sandbox._warm._zygotes
     found = [zygote.process.pid]
     while True:
         children = [

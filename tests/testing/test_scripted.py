@@ -122,7 +122,7 @@ def test_a_scripted_judge_gives_texts_to_the_reader() -> None:
         judge.ask(asked, Verdict, reader=lambda text: Verdict(right=text == "yes"))
     )
     assert ruling.verdict == Verdict(right=True)
-    assert judge.heard == [tuple(asked)]
+    assert judge.conversations == [tuple(asked)]
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,13 @@ def test_holding_a_dialogue() -> None:
     attempt = hold_dialogue(Twice(), case, candidate)
     assert attempt == hold_dialogue(Twice(), case, ["5", "4"])
     assert attempt.output == "4"
-    assert [len(messages) for messages in candidate.heard] == [1, 3]
+    assert [len(messages) for messages in candidate.conversations] == [1, 3]
     assert candidate.model.requests[0].salt == "c#0"
     with pytest.raises(ModelError, match="gone"):
         hold_dialogue(Twice(), case, ["5", ModelError("gone")])
+
+
+@pytest.mark.parametrize("scripted", [ScriptedCandidate("yes"), ScriptedJudge([])])
+def test_the_earlier_name_of_what_was_asked_still_works_and_warns(scripted: Any) -> None:
+    with pytest.warns(DeprecationWarning, match="heard is .*conversations now"):
+        assert scripted.heard == scripted.conversations

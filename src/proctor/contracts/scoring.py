@@ -15,7 +15,7 @@ def run_scorer(scorer: Scorer, ctx: ScoreContext) -> Score:
     if (score := unanswered(scorer, ctx)) is not None:
         return score
     if scorer.is_async:
-        return Score.failed(f"{type(scorer).__name__} waits for a sandbox or a model: not judged")
+        return Score.failed(f"{type(scorer).__name__} waits for a sandbox or a model: not scored")
     try:
         return as_score(scorer, scorer.score(ctx))
     except Exception as error:  # noqa: BLE001 - a scorer is a stranger's code

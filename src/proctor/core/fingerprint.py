@@ -102,7 +102,7 @@ def attempt_key(case: Case, index: int, identity: str) -> str:
     )
 
 
-def judged_key(case: Case, criterion: Criterion, version: str) -> str:
+def scoring_key(case: Case, criterion: Criterion, version: str) -> str:
     """Address all that a score depends on besides the attempt."""
     return digest(
         "judged",
@@ -117,17 +117,17 @@ def judged_key(case: Case, criterion: Criterion, version: str) -> str:
 
 
 def score_key(
-    judged: str,
+    scoring: str,
     attempt: Attempt,
     *,
     apart: bool = False,
     noted: bool = False,
     whole: bool = False,
 ) -> str:
-    """Address a score, given the address of the criterion as it judges this case.
+    """Address a score, given the address of the criterion as it scores this case.
 
     With apart, equal answers in two attempts have scores of their own; with noted, what the
-    dialogue noted is part of what is judged; with whole, everything that an attempt holds is.
+    dialogue noted is part of what is scored; with whole, everything that an attempt holds is.
     """
     more: list[Json] = [attempt.notes] if noted else []
     if whole:
@@ -136,7 +136,7 @@ def score_key(
         more.append(attempt.index)
     if attempt.status is AttemptStatus.UNANSWERED:
         more.append(attempt.error)
-    return digest(judged, _hashable_transcript(attempt.messages), *more)
+    return digest(scoring, _hashable_transcript(attempt.messages), *more)
 
 
 def _filed(case: Case) -> list[list[str]]:

@@ -33,7 +33,7 @@ class Score:
 
     @classmethod
     def failed(cls, reason: str, *, out_of: float | None = None, detail: Json = None) -> "Score":
-        """Make the score of a criterion that could not be judged."""
+        """Make the score of a criterion that could not be scored."""
         return cls(status=ScoreStatus.FAILED, out_of=out_of, reason=reason, detail=detail)
 
 

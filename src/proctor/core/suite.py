@@ -28,7 +28,7 @@ class Message:
     images: tuple[str, ...] = ()
     """Pictures that come with the text, as ``data:`` or ``https:`` addresses."""
     thinking: str = ""
-    """What a model wrote before its answer; never sent back and never judged."""
+    """What a model wrote before its answer; never sent back and never scored."""
     marks: tuple[Mark, ...] = field(
         default=(), compare=False, repr=False, metadata={"is_content": False}
     )
@@ -45,7 +45,7 @@ class Criterion:
     metric: str = ""
     """The row of the breakdown by metric; empty means the scorer's name."""
     turn: int | None = None
-    """The turn that is judged, from 0, with all before it; none means the whole attempt."""
+    """The turn that is scored, from 0, with all before it; none means the whole attempt."""
 
     @property
     def label(self) -> str:

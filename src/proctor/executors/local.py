@@ -45,7 +45,7 @@ class LocalExecutor(Executor):
     def __post_init__(self) -> None:
         self._booting: list[_Worker] = []
         self._idle: list[_Worker] = []
-        self._all: set[_Worker] = set()
+        self._workers: set[_Worker] = set()
         self._size = self.workers or concurrency.available_cores()
         self._room = asyncio.Semaphore(self._size)
         self._harmed: dict[str, str] = {}
@@ -53,9 +53,9 @@ class LocalExecutor(Executor):
 
     async def warm(self, cases: int) -> None:
         sure = -(-cases // JOB_SIZE)
-        while len(self._all) < min(sure, self._size):
+        while len(self._workers) < min(sure, self._size):
             worker = await _Worker.spawn()
-            self._all.add(worker)
+            self._workers.add(worker)
             self._booting.append(worker)
 
     async def grade(self, tasks: Iterable[GradeTask]) -> AsyncGenerator[tuple[str, Score], None]:
@@ -66,18 +66,18 @@ class LocalExecutor(Executor):
                     yield key, score
 
     async def close(self) -> None:
-        while self._all:
-            await self._discard(self._all.pop())
+        while self._workers:
+            await self._discard(self._workers.pop())
         self._idle.clear()
         self._booting.clear()
 
     async def _run(self, job: "GradingJob") -> list[tuple[str, Score]]:
-        """Judge one job; whatever an attempt does to its worker costs only that attempt."""
+        """Score one job; whatever an attempt does to its worker costs only that attempt."""
         done: list[tuple[str, Score]] = []
         left: GradingJob | None = job
         while left is not None:
             try:
-                scores = await self._judged(left)
+                scores = await self._scored(left)
             except _WorkerLost as lost:
                 score = await self._blamed(left.alone(lost.number), lost)
                 done.append((left.keys[lost.number], score))
@@ -92,7 +92,7 @@ class LocalExecutor(Executor):
         if lost.ended:
             # Somebody else may have killed that process, or all of the machine's memory was used.
             try:
-                return (await self._judged(_job(task)))[0]
+                return (await self._scored(_job(task)))[0]
             except _WorkerLost as again:
                 lost = again
         if not lost.computed or task.out_of is None:
@@ -112,18 +112,18 @@ class LocalExecutor(Executor):
             for what, answer in innocent_answers(task.case):
                 try:
                     tried = replace(task, attempts=(Attempt.of(task.case.id, answer),))
-                    await self._judged(_job(tried))
+                    await self._scored(_job(tried))
                 except _WorkerLost:
                     self._harmed[key] = what
                     break
         return self._harmed[key]
 
-    async def _judged(self, job: "GradingJob") -> list[Score]:
+    async def _scored(self, job: "GradingJob") -> list[Score]:
         message = json_bytes.dumps(job.message())
         async with self._room:
             worker = self._idle.pop() if self._idle else await self._start()
             try:
-                scores = await worker.judge(job.limits, message)
+                scores = await worker.score(job.limits, message)
             except BaseException:
                 await self._discard(worker)
                 raise
@@ -133,7 +133,7 @@ class LocalExecutor(Executor):
     async def _start(self) -> "_Worker":
         for left in range(STARTS - 1, -1, -1):
             worker = self._booting.pop() if self._booting else await _Worker.spawn()
-            self._all.add(worker)
+            self._workers.add(worker)
             try:
                 await worker.get_ready(self.allow_import)
                 return worker
@@ -144,7 +144,7 @@ class LocalExecutor(Executor):
         raise AssertionError
 
     async def _discard(self, worker: "_Worker") -> None:
-        self._all.discard(worker)
+        self._workers.discard(worker)
         await worker.kill()
 
 
@@ -297,7 +297,7 @@ class _Worker:
             message = "a grading process did not start; see its message above"
             raise WorkerNotStarted(message) from None
 
-    async def judge(self, limits: Sequence[float], message: bytes) -> list[Score]:
+    async def score(self, limits: Sequence[float], message: bytes) -> list[Score]:
         """Send a job and wait for its scores, watching the time of each attempt."""
         receiving = asyncio.ensure_future(self._exchange(message))
         try:

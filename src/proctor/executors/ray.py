@@ -1,4 +1,4 @@
-"""Grading on a Ray cluster: the driver reads, sends and stores; the nodes judge."""
+"""Grading on a Ray cluster: the driver reads, sends and stores; the nodes score."""
 
 import asyncio
 import hashlib
@@ -25,7 +25,7 @@ from proctor.executors.ray_worker import Batcher, Parcel, RayWorker, Setting, Wo
 from proctor.io import concurrency, search_paths
 
 BATCH = 1024
-"""How many attempts a scorer that judges many at once is given on a node."""
+"""How many attempts a scorer that scores many at once is given on a node."""
 LARGE = 16 * 1024
 """Characters from which on a case travels by itself, once, whatever jobs it is part of."""
 CONNECT_LIMIT = 10.0
@@ -87,12 +87,12 @@ class RayExecutor(Executor):
         parcels = await self._packed(spec)
         parts = [contexts[i : i + BATCH] for i in range(0, len(contexts), BATCH)]
 
-        async def judged(numbered: tuple[int, Sequence[ScoreContext]]) -> tuple[int, list[Score]]:
+        async def scored(numbered: tuple[int, Sequence[ScoreContext]]) -> tuple[int, list[Score]]:
             number, part = numbered
 
             async def work(worker: Any) -> list[Score]:
                 await self._bring(worker, parcels)
-                batch_scores: list[Score] = await worker.judge.remote(spec, list(part))
+                batch_scores: list[Score] = await worker.score.remote(spec, list(part))
                 return batch_scores
 
             try:
@@ -102,7 +102,7 @@ class RayExecutor(Executor):
 
         scores_by_part: dict[int, list[Score]] = {}
         async with aclosing(
-            concurrency.map_unordered(enumerate(parts), judged, limit=pool.limit)
+            concurrency.map_unordered(enumerate(parts), scored, limit=pool.limit)
         ) as done:
             async for number, scores in done:
                 scores_by_part[number] = scores
@@ -165,7 +165,7 @@ class RayExecutor(Executor):
             self._mine = self._connected = False
 
     async def _run(self, job: GradingJob) -> list[tuple[str, Score]]:
-        """Judge one job; where all who try it are lost, find out which attempt it is."""
+        """Score one job; where all who try it are lost, find out which attempt it is."""
         tasks, cases = self._message(job)
 
         async def work(worker: Any) -> list[list[Score]]:
@@ -284,7 +284,7 @@ class RayExecutor(Executor):
 
 _WEIGHTS = {".bin", ".gguf", ".onnx", ".pt", ".pth", ".safetensors"}
 _BESIDE_WEIGHTS = {".csv", ".json", ".model", ".tsv", ".txt"}
-_LOST = "the workers of the cluster that judged this were lost, one after the other"
+_LOST = "the workers of the cluster that scored this were lost, one after the other"
 
 
 @dataclass(eq=False)

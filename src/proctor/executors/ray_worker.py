@@ -1,4 +1,4 @@
-"""What runs in the workers of a Ray cluster: grading, programs, and scorers that judge many."""
+"""What runs in the workers of a Ray cluster: grading, programs, and scorers that score many."""
 
 import asyncio
 import os
@@ -76,12 +76,12 @@ class RayWorker:
         return WorkerReady(__version__, os.uname().nodename, problems)
 
     async def grade(self, tasks: Sequence[Any], *cases: Any) -> list[list[Score]]:
-        """Judge tasks one after the other; large cases come apart, each once for all its tasks."""
+        """Score tasks one after the other; large cases come apart, each once for all its tasks."""
         whole = [_whole(task, cases) for task in tasks]
         scores: dict[str, Score] = {}
         # Each worker has the one core that the cluster lends it.
-        async with self._one, aclosing(self._local.grade(whole)) as judged:
-            async for key, score in judged:
+        async with self._one, aclosing(self._local.grade(whole)) as graded:
+            async for key, score in graded:
                 scores[key] = score
         return [[scores[key] for key in task.keys] for task in whole]
 
@@ -133,8 +133,8 @@ class Batcher:
             own.replace(path)
         self._places[parcel.name] = str(target)
 
-    def judge(self, spec: Spec, contexts: Sequence[ScoreContext]) -> list[Score]:
-        """Judge many attempts by one scorer."""
+    def score(self, spec: Spec, contexts: Sequence[ScoreContext]) -> list[Score]:
+        """Score many attempts by one scorer."""
         scorer = _scorer(_Key(self._here(spec)), self.setting.allow_import)
         return run_scorer_batch(scorer, contexts)
 

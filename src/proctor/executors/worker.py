@@ -26,7 +26,7 @@ from proctor.registry import build
 
 HEADER = struct.Struct("<I")
 PROGRESS = struct.Struct("<qdd")
-"""Which attempt of the job is being judged (-1: none), since when on the monotonic clock, and how
+"""Which attempt of the job is being scored (-1: none), since when on the monotonic clock, and how
 much processor time this process had used by then."""
 
 
@@ -47,7 +47,7 @@ def receive(stream: BinaryIO) -> Json:
 
 
 def serve(stdin: BinaryIO, stdout: BinaryIO, progress: mmap.mmap) -> None:
-    """Judge jobs until the input ends."""
+    """Score jobs until the input ends."""
     settings = receive(stdin)
     if settings is None:
         return

@@ -80,7 +80,7 @@ class ModelJudge(Judge):
 
         if self.repeats == 1:
             return await once(1)
-        members = await _all(range(1, self.repeats + 1), once)
+        members = await _outcomes(range(1, self.repeats + 1), once)
         return _folded(members, self.combine)
 
     async def _try_talk(
@@ -160,7 +160,7 @@ class Panel(Judge):
 
         if len(self.judges) == 1:
             return await one(0)
-        members = await _all(range(len(self.judges)), one)
+        members = await _outcomes(range(len(self.judges)), one)
         return _folded(members, self.combine, leave_out_tied=self.tie != "0")
 
 
@@ -175,7 +175,7 @@ def _salts(judges: Sequence[ModelJudge], salt: str) -> list[str]:
     return salts
 
 
-async def _all(
+async def _outcomes(
     numbers: range, work: Callable[[int], Any]
 ) -> list[Ruling[Any] | JudgeError | ModelError]:
     """Let all of them finish, and return what came of each in its order."""

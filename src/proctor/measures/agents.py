@@ -21,7 +21,7 @@ class HitRate(Measure):
     """Share of all weighted points that were hit, over all attempts.
 
     Turns that were not reached are missed, and so is all after an agent failed. Points that could
-    not be judged do not count; the detail says how many of each kind there are.
+    not be scored do not count; the detail says how many of each kind there are.
     """
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
@@ -37,8 +37,8 @@ class HitRate(Measure):
             if full:
                 sums.add(got, full)
         detail = {name: counted[name] for name in (HIT, MISS, AGENT_FAILURE, UNSCORED)}
-        judged = counted.total() - counted[UNSCORED]
-        return Measured(value=sums.rate, interval=sums.interval(), n=judged, detail=detail)
+        scored = counted.total() - counted[UNSCORED]
+        return Measured(value=sums.rate, interval=sums.interval(), n=scored, detail=detail)
 
 
 @dataclass(frozen=True)

@@ -130,19 +130,19 @@ class Endpoints:
     """The servers of one model, among which calls are shared."""
 
     def __init__(self, endpoints: Sequence[ModelEndpoint]) -> None:
-        self.all = list(endpoints)
+        self.endpoints = list(endpoints)
         self._turn = 0
         self._probes: dict[ModelEndpoint, asyncio.Future[None]] = {}
 
     def pick(self, *, avoid: ModelEndpoint | None = None) -> ModelEndpoint:
         """Return the server with the fewest calls under way, and not the one just failed."""
-        if len(self.all) == 1:
-            return self.all[0]
-        alive = [endpoint for endpoint in self.all if not endpoint.failures]
+        if len(self.endpoints) == 1:
+            return self.endpoints[0]
+        alive = [endpoint for endpoint in self.endpoints if not endpoint.failures]
         self._probe_the_dead()
         choice = [endpoint for endpoint in alive if endpoint is not avoid] or alive
         if not choice:
-            return min(self.all, key=lambda endpoint: endpoint.rests_until)
+            return min(self.endpoints, key=lambda endpoint: endpoint.rests_until)
         self._turn += 1
         ranked = choice[self._turn % len(choice) :] + choice[: self._turn % len(choice)]
         return min(ranked, key=lambda endpoint: endpoint.in_flight)
@@ -150,9 +150,9 @@ class Endpoints:
     @property
     def gone(self) -> bool:
         """Tell whether no server has been reachable for long."""
-        if not all(endpoint.failures for endpoint in self.all):
+        if not all(endpoint.failures for endpoint in self.endpoints):
             return False
-        return time.monotonic() - max(e.down_since for e in self.all) > GONE_AFTER
+        return time.monotonic() - max(e.down_since for e in self.endpoints) > GONE_AFTER
 
     async def close(self) -> None:
         """Close all connections, and look no longer for the dead."""
@@ -160,13 +160,13 @@ class Endpoints:
             if not probe.get_loop().is_closed():
                 probe.cancel()
         self._probes.clear()
-        for endpoint in self.all:
+        for endpoint in self.endpoints:
             await endpoint.close()
 
     def _probe_the_dead(self) -> None:
         """Look beside the calls whether the dead have come back, so that no call waits for it."""
         now = time.monotonic()
-        for endpoint in self.all:
+        for endpoint in self.endpoints:
             if endpoint.failures and endpoint.rests_until <= now:
                 endpoint.rests_until = now + PROBE_LIMIT + FIRST_REST
                 self._probes[endpoint] = asyncio.ensure_future(_probe(endpoint))

@@ -158,7 +158,7 @@ class Served(Model):
         return await self._retrying.run(once, who=self.label, tokens=reckoned)
 
     async def check(self) -> None:
-        waiting = dict.fromkeys(self._servers().all, f"no answer in {CHECK_ALL_LIMIT:.0f} s")
+        waiting = dict.fromkeys(self._servers().endpoints, f"no answer in {CHECK_ALL_LIMIT:.0f} s")
         alive = False
         looks = concurrency_module.map_unordered(list(waiting), self._look, limit=len(waiting))
         try:

@@ -143,7 +143,7 @@ class WarmPython:
     """Why there is no warm interpreter with some packages on this machine, once that is known."""
     _refused: set[tuple[str, ...]] = field(default_factory=set)
     _idle: list[_Zygote] = field(default_factory=list)
-    _all: set[_Zygote] = field(default_factory=set)
+    _zygotes: set[_Zygote] = field(default_factory=set)
 
     async def run(self, program: Program) -> Ran | None:
         """Run the program's text; none where that must be done in a sandbox of its own.
@@ -194,8 +194,8 @@ class WarmPython:
 
     async def close(self) -> None:
         """End all interpreters."""
-        while self._all:
-            await self._all.pop().kill()
+        while self._zygotes:
+            await self._zygotes.pop().kill()
         self._idle.clear()
 
     async def _serve(
@@ -242,7 +242,7 @@ class WarmPython:
             if zygote.kind == kind:
                 self._idle.remove(zygote)
                 return zygote
-        while len(self._all) >= MOST and self._idle:
+        while len(self._zygotes) >= MOST and self._idle:
             await self._discard(self._idle.pop(0))
         return await self._start(kind, settings, confined)
 
@@ -271,7 +271,7 @@ class WarmPython:
             for fd in interpreter.doors:
                 os.close(fd)
         zygote = _Zygote(process, kind, joints, interpreter.programs, interpreter.groups)
-        self._all.add(zygote)
+        self._zygotes.add(zygote)
         try:
             async with asyncio.timeout(START_LIMIT):
                 await zygote.send(marshal.dumps({**interpreter.settings, **settings}))
@@ -287,7 +287,7 @@ class WarmPython:
         return zygote
 
     async def _discard(self, zygote: _Zygote) -> None:
-        self._all.discard(zygote)
+        self._zygotes.discard(zygote)
         if zygote in self._idle:
             self._idle.remove(zygote)
         await zygote.kill()

@@ -1,6 +1,7 @@
 """Models, candidates and judges that say what a test tells them to, without a server."""
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -82,9 +83,14 @@ class ScriptedCandidate(Candidate):
         self.model = ScriptedModel(self.script)
 
     @property
-    def heard(self) -> list[tuple[Message, ...]]:
+    def conversations(self) -> list[tuple[Message, ...]]:
         """Return the messages of each call so far."""
         return [request.messages for request in self.model.requests]
+
+    @property
+    def heard(self) -> list[tuple[Message, ...]]:
+        """Return ``conversations``, by their earlier name."""
+        return _renamed("ScriptedCandidate", self.conversations)
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
         return await self.model.reply(Request(messages=tuple(messages), salt=ctx.salt))
@@ -97,10 +103,16 @@ class ScriptedJudge(Judge):
     script: Iterable[Mapping[str, Json] | str | Exception] = ()
     """A text is what the reader of the one who asks is given."""
     identity: Json = "scripted judge"
-    heard: list[tuple[Message, ...]] = field(default_factory=list)
+    conversations: list[tuple[Message, ...]] = field(default_factory=list)
+    """The messages of each question so far."""
 
     def __post_init__(self) -> None:
         self._lines = iter(self.script)
+
+    @property
+    def heard(self) -> list[tuple[Message, ...]]:
+        """Return ``conversations``, by their earlier name."""
+        return _renamed("ScriptedJudge", self.conversations)
 
     async def ask(
         self,
@@ -112,7 +124,7 @@ class ScriptedJudge(Judge):
         sampling: Sampling | None = None,
         reader: Any = None,
     ) -> Ruling[Verdict]:
-        self.heard.append(tuple(messages))
+        self.conversations.append(tuple(messages))
         line = next(self._lines, None)
         if isinstance(line, Exception):
             raise line
@@ -153,3 +165,9 @@ async def _scored(scorer: Scorer, ctx: ScoreContext) -> Score:
     if scorer.finishes and score.status is not ScoreStatus.FAILED:
         return await finish_score(scorer, ctx, score)
     return score
+
+
+def _renamed(owner: str, conversations: list[tuple[Message, ...]]) -> list[tuple[Message, ...]]:
+    message = f"{owner}.heard is {owner}.conversations now"
+    warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return conversations

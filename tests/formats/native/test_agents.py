@@ -74,7 +74,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"criteria": {**POINT, "turn": 0}}, "expected 1 or more"),
     ({"criteria": {**POINT, "turn": True}}, "expected a whole number"),
     ({"criteria": {**POINT, "turn": "2"}}, "expected a whole number"),
-    ({"criteria": {**POINT, "turn": 2}}, "judges turn 2, and the dialogue 'single_turn' ends"),
+    ({"criteria": {**POINT, "turn": 2}}, "scores turn 2, and the dialogue 'single_turn' ends"),
     ({"criteria": {**POINT, "turn": 3}, "dialogue": {"scripted": ["b"]}}, "ends with turn 2"),
     ({"files": "missing.txt"}, "there is no file 'missing.txt'"),
     ({"files": "../outside.txt"}, "leads out of the suite's folder"),

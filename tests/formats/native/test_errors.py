@@ -75,8 +75,8 @@ IN_A_CASE = [
     ("references: [{}]", 3, "a string, or a mapping with the key 'file'", ""),
     ("expected: a", 3, "unknown key 'expected'", "did you mean 'references'?"),
     ("criteira: a", 3, "unknown key 'criteira'", "did you mean 'criteria'?"),
-    ("criteria: []", 2, "nothing says how to judge", "write 'criteria'"),
-    ("weight: 1", 2, "nothing says how to judge", "write 'criteria'"),
+    ("criteria: []", 2, "nothing says how to score", "write 'criteria'"),
+    ("weight: 1", 2, "nothing says how to score", "write 'criteria'"),
 ]
 
 

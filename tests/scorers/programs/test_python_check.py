@@ -298,7 +298,7 @@ def test_without_a_sandbox_nothing_runs() -> None:
         "failed",
         "not run: the function m.f is a program, and there is no sandbox to run it in",
     )
-    assert run_scorer(scorer, ScoreContext.of("a")).reason.endswith("not judged")
+    assert run_scorer(scorer, ScoreContext.of("a")).reason.endswith("not scored")
 
 
 @pytest.mark.sandbox

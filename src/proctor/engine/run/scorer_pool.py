@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from proctor import registry
 from proctor.core.attempt import Attempt
-from proctor.core.fingerprint import case_key, digest, judged_key, score_key
+from proctor.core.fingerprint import case_key, digest, score_key, scoring_key
 from proctor.core.rounds import scored_part
 from proctor.core.suite import Case, Criterion, Json, Spec, Suite
 from proctor.engine.run.plugin_keys import named_files, scorer_source
@@ -288,4 +288,4 @@ class _Same:
 @lru_cache(maxsize=1024)
 def _judged(same: _Same, criterion_id: str, version: str) -> str:
     criterion = next(item for item in same.case.criteria if item.id == criterion_id)
-    return judged_key(same.case, criterion, version)
+    return scoring_key(same.case, criterion, version)

@@ -62,7 +62,7 @@ class DefaultKeys(Strict):
         default_factory=dict,
         description="Names with one value or several, to group and filter by.",
     )
-    criteria: Criteria = Field(default=None, description="How the answer is judged.")
+    criteria: Criteria = Field(default=None, description="How the answer is scored.")
 
 
 _Pictures = Annotated[
@@ -87,7 +87,7 @@ _ONE_QUESTION: Json = [{"required": [key]} for key in ASKING]
 
 
 class CaseKeys(DefaultKeys):
-    """A case: what is asked, and how the answer is judged."""
+    """A case: what is asked, and how the answer is scored."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -216,7 +216,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     return Case(
         id=keys.id or default_id,
         messages=messages,
-        criteria=tuple(judged.criterion for judged in criteria),
+        criteria=tuple(written.criterion for written in criteria),
         references=references,
         context=context,
         hidden=keys.hidden,
@@ -345,32 +345,32 @@ def _criteria(spot: Spot, defaults: Defaults, excused: bool) -> tuple[WrittenCri
         return criteria
     if not excused:
         hint = "write 'criteria', or 'references' to compare the answer with"
-        spot.error("nothing says how to judge the answer to this case", hint=hint)
+        spot.error("nothing says how to score the answer to this case", hint=hint)
     else:
         spot.warn("the list of criteria is empty: the case cannot be scored", key="criteria")
     return ()
 
 
 def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[WrittenCriterion]) -> None:
-    """Compare the turns that criteria judge with those that the dialogue has."""
+    """Compare the turns that criteria score with those that the dialogue has."""
     most = {
         "single_turn": 1,
         "scripted": len(dialogue.params.get("then", ())) + 1,
         VIRTUAL_USER: dialogue.params.get("max_rounds"),
     }.get(dialogue.name)
-    for judged in criteria:
-        turn = judged.criterion.turn
+    for written in criteria:
+        turn = written.criterion.turn
         if most is not None and turn is not None and turn >= most:
             spot.error(
-                f"the criterion {judged.criterion.id!r} judges turn {turn + 1}, and the dialogue"
+                f"the criterion {written.criterion.id!r} scores turn {turn + 1}, and the dialogue"
                 f" {dialogue.name!r} ends with turn {most}",
                 key="criteria" if "criteria" in spot.value else "",
             )
 
 
 def _warn_of_nothing_to_compare(spot: Spot, criteria: Sequence[WrittenCriterion]) -> None:
-    for judged in criteria:
-        scorer = judged.criterion.scorer
+    for written in criteria:
+        scorer = written.criterion.scorer
         if scorer.name in ("exact_match", "token_f1") or (
             scorer.name == "rouge" and not scorer.params.get("references")
         ):
@@ -391,8 +391,8 @@ def _check_points(spot: Spot, keys: CaseKeys, criteria: Sequence[WrittenCriterio
         if limit is not None and limit <= 0:
             spot.warn(f"{name} is {limit:g}: no marks can be won", key=name)
             return
-    counted = [judged for judged in criteria if judged.criterion.weight > 0]
-    marks = [judged.full_marks for judged in counted]
+    counted = [written for written in criteria if written.criterion.weight > 0]
+    marks = [written.full_marks for written in counted]
     if not marks or None in marks:
         return
     best = sum(j.criterion.weight * (j.full_marks or 0.0) for j in counted)

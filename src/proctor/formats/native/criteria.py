@@ -118,7 +118,7 @@ class WrittenLabel(Strict):
     metric: Text = Field(default="", description="Its row in the breakdown by metric.")
     turn: Annotated[int, Field(ge=1, strict=True)] | None = Field(
         default=None,
-        description="The turn that is judged, counted from 1; all of them where left out.",
+        description="The turn that is scored, counted from 1; all of them where left out.",
     )
 
 

@@ -40,7 +40,7 @@ class Described(NamedTuple):
 
 
 def described(case: Case, compat: str) -> Described:
-    """Describe the method by which a case, as all cases of its suite, is judged."""
+    """Describe the method by which a case, as all cases of its suite, is scored."""
     if not case.criteria:
         return Described("", True, {}, ())
     criterion = case.criteria[0]

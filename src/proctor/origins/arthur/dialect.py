@@ -57,7 +57,7 @@ class Bench(Dialect):
         root: Path | None = None,
         options: Mapping[str, str] | None = None,
     ) -> Sequence[Reading]:
-        """Read a suite; the option ``scoring_method`` says what a CSV file is judged by."""
+        """Read a suite; the option ``scoring_method`` says what a CSV file is scored by."""
         self.check_options(options or {})
         method = (options or {}).get(OPTION, "")
         if path.is_dir() or path.suffix.lower() == ".json":

@@ -227,7 +227,7 @@ def _cases(saved_cases: Sequence[_FolderCase]) -> BenchCases:
 
 
 def _specs(method: _Method, compat: str, count: int) -> Sequence[Spec]:
-    """Return what cases are judged by; somebody's own code is only named."""
+    """Return what cases are scored by; somebody's own code is only named."""
     config = method.config or {}
     if method.type != CUSTOM and method.name in METHODS and method.name != UNIT_TESTS:
         settings = {name: config[name] for name in METHODS[method.name].config & config.keys()}

@@ -1,4 +1,4 @@
-"""Arthur Bench's scoring methods by their names: what each needs, gives, and is judged by."""
+"""Arthur Bench's scoring methods by their names: what each needs, gives, and is scored by."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -189,7 +189,7 @@ def method_named(name: str) -> Method:
 
 
 def specs_of(name: str, config: Mapping[str, Json], compat: str, count: int) -> Sequence[Spec]:
-    """Return what each of so many cases is judged by."""
+    """Return what each of so many cases is scored by."""
     method = method_named(name)
     if wrong := sorted(config.keys() - method.config):
         settings = ", ".join(sorted(method.config)) or "nothing"

@@ -52,7 +52,7 @@ class ScoringMethod:
         return METHODS[self.name].requires_reference
 
     def specs(self, compat: str, count: int) -> Sequence[Spec]:
-        """Return what each of so many cases is judged by."""
+        """Return what each of so many cases is scored by."""
         config = dict(self.config)
         folder = config.pop("unit_test_dir", None)
         if self.name == UNIT_TESTS and folder is not None and not config.get("unit_tests"):
@@ -79,7 +79,7 @@ def chosen(value: Any) -> Scoring:
 
 
 def specs_for(scoring: Scoring, compat: str, count: int) -> Sequence[Spec]:
-    """Return what each of so many cases is judged by."""
+    """Return what each of so many cases is scored by."""
     if isinstance(scoring, OwnScorer):
         return [scoring.spec] * count
     return scoring.specs(compat, count)

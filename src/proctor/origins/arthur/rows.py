@@ -80,7 +80,7 @@ def place_id(position: int) -> str:
 def suite_of(
     header: Suite, cases: BenchCases, method: str, specs: Sequence[Spec], full: float
 ) -> Suite:
-    """Make a suite whose every case is judged by one method."""
+    """Make a suite whose every case is scored by one method."""
     suite_cases = tuple(
         _case(cases, position, Criterion(id=method, scorer=spec), full)
         for position, spec in enumerate(specs)

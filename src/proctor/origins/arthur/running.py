@@ -126,13 +126,13 @@ def _by_own(
     else:
         scores = scorer.scores(rows, request.batch_size)
     _refuse_nothing(scorer, scores)
-    judged = {place: score for (place, _, _), score in zip(answered, scores, strict=True)}
+    by_place = {place: score for (place, _, _), score in zip(answered, scores, strict=True)}
     criterion = suite.cases[0].criteria[0].id
     saved = KeptRun(
         name=request.name,
         candidate=request.candidate,
         rows=tuple(
-            (place, attempt, {criterion: judged[place]} if place in judged else {})
+            (place, attempt, {criterion: by_place[place]} if place in by_place else {})
             for place, (_, attempt) in pairs
         ),
         settings={} if scorer.reloadable else {"reloadable": False},

@@ -423,7 +423,7 @@ def _own(saved: OwnScorer, scoring_method: Any, allow_import: bool) -> OwnScorer
 
 
 def _differing(stored: Suite, built: Suite) -> str:
-    """Say where the data of two suites differ; what they are judged by is compared elsewhere."""
+    """Say where the data of two suites differ; what they are scored by is compared elsewhere."""
     if len(stored.cases) != len(built.cases):
         return f"it has {len(stored.cases)} cases, and the data {len(built.cases)}"
     for number, (old, new) in enumerate(zip(stored.cases, built.cases, strict=True), 1):

@@ -1,4 +1,4 @@
-"""Rows of AskBench as cases: what the candidate is shown, what is hidden, how it is judged."""
+"""Rows of AskBench as cases: what the candidate is shown, what is hidden, how it is scored."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -113,7 +113,7 @@ class RowReader:
         params = {"category": category} if category else {}
         return RowContent(
             messages=(*self.examples, Message(role="user", content=text)),
-            criteria=(self._judged(params),),
+            criteria=(self._judged_correct(params),),
             references=(row.text("expected_answer"),),
         )
 
@@ -129,7 +129,7 @@ class RowReader:
         content = f"{CHOOSE}{row.text('question')}\n\n" + "\n".join(lines)
         return RowContent(
             messages=(*self.examples, Message(role="user", content=content)),
-            criteria=(self._judged({"choices": texts}),),
+            criteria=(self._judged_correct({"choices": texts}),),
             references=(lines[int(index)],),
         )
 
@@ -189,7 +189,7 @@ class RowReader:
             },
         )
 
-    def _judged(self, more: Mapping[str, Json]) -> Criterion:
+    def _judged_correct(self, more: Mapping[str, Json]) -> Criterion:
         params: dict[str, Json] = {"kind": self.task.kind, "tries": TRIES, **more}
         if self.protocol.compat:
             params |= {"compat": self.protocol.compat, "extract": False}

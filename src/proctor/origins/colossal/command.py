@@ -88,7 +88,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 def colossal(**options: Any) -> int:
     """Rate the answers of one model, or let several models battle.
 
-    One answer file is judged by what the config says of each category. Two or more are compared by
+    One answer file is scored by what the config says of each category. Two or more are compared by
     a judge, in both orders. Numbers are printed and stored, and the original's files are written
     below --save_path.
 
@@ -127,7 +127,7 @@ class _Request:
         """Check how many files and names there are."""
         files, names = options["answer_file_list"], options["model_name_list"]
         if not files:
-            raise click.UsageError("--answer_file_list is missing: the answers to be judged")
+            raise click.UsageError("--answer_file_list is missing: the answers to be scored")
         names = names or tuple(path.stem for path in files)
         if len(names) != len(files):
             raise click.UsageError(
@@ -218,7 +218,7 @@ def _battle(request: _Request) -> int:
     several = request.settings(
         request.evaluation if evaluates else {"battle": str(request.files[0])}
     )
-    suite = _check(several, judged=evaluates)
+    suite = _check(several, scored=evaluates)
     prompt = _battle_prompt(request, suite.language)
     panel = replace(several[0].panel, judges=request.judges(REFEREE))
     if not panel.judges:
@@ -271,7 +271,7 @@ def _write_battle(outcome: Any, request: _Request) -> None:
     _say_written(write_battle(outcome, request.options["save_path"]), request)
 
 
-def _check(several: "list[RunSettings]", *, judged: bool = True) -> "Suite":
+def _check(several: "list[RunSettings]", *, scored: bool = True) -> "Suite":
     """Read all files before anything is done, so that whatever is wrong is said now."""
     from proctor.engine.run import read_suite
     from proctor.errors import MissingResource
@@ -282,7 +282,7 @@ def _check(several: "list[RunSettings]", *, judged: bool = True) -> "Suite":
         for _ in read_suite.answers(settings.answers, suite):
             pass
     rated = {c.scorer.name for case in suite.cases for c in case.criteria} & {"rating_metric"}
-    if judged and rated and not several[0].panel.judges:
+    if scored and rated and not several[0].panel.judges:
         raise MissingResource(
             "the config asks for ratings (GPT), and nobody is there to rate (fix: add --judge M or"
             " --gpt_model NAME, or put the key into OPENAI_API_KEY; `proctor run` gives the rest"

@@ -1,4 +1,4 @@
-"""The config of ColossalAI's evaluation: which metrics each category is judged by."""
+"""The config of ColossalAI's evaluation: which metrics each category is scored by."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

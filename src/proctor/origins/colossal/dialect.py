@@ -110,7 +110,7 @@ class _SuiteReader:
     """Categories that are rated by the general prompt."""
 
     def suite(self) -> Reading:
-        """Read the targets as cases, each judged by what the config says of its category."""
+        """Read the targets as cases, each scored by what the config says of its category."""
         path = self._file("target_file", "target_file")
         if path is None and not self.problems:
             document = self.config.document
@@ -134,7 +134,7 @@ class _SuiteReader:
         return self._reading(_unique(cases), self.config.document.path.stem)
 
     def battle(self) -> Reading:
-        """Read the questions of a file of answers as cases that are judged by nothing."""
+        """Read the questions of a file of answers as cases that nothing scores."""
         records = read_records(
             Path(self.options["battle"]), ("category", "instruction", "output", "id")
         )
@@ -309,7 +309,7 @@ class _SuiteReader:
         return _shown(name, "rating_metric", params, [name])
 
     def _measures(self) -> tuple[Spec, ...]:
-        """Return a measure for every number that some category is judged by."""
+        """Return a measure for every number that some category is scored by."""
         automatic: dict[str, None] = {}
         unieval: dict[str, None] = {}
         ratings: dict[str, None] = {}

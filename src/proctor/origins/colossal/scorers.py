@@ -9,7 +9,7 @@ from proctor.contracts.scorer import ScoreContext
 from proctor.core.suite import Message
 from proctor.origins.colossal.rating_reading import TOP, digit_in, weighted
 from proctor.scorers.embedding.unieval import UniEval, source_of
-from proctor.scorers.judged.rating_metric import Rated, RatingMetric, RatingTexts, heard
+from proctor.scorers.judged.rating_metric import Rated, RatingMetric, RatingTexts, verdict_of
 from proctor.scorers.overlap.chinese import exact_cutter, missing_jieba
 from proctor.scorers.overlap.metrics import TextMetrics
 
@@ -86,5 +86,5 @@ class OneToken(Talk[Rated]):
             first_reply = Message(role="assistant", content=reply.text or "")
             reply = await voice.say((*messages, first_reply, again), max_tokens=1)
         if reply.logprobs and top:
-            return heard(weighted(reply.logprobs))
-        return heard(digit_in(reply.text or ""))
+            return verdict_of(weighted(reply.logprobs))
+        return verdict_of(digit_in(reply.text or ""))

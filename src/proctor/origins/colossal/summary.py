@@ -37,7 +37,7 @@ def summary_table(view: RunView, *, width: int | None = None, color: bool = Fals
             table.add_row(*(Text(cell) for cell in cells))
         table.add_section()
     head = f"{run.name} · suite {run.suite} · {view.status}"
-    notes = [*unjudged(view), *filter(None, [usage_line(view.summary.usage)])]
+    notes = [*unscored(view), *filter(None, [usage_line(view.summary.usage)])]
     lines = [*notes, f"Signature: {one_line(run.signature) or _UNKNOWN}"]
     parts: list[RenderableType] = [one_line(head), "", table, "", *lines]
     return printed(parts, width=None if width is None else max(width, 60), color=color)
@@ -59,7 +59,7 @@ def sections(measures: Mapping[str, Measured]) -> dict[str, list[tuple[str, ...]
     return {**by_category, ALL: whole} if whole else by_category
 
 
-def unjudged(view: RunView) -> Iterator[str]:
+def unscored(view: RunView) -> Iterator[str]:
     """Say which numbers could not be found out, how often, and why the first of them not."""
     counts: Counter[str] = Counter()
     reasons: dict[str, str] = {}
@@ -73,7 +73,7 @@ def unjudged(view: RunView) -> Iterator[str]:
                 score = attempt.scores.get(criterion.id)
                 if score is None or score.status is ScoreStatus.FAILED:
                     counts[criterion.label] += 1
-                    reasons.setdefault(criterion.label, score.reason if score else "not judged")
+                    reasons.setdefault(criterion.label, score.reason if score else "not scored")
     if unanswered:
         yield f"Unanswered: {unanswered}"
     for label, count in counts.items():

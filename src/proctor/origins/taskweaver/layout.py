@@ -23,7 +23,7 @@ class TaskWeaverLayout(Layout):
     """The CSV of TaskWeaver's evaluation.
 
     Turns that were not reached have no row, and neither has a case of which a part could not be
-    judged: there it is still to be done. Several attempts at a case become their means.
+    scored: there it is still to be done. Several attempts at a case become their means.
     """
 
     def write(self, view: RunView, folder: Path) -> list[Path]:
@@ -46,7 +46,7 @@ def table(results: Iterator[CaseResult]) -> tuple[tuple[str, ...], list[dict[str
 
 
 def by_turn(case: Case) -> bool:
-    """Tell whether a case is judged turn by turn, as those of the first generation are."""
+    """Tell whether a case is scored turn by turn, as those of the first generation are."""
     return any(criterion.turn is not None for criterion in case.criteria)
 
 

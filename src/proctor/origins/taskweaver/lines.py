@@ -92,7 +92,7 @@ def _attempt_lines(case: Case, item: AttemptResult) -> Iterator[str]:
 def _point(criterion: Criterion, item: AttemptResult) -> str:
     score = item.scores.get(criterion.id)
     statement = " ".join(str(criterion.scorer.params.get("statement") or criterion.id).split())
-    reason = " ".join((score.reason if score is not None else "not judged").split())
+    reason = " ".join((score.reason if score is not None else "not scored").split())
     explanation = f": {reason}" if reason else ""
     return f"  {_outcome(score):8} {statement} (weight {criterion.weight:g}){explanation}"
 

@@ -1,4 +1,4 @@
-"""What scorers see of an agent: its rounds, the part of one that is judged, the conversation."""
+"""What scorers see of an agent: its rounds, the part of one that is scored, the conversation."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,7 +11,7 @@ from proctor.core.rounds import Round, rounds_of
 from proctor.core.suite import Json, Message
 
 PostIndex = Annotated[int | None, Field(strict=True)]
-"""Which post of a round is judged, from 0 or from the end with -1; none means the whole round."""
+"""Which post of a round is scored, from 0 or from the end with -1; none means the whole round."""
 
 
 def rounds_in(ctx: ScoreContext) -> list[Json]:

@@ -214,7 +214,7 @@ class _FirstToken(Talk[Rated]):
             messages = (*messages, answer, again)
             reply = await voice.say(messages, max_tokens=1, top_logprobs=ALTERNATIVES)
         rating = expected(reply.logprobs)
-        return None if rating is None else heard(rating)
+        return None if rating is None else verdict_of(rating)
 
 
 def expected(logprobs: Mapping[str, float]) -> float | None:
@@ -245,7 +245,7 @@ def _places(template: str) -> set[str]:
     return {match[1] for match in _PLACE.finditer(template) if match[1] is not None}
 
 
-def heard(rating: float) -> Rated:
+def verdict_of(rating: float) -> Rated:
     """Make the verdict of a rating that is on no scale of halves, or outside of it."""
     return Rated.model_construct(reason="", rating=rating)
 

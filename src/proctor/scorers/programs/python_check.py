@@ -194,7 +194,7 @@ class Handled(Scorer):
 
 @dataclass(frozen=True)
 class PythonCheck(Scorer):
-    """Let a Python function of the suite judge the answer.
+    """Let a Python function of the suite score the answer.
 
     The function is given the answer, and returns points, full marks and a detail. It runs in a
     sandbox, with its module and the other ``files`` of its folder (by relative name) beside it.

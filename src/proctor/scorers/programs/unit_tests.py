@@ -1,4 +1,4 @@
-"""Programs that candidates write, judged by unit tests."""
+"""Programs that candidates write, scored by unit tests."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
