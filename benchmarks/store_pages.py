@@ -33,7 +33,6 @@ from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
-from proctor.engine.run.summary_json import summary_json
 from proctor.store.rows import ResultRow, encode
 from proctor.store.store import Store
 
@@ -150,7 +149,7 @@ def _fill_run(
 
     waiting: list[list[tuple[str, str, str]]] = []
     store.results.put(name, rows())
-    store.summaries.save(name, summary_json(summer.summary()))
+    store.summaries.save(name, summer.summary().to_json())
     for chunk in waiting:
         numbers = [(int(at[len(name) :]), at) for at, _, _ in chunk]
         with base:

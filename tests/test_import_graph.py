@@ -1,6 +1,8 @@
-"""The import graph of the package: no module imports itself, however late or long the way."""
+"""The import graph of the package: no module imports itself, and a run loads what it uses."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -8,6 +10,33 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
+QUIZ = """\
+name: quiz
+cases:
+  - {id: a, ask: "What?", criteria: {contains: yes}}
+  - {id: b, ask: "What?", references: "4"}
+"""
+ANSWERS = """\
+{"case": "a", "output": "yes"}
+{"case": "b", "output": "4"}
+"""
+RUN = """\
+import atexit, sys
+from proctor.cli.main import main
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+sys.argv = ["proctor", "run", "quiz.yaml", "--answers", "answers.jsonl", "--store", "quiz.db"]
+main()
+"""
+MOST_LOADED = 103
+"""Modules that a run of answers on file may load; see docs/decisions/0023-one-tree.md."""
+UNUSED = (
+    "proctor.agents", "proctor.engine.agents", "proctor.engine.compare", "proctor.executors",
+    "proctor.judging", "proctor.models", "proctor.sandboxes", "proctor.web",
+    "proctor.contracts.agent", "proctor.contracts.dialogue", "proctor.contracts.judge",
+    "proctor.contracts.model", "proctor.contracts.sandbox", "proctor.engine.models.access",
+    "proctor.engine.models.call_cache", "proctor.engine.models.proxy", "proctor.io.child_processes",
+)  # fmt: skip
+"""What nobody needs who asks no model and scores in no process."""
 
 
 def modules_of(source: Path) -> dict[str, Path]:
@@ -74,3 +103,15 @@ def test_a_cycle_is_found_wherever_the_import_stands(tmp_path: Path, late: str) 
     assert cycle_of(tmp_path) == []
     (house / "second.py").write_text(late)
     assert set(cycle_of(tmp_path)) == {"house.first", "house.second"}
+
+
+def test_a_run_of_answers_on_file_loads_only_what_it_uses(tmp_path: Path) -> None:
+    (tmp_path / "quiz.yaml").write_text(QUIZ)
+    (tmp_path / "answers.jsonl").write_text(ANSWERS)
+    command = [sys.executable, "-c", RUN]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "100.00%" in done.stdout
+    loaded = {name for name in done.stderr.split() if name.partition(".")[0] == "proctor"}
+    needless = {name for name in loaded if f"{name}.".startswith(tuple(f"{u}." for u in UNUSED))}
+    assert sorted(needless) == []
+    assert len(loaded) <= MOST_LOADED, sorted(loaded)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from proctor import _moved
-from proctor.engine.run import plugin_keys
+from proctor.engine.run import score_keys
 from proctor.engine.run.plugin_sources import PluginSource
 
 DOCUMENTED = """
@@ -63,7 +63,7 @@ def test_scorers_of_others_count_our_versions_under_either_name(old: str) -> Non
 
     def versions(module: str) -> list[str]:
         source = PluginSource(key="", looks_at=frozenset(), ours=frozenset({module}))
-        return sorted(plugin_keys._versions(source))
+        return sorted(score_keys._versions(source))
 
     assert versions(old) == versions(_moved.MOVED[old])
     assert versions(old)

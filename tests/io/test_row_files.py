@@ -8,14 +8,13 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from level import LEVEL
 from proctor.errors import SuiteError, UsageError
-from proctor.io import child_processes, row_files
+from proctor.io import child_processes
 from proctor.io.row_files import parquet_columns, read_rows
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -201,14 +200,13 @@ def test_nobody_is_left_behind_when_reading_stops(
 ) -> None:
     started: list[Any] = []
 
+    really_popen = child_processes.popen
+
     def popen(*args: Any, **how: Any) -> Any:
-        started.append(child_processes.popen(*args, **how))
+        started.append(really_popen(*args, **how))
         return started[-1]
 
-    monkeypatch.setattr(row_files, "child_processes", SimpleNamespace(
-        popen=popen, own_module=child_processes.own_module,
-        own_environment=child_processes.own_environment,
-    ))  # fmt: skip
+    monkeypatch.setattr(child_processes, "popen", popen)
     path = written(tmp_path / "a.parquet", {"ask": ["a" * 100_000] * 300}, use_dictionary=False)
     rows = read_rows(path)
     next(rows)

@@ -9,7 +9,6 @@ from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Measured, Summary, Totals
 from proctor.core.score import Score, error_value, null_value, value_of
 from proctor.core.suite import Case, Criterion, Spec
-from proctor.engine.run.summary_json import summary_from, summary_json
 from proctor.registry import build
 from proctor.stats.intervals import Interval, bounded_interval
 
@@ -174,7 +173,7 @@ def test_reasons_are_a_distribution_that_survives_the_store() -> None:
         unanswered=0, unscored=0, errors=0, cases_unscored=0, bounds=None,
     )  # fmt: skip
     summary = Summary(totals=totals, measures={"reasons": found})
-    assert summary_from(summary_json(summary)) == summary
+    assert Summary.from_json(summary.to_json()) == summary
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
-from proctor.engine.run.summary_json import summary_json
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
 
@@ -139,7 +138,7 @@ def store_run(store: Store, name: str, examined: Sequence[Examined]) -> Run:
             )
         )  # fmt: skip
     store.results.put(run.id, rows)
-    store.summaries.save(run.id, summary_json(summer.summary()))
+    store.summaries.save(run.id, summer.summary().to_json())
     return run
 
 

@@ -67,8 +67,7 @@ def list_(
 
 
 def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
-    from proctor.core.run import RunStatus
-    from proctor.engine.run.summary_json import sound_summary
+    from proctor.core.run import RunStatus, sound_summary
 
     rows = []
     newest: dict[str, Run] = {}

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import MissingResource, SuiteError
-from proctor.io import child_processes
 from proctor.io.json_bytes import Json
-from proctor.io.parquet_process import TOO_MUCH
 from proctor.io.text_files import (
     LIMITS,
     MAX_COLUMNS,
@@ -131,6 +129,8 @@ def _decoding(
     path: Path, what: str, limits: Mapping[str, int]
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Start the process that decodes a file; it ends when nobody reads any more."""
+    from proctor.io import child_processes
+
     try:
         file = path.open("rb")
     except OSError as error:
@@ -164,6 +164,8 @@ def _ended(path: Path, process: "subprocess.Popen[bytes]") -> None:
         raise wrong(path, "not readable as Parquet: its reader does not end") from None
     if code == 0:
         return
+    from proctor.io.parquet_process import TOO_MUCH
+
     report = _last_object(error_output)
     message = report.get("message") or f"its reader ended with status {code}"
     if code != TOO_MUCH:

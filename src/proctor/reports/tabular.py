@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from proctor.contracts.report import Report, RunView
 from proctor.core.run import CaseResult, Group, Measured
 from proctor.core.suite import Json
-from proctor.reports.judged import judge_notes
 from proctor.reports.reasons import one_line, reasons, shortfall
 
 if TYPE_CHECKING:
@@ -123,7 +122,10 @@ def notes_of(view: RunView) -> list[str]:
     notes += reference_notes(view.summary.references)
     measures = view.summary.measures.items()
     notes += [_measure_line(one_line(name), measured) for name, measured in measures]
-    notes += judge_notes(view.summary)
+    if view.summary.corrected:
+        from proctor.reports.judged import judge_notes
+
+        notes += judge_notes(view.summary)
     return notes + [line for line in (usage_line(view.summary.usage),) if line]
 
 

@@ -4,8 +4,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from proctor.core.names import candidate_label
-from proctor.core.run import Run, RunStatus
-from proctor.engine.run.summary_json import sound_summary
+from proctor.core.run import Run, RunStatus, sound_summary
 from proctor.errors import StoreError, StoreGone
 from proctor.store.rows import SuiteRow
 from proctor.store.store import Store

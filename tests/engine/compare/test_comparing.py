@@ -20,7 +20,6 @@ from proctor.engine.compare.comparing import (
 )
 from proctor.engine.compare.sequential import order_seed, stopped_early
 from proctor.engine.compare.wording import about, odds_text, points, sentence
-from proctor.engine.run.summary_json import summary_json
 from proctor.errors import UsageError
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
@@ -64,7 +63,7 @@ def put(store: Store) -> Callable[..., Run]:
             attempts=attempts, unanswered=0, unscored=0, errors=0, cases_unscored=0,
         )  # fmt: skip
         groups = {"half": {}, "metric": {}}
-        store.summaries.save(run.id, summary_json(Summary(totals=totals, groups=groups)))  # type: ignore[arg-type]
+        store.summaries.save(run.id, Summary(totals=totals, groups=groups).to_json())  # type: ignore[arg-type]
         return run
 
     return make

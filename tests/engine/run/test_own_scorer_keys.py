@@ -16,8 +16,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.program import Program, Ran, Step
 from proctor.core.signature import Signature
 from proctor.core.suite import Case, Criterion, Message, Spec
-from proctor.engine.run.plugin_keys import scorer_source
 from proctor.engine.run.sandbox_cache import SharedSandbox
+from proctor.engine.run.score_keys import scorer_source
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.io import search_paths
 from proctor.scorers.text.comparisons import Contains

@@ -358,7 +358,7 @@ LISTS = {
         "1 db5864d86a63",
     ),
     "exact_match": (
-        "text.short_answers",
+        "text.comparisons",
         ["_FULL_WIDTH", "_ALIKE", "_PAIRS", "_ARTICLES"],
         "2 2dc27f310171",
     ),

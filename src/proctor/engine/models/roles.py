@@ -149,10 +149,10 @@ class Models:
             self.notice(f"{label} refuses {name}: {how}")
 
     @contextmanager
-    def spread(self, executor: "Executor") -> Iterator[None]:
+    def spread(self, executor: "Callable[[], Executor]") -> Iterator[None]:
         """Let models that compute be asked where an executor has room, as long as this lasts."""
         here = [(model, model.inner) for model in self._open.values()]
-        there = {id(client): executor.model(client) for client in self._clients.values()}
+        there = {id(client): executor().model(client) for client in self._clients.values()}
         for model, inner in here:
             model.inner = there[id(inner)]
         try:

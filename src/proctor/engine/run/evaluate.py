@@ -18,10 +18,9 @@ from proctor import registry
 from proctor.contracts.case_spool import Keyed
 from proctor.contracts.report import RunView
 from proctor.core.fingerprint import suite_key
-from proctor.core.run import CaseResult, Run, RunStatus, Totals
+from proctor.core.run import CaseResult, Run, RunStatus, Summary, Totals
 from proctor.core.signature import Signature
 from proctor.core.suite import Spec, Suite
-from proctor.engine.labels.agreement import corrected_scores
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.refused_settings import (
     refused_before,
@@ -34,16 +33,14 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums, case_result, fold_of, measure_label
 from proctor.engine.run.answers_on_file import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
-from proctor.engine.run.gates import check_gates
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.settings import MAX_UNSCORED, RunSettings
+from proctor.engine.run.settings import LOCAL, MAX_UNSCORED, RunSettings
 from proctor.engine.run.signature import signature
-from proctor.engine.run.summary_json import summary_from, summary_json
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import available_cores
 from proctor.store.store import Store
@@ -169,7 +166,10 @@ async def _examine(
 ) -> Outcome:
     settings, suite = ready.settings, ready.suite
     labels = [measure_label(spec, suite) for spec in suite.measures]
-    check_gates(settings.gates, suite, labels)
+    if settings.gates:
+        from proctor.engine.run.gates import check_gates
+
+        check_gates(settings.gates, suite, labels)
     keyed = Keyed(suite.cases)
     key = suite_key(suite, keyed.keys())
     run = named_run(settings, suite, key, store)
@@ -227,18 +227,18 @@ async def _carry_out(
     ready.models.on_refused = lambda now: store.liveness.note(
         with_refused(run, earlier, now), work.put_suite
     )
-    executor = _executor(settings)
+    executor = _ExecutorOnDemand(settings)
     sandbox: Sandbox | None = None
     if scorers.need_sandbox(suite) or ready.needs_sandbox:
         from proctor.engine.run.sandbox_cache import SharedSandbox
 
-        inner = executor.sandbox(settings.sandbox) or open_sandbox(settings)
-        places = await executor.width() or available_cores()
+        inner = executor().sandbox(settings.sandbox) or open_sandbox(settings)
+        places = await executor().width() or available_cores()
         sandbox = SharedSandbox(inner=inner, store=store, limit=places, brings_along=scorers.place)
     try:
         fresh = settings.on_file and store.summaries.get(run.id) is None
         if fresh and scorers.need_processes(suite):
-            await executor.warm(len(suite.cases))
+            await executor().warm(len(suite.cases))
         with ready.models.spread(executor):
             tools = Tools(executor=executor, sandbox=sandbox)
             rows = await work.collect(tools)
@@ -424,7 +424,7 @@ def _finished(
         signature=signature(run, suite, summary, signed_by) if signed_by else run.signature,
     )
     with store.batch():
-        store.summaries.save(run.id, summary_json(summary))
+        store.summaries.save(run.id, summary.to_json())
         store.runs.save(done)
     results = partial(_results, store, run.id, header)
     if sums.hold:
@@ -450,7 +450,7 @@ def view_of(store: Store, reference: str) -> RunView:
         raise StoreError(f"the run {run.name!r} {_NO_NUMBERS.get(run.status, _LEFT)}")
     header = store.suites.header(run.suite_key)
     try:
-        summary = summary_from(stored)
+        summary = Summary.from_json(stored)
     except (LookupError, TypeError, ValueError, AttributeError):
         raise damaged(store, run) from None
     return RunView(
@@ -463,6 +463,10 @@ def view_of(store: Store, reference: str) -> RunView:
 
 def with_labels(store: Store, view: RunView) -> RunView:
     """Return a run with what is known since its end: the scores that labels have corrected."""
+    if not store.labels.criteria(view.run.id):
+        return view
+    from proctor.engine.labels.agreement import corrected_scores
+
     corrected = corrected_scores(store, view.run.id)
     return replace(view, summary=replace(view.summary, corrected=corrected))
 
@@ -486,12 +490,29 @@ def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseRes
     return linked.position, case_result(fold_of(view.suite), linked.case, linked.attempts)
 
 
-def _executor(settings: RunSettings) -> "Executor":
-    params = {**settings.executor.params, "allow_import": settings.suite.allow_import}
-    executor: Executor = registry.build(
-        "executor", Spec(name=settings.executor.name, params=params)
-    )
-    return executor
+class _ExecutorOnDemand:
+    """The executor of a run, built when something is first scored in a process.
+
+    One that a person chose is built at once: a cluster that is not there is told before any work.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self._settings = settings
+        self._built: Executor | None = None
+        if settings.executor.name != LOCAL:
+            self()
+
+    def __call__(self) -> "Executor":
+        if self._built is None:
+            spec, allow_import = self._settings.executor, self._settings.suite.allow_import
+            params = {**spec.params, "allow_import": allow_import}
+            self._built = registry.build("executor", Spec(name=spec.name, params=params))
+        return self._built
+
+    async def close(self) -> None:
+        """Leave no process behind."""
+        if self._built is not None:
+            await self._built.close()
 
 
 def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:

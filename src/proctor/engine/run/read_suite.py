@@ -5,17 +5,19 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor import origin_tables, registry
 from proctor.contracts.case_spool import Part, SpooledCases
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
-from proctor.core.expression import Expression, Several
 from proctor.core.suite import Case, Spec, Suite
 from proctor.engine.run.settings import SuiteSettings
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
 from proctor.suggestions import LOOSELY, closest, did_you_mean
+
+if TYPE_CHECKING:
+    from proctor.core.expression import Several
 
 FALLBACK = "native"
 FIRST_LOOK = 4 * 1024 * 1024
@@ -98,6 +100,8 @@ def chosen(suite: Suite, settings: SuiteSettings) -> Suite:
 
 def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
     """Return what a filter may name of a case: its id, weight and tags."""
+    from proctor.core.expression import Several
+
     names: dict[str, Any] = dict.fromkeys(tags)
     names.update({name: _tag(values) for name, values in case.tags.items()})
     scorers = Several(criterion.scorer.name for criterion in case.criteria)
@@ -121,12 +125,16 @@ def answers(path: Path, suite: Suite) -> Iterator[Attempt]:
         yield from own
 
 
-def _tag(values: tuple[str, ...]) -> str | Several:
+def _tag(values: tuple[str, ...]) -> "str | Several":
+    from proctor.core.expression import Several
+
     return values[0] if len(values) == 1 else Several(values)
 
 
 def _fulfilling(cases: Sequence[Case], where: str) -> Sequence[Case]:
     """Keep the cases that fulfil an expression; those in a file stay there."""
+    from proctor.core.expression import Expression
+
     expression = Expression(where)
     tags = {name for case in cases for name in case.tags}
     names = (case_names(case, tags) for case in cases)

@@ -16,7 +16,8 @@ from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.rounds import scored_part
 from proctor.core.score import Score, ScoreStatus, Value, turn_values
 from proctor.core.suite import Case, Criterion
-from proctor.engine.run.scorer_pool import Scorers, spec_key
+from proctor.engine.run.score_keys import spec_key
+from proctor.engine.run.scorer_pool import Scorers
 from proctor.io import concurrency
 from proctor.store.store import Store
 
@@ -84,7 +85,8 @@ class ScoreDispatcher:
     """The queues of all kinds of scorers, filled in one pass and worked off batch by batch."""
 
     scorers: Scorers
-    executor: "Executor"
+    executor: "Callable[[], Executor]"
+    """Gives what scores in processes; what takes no time does without."""
     sandbox: "Sandbox | None" = None
     judge: "Judge | None" = None
     read_file: Callable[[str], bytes] | None = None
@@ -142,7 +144,7 @@ class ScoreDispatcher:
                 by_key.update((task.key, task) for task in group)
                 yield self._grade_task(group)
 
-        async with self._processes, aclosing(self.executor.grade(grade_tasks())) as scored:
+        async with self._processes, aclosing(self.executor().grade(grade_tasks())) as scored:
             async for key, score in scored:
                 yield by_key.pop(key), score
 
@@ -181,7 +183,7 @@ class ScoreDispatcher:
             ScoreContext(case=task.case, attempt=task.attempt, language=language) for task in tasks
         ]
         scorer = self.scorers.of(tasks[0].criterion)
-        scores = await self.executor.score_batch(scorer, spec, contexts)
+        scores = await self.executor().score_batch(scorer, spec, contexts)
         return list(zip(tasks, scores, strict=True))
 
     def _waiting(self, groups: Iterable[TaskGroup]) -> Iterator[TaskGroup]:
@@ -231,7 +233,7 @@ def _instant(scorer: Scorer, case: Case, part: Attempt) -> Score:
 class Tools:
     """Hold what a run scores and sets up agents with."""
 
-    executor: "Executor"
+    executor: "Callable[[], Executor]"
     sandbox: "Sandbox | None"
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from proctor.contracts.judge import Tie
     from proctor.contracts.model import ModelChoice
 
+LOCAL = "local"
+"""The executor where nobody chose one."""
 MAX_UNSCORED = 0.1
 """The share of cases without a value from which on a run is incomplete."""
 
@@ -120,7 +122,7 @@ class RunSettings:
     repeat_label: str = ""
     """Names a repetition: attempts under another name are made anew."""
     name: str = ""
-    executor: Spec = field(default_factory=lambda: Spec(name="local"))
+    executor: Spec = field(default_factory=lambda: Spec(name=LOCAL))
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
     interval: IntervalMethod = "bounded"
     gates: tuple[str, ...] = ()

@@ -12,9 +12,8 @@ from proctor.contracts.dialect import SuiteWriter
 from proctor.core.fingerprint import plain
 from proctor.core.suite import VARIANT, Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import PluginError, SuiteError
-from proctor.formats.native.case import VIRTUAL_USER
+from proctor.formats.native.case import VIRTUAL_USER, copy_files, file_rows
 from proctor.formats.native.criteria import LONG_KEYS, OWN_KEYS, free_id
-from proctor.formats.native.files import copy_files, file_rows
 from proctor.io.text_files import MAX_FILE, MAX_LINE
 from proctor.io.yaml_files import yaml_text
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.core.run import Run
-from proctor.engine.run.summary_json import sound_summary
+from proctor.core.run import Run, sound_summary
 from proctor.store.store import Store
 from proctor.web.api.response import Interval, ListedRun, Named, ResponseModel
 from proctor.web.lookup import listed_run

@@ -6,8 +6,7 @@ import pytest
 
 from proctor import ScoreContext
 from proctor.origins.arthur.scorers import ArthurExactMatch
-from proctor.scorers.text.comparisons import Contains, ExactMatch, TokenF1
-from proctor.scorers.text.short_answers import normalised
+from proctor.scorers.text.comparisons import Contains, ExactMatch, TokenF1, normalised
 
 SAME = [
     ("Mercury", "Mercury."), ("mercury", "Mercury"), ("MERCURY", "Mercury"), ("Mercury!", "Mercury"),

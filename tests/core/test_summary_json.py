@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.core.run import Group, Measured, Summary, Totals
-from proctor.engine.run.summary_json import sound_summary, summary_from, summary_json
+from proctor.core.run import Group, Measured, Summary, Totals, sound_summary
 
 GROUP = {"score": 1.5, "full": 2.0, "rate": 0.75, "spread": 0.1, "interval": (0.5, 1.0)}
 SUMMARY = Summary(
@@ -33,19 +32,19 @@ SUMMARY = Summary(
 
 
 def written() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(json.dumps(summary_json(SUMMARY)))
+    data: dict[str, Any] = json.loads(json.dumps(SUMMARY.to_json()))
     return data
 
 
 def test_numbers_come_back_from_their_json() -> None:
-    assert summary_from(written()) == SUMMARY
+    assert Summary.from_json(written()) == SUMMARY
     assert sound_summary(written()) == written()
 
 
 def test_what_an_older_store_lacks_is_empty() -> None:
     data = {"totals": written()["totals"]}
     del data["totals"]["bounds"]
-    read = summary_from(data)
+    read = Summary.from_json(data)
     assert (read.groups, read.measures, read.failures, read.totals.bounds) == ({}, {}, {}, None)
 
 

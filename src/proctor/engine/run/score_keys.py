@@ -1,0 +1,193 @@
+"""What makes the key of a score: case, criterion and answer, and all that scoring rests on.
+
+That is the version of the scorer, or the source of one that a person wrote, the programs and files
+it uses, the place where programs run, the judge and the prompt.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from proctor import registry
+from proctor._moved import former
+from proctor.core.attempt import Attempt
+from proctor.core.fingerprint import case_key, digest, score_key, scoring_key
+from proctor.core.rounds import scored_part
+from proctor.core.suite import Case, Criterion, Json, Spec
+from proctor.io import json_bytes
+from proctor.io.search_paths import trusted_folders
+
+if TYPE_CHECKING:
+    from proctor.contracts.scorer import Scorer
+    from proctor.engine.run.plugin_sources import PluginSource
+
+MOST_BUILT = 1000
+"""How many scorers are kept; a suite may have one of its own for every case."""
+
+
+@dataclass
+class ScoreKeys(ABC):
+    """The keys that scores are stored under: what has the same key need not be scored again."""
+
+    allow_import: bool = False
+    language: str = "en"
+    judge: Json = None
+    """The identity of who judges, where somebody does."""
+    place: str = ""
+    """Where programs are run, where that has languages of its own."""
+    _versions: dict[str, str] = field(default_factory=dict)
+    _sources: "dict[str, PluginSource | None]" = field(default_factory=dict)
+    _files: dict[tuple[str, bytes], str] = field(default_factory=dict)
+    _keyed: tuple[Case, dict[int, tuple[Attempt, dict[str, str]]]] | None = None
+
+    @abstractmethod
+    def built(self, spec: Spec) -> "Scorer":
+        """Return the scorer of a spec, or raise a PluginError."""
+
+    def of(self, criterion: Criterion) -> "Scorer":
+        """Return the scorer of a criterion, or raise a PluginError."""
+        return self.built(criterion.scorer)
+
+    def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
+        """Return the key of each criterion's score on an attempt; those of one case are kept."""
+        if self._keyed is None or self._keyed[0] is not case:
+            self._keyed = case, {}
+        keys_by_attempt = self._keyed[1]
+        if (entry := keys_by_attempt.get(id(attempt))) is None:
+            entry = keys_by_attempt[id(attempt)] = attempt, self._score_keys(case, attempt)
+        return entry[1]
+
+    def _score_keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
+        return {
+            criterion.id: score_key(
+                self._scoring_key(case, criterion),
+                scored_part(criterion, attempt),
+                apart=self.of(criterion).per_attempt,
+                noted=self.of(criterion).reads_notes,
+                whole=self._looks_at_attempts(criterion),
+            )
+            for criterion in case.criteria
+        }
+
+    def version(self, spec: Spec) -> str:
+        """Return the version of a scorer, as it enters keys and signatures.
+
+        One that a person wrote has the address of its source with it.
+        """
+        if (version := self._versions.get(spec.name)) is None:
+            scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
+            version = str(scorer_class.version)
+            if own := self._source(spec):
+                version += f"+source {own.key[:12]}"
+            self._versions[spec.name] = version
+        return version
+
+    def _named_files(self, spec: Spec, source: "PluginSource") -> str:
+        key = spec_key(spec)
+        if key not in self._files:
+            if len(self._files) >= MOST_BUILT:
+                self._files.clear()
+            self._files[key] = files_of(spec, source)
+        return self._files[key]
+
+    def _looks_at_attempts(self, criterion: Criterion) -> bool:
+        own = self._source(criterion.scorer)
+        return own is not None and "attempt" in own.looks_at
+
+    def _source(self, spec: Spec) -> "PluginSource | None":
+        """Return what a scorer rests on that is not one of our own; none for ours."""
+        if spec.name not in self._sources:
+            scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
+            self._sources[spec.name] = scorer_source(spec.name, scorer_class)
+        return self._sources[spec.name]
+
+    @cached_property
+    def _judge_key(self) -> str:
+        return digest(self.judge)
+
+    def _scoring_key(self, case: Case, criterion: Criterion) -> str:
+        version = self.version(criterion.scorer)
+        scorer = self.of(criterion)
+        if tools := scorer.toolchain():
+            version = f"{version}+{tools}"
+        if self.place and scorer.needs_sandbox:
+            version += f"+{self.place}"
+        if own := self._source(criterion.scorer):
+            version += self._named_files(criterion.scorer, own)
+            if "case" in own.looks_at:
+                version += f"+case {case_key(case)}"
+        if scorer.needs_judge:
+            version += f"+{self._judge_key}+{scorer.prompt_key(self.language)}"
+        return _scoring_key(_Same(case), criterion.id, version)
+
+
+def spec_key(spec: Spec) -> tuple[str, bytes]:
+    """Return what tells specs apart within a process, quickly."""
+    return spec.name, json_bytes.dumps(spec.params) if spec.params else b""
+
+
+def scorer_source(name: str, scorer_class: type[Any]) -> "PluginSource | None":
+    """Return what a class rests on that is not one of our own; none for ours.
+
+    What it takes of our own scorers counts by their versions.
+    """
+    modules = [cls.__module__ for cls in scorer_class.__mro__ if not _is_ours(cls.__module__)]
+    if name in registry.BUILT_IN["scorer"] or not modules:
+        return None
+    if ":" in name:
+        modules.append(name.partition(":")[0])
+    from proctor.engine.run.plugin_sources import source_of
+
+    source = source_of(modules)
+    ours = sorted(_versions(source))
+    return replace(source, key=digest(source.key, ours)) if ours else source
+
+
+def files_of(spec: Spec, source: "PluginSource") -> str:
+    """Return the address of the files that the parameters of a person's own scorer name.
+
+    What the scorer writes to, a log for example, is none.
+    """
+    from proctor.engine.run.plugin_sources import named_files
+
+    folders = trusted_folders()
+    with suppress(FileNotFoundError):
+        folders.insert(0, os.getcwd())
+    files_hash = named_files(spec.params, folders, source.writes)
+    return f"+files {files_hash[:12]}" if files_hash else ""
+
+
+def _versions(source: "PluginSource") -> Iterator[str]:
+    """Yield the versions of our own scorers that a module may use."""
+    for name, target in registry.BUILT_IN["scorer"].items():
+        module, _, attribute = target.partition(":")
+        old = former(module) or module
+        if {module, f"{module}.{attribute}", old, f"{old}.{attribute}"} & source.ours:
+            yield f"{name}-{registry.find('scorer', name).version}"
+
+
+def _is_ours(module: str) -> bool:
+    return module in ("builtins", "abc") or module.partition(".")[0] == "proctor"
+
+
+class _Same:
+    """Hold a case that is compared by identity, which is cheap, instead of content."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+
+    def __hash__(self) -> int:
+        return id(self.case)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.case is self.case
+
+
+@lru_cache(maxsize=1024)
+def _scoring_key(same: _Same, criterion_id: str, version: str) -> str:
+    criterion = next(item for item in same.case.criteria if item.id == criterion_id)
+    return scoring_key(same.case, criterion, version)
