@@ -39,6 +39,7 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
         "interval": [-0.125, 0.95],
         "bounds": [0.3125, 0.5625],
         "cases": 3,
+        "clusters": None,
         "cases_unscored": 1,
         "attempts": 10,
         "unanswered": 2,
@@ -54,6 +55,7 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
         "score_spread": 0.25,
         "interval": [0.25, 0.5],
         "cases": 2,
+        "clusters": None,
     }
     assert made["groups"]["lang"]["sql"]["interval"] is None
     assert made["usage"] == {

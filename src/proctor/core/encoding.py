@@ -61,11 +61,12 @@ _CASE: _Checks = {
     "weight": _is_number, "full_score": _is_number, "null_score": _is_number,
     "min_points": _is_number_or_none, "max_points": _is_number_or_none,
     "out_of": _is_number_or_none, "files": _is_list, "setup": _is_object, "source": _is_text,
+    "cluster": _is_text,
 }  # fmt: skip
 _SUITE: _Checks = {
     "name": _is_text, "version": _is_text, "description": _is_text, "language": _is_text,
     "reduce": _is_text, "measures": _is_list, "dialect": _is_text, VARIANT: _is_text,
-    "cases": _is_list,
+    "cluster": _is_text, "cases": _is_list,
 }  # fmt: skip
 _ATTEMPT: _Checks = {
     "case_id": _is_text, "index": _is_whole, "messages": _is_list, "status": _is_text,

@@ -96,6 +96,8 @@ class Group:
     none where there is one attempt at each case, which says nothing of others."""
     interval: tuple[float, float] | None
     cases: int
+    clusters: int | None = None
+    """How many draws the cases are, where some of them belong together; none where each is one."""
 
     @property
     def score_spread(self) -> float | None:
@@ -164,6 +166,9 @@ class Summary:
     references: Mapping[str, Json] = field(default_factory=dict)
     """How many cases were ``compared`` with references, how many of them are ``unmatched`` by any
     answer, and of these the ids of some whose answers have a reference in them (``contained``)."""
+    clustered_by: str = ""
+    """What the cases of one cluster have in common: a tag, or a field of theirs; empty where only
+    the cases say where they belong."""
     failures: Mapping[str, Json] = field(default_factory=dict)
     """The most frequent reasons with their counts, for attempts in ``errors``, ``unscored`` and
     ``unanswered``."""
@@ -195,6 +200,7 @@ class Summary:
                 )
                 for name, row in data.get("measures", {}).items()
             },
+            clustered_by=_text(data.get("clustered_by", "")),
             usage=_used(data.get("usage", {})),
             references=_mapping(data.get("references", {})),
             failures={
@@ -227,10 +233,11 @@ def _filled(data: Mapping[str, Json]) -> dict[str, Json]:
         "rate": _number(data.get("rate")),
         "spread": _number(data.get("spread")),
         "interval": _pair(data.get("interval")),
+        "clusters": None if data.get("clusters") is None else _count(data["clusters"]),
     }
 
 
-_SEVERAL = ("rate", "spread", "interval", "bounds")
+_SEVERAL = ("rate", "spread", "interval", "clusters", "bounds")
 _COUNTS = ("cases", "cases_unscored", "attempts", "unanswered", "unscored", "errors")
 
 

@@ -89,6 +89,9 @@ class Case:
     """What lies in an agent's working folder when it begins."""
     setup: Mapping[str, Json] = field(default_factory=dict)
     """What an agent's working place needs: settings, commands, packages."""
+    cluster: str = ""
+    """The name of what it belongs to, such as the question of which it is a paraphrase: all cases
+    of one cluster are one draw in statistics. Empty means that the case stands for itself."""
     source: str = ""
     """Where the case was written, as its format names it; not part of its content."""
 
@@ -114,6 +117,8 @@ class Suite:
     reduce: str = "avg"
     measures: tuple[Spec, ...] = ()
     dialect: str = "native"
+    cluster: str = ""
+    """The tag, or the field of a case, whose value is the cluster of a case that names none."""
     compat: str = ""
     """``original`` where the format's own odd behaviour is kept, so that old numbers come out."""
 

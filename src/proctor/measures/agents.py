@@ -11,7 +11,7 @@ from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion
 from proctor.measures.shares import Share
-from proctor.stats.intervals import RatioSums
+from proctor.stats.clusters import ClusterSums
 
 HIT, MISS, AGENT_FAILURE, UNSCORED = "hit", "miss", "agent_failure", "unscored"
 
@@ -25,7 +25,7 @@ class HitRate(Measure):
     """
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums, counted = RatioSums(), Counter[str]()
+        sums, counted = ClusterSums(), Counter[str]()
         for result in results:
             got = full = 0.0
             for item in result.attempts:
@@ -35,7 +35,7 @@ class HitRate(Measure):
                         got += criterion.weight * points
                         full += criterion.weight
             if full:
-                sums.add(got, full)
+                sums.add(got, full, result.case.cluster)
         detail = {name: counted[name] for name in (HIT, MISS, AGENT_FAILURE, UNSCORED)}
         scored = counted.total() - counted[UNSCORED]
         return Measured(value=sums.rate, interval=sums.interval(), n=scored, detail=detail)
@@ -48,11 +48,12 @@ class AgentFailureRate(Measure):
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         share = Share()
         for result in results:
-            share.add(
+            ended = [
                 agent_failed(item)
                 for item in result.attempts
                 if item.attempt.status in (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
-            )
+            ]
+            share.add(ended, result.case.cluster)
         return share.measured()
 
 

@@ -9,7 +9,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import in_turn
 from proctor.measures.shares import Share, full_marks
-from proctor.stats.intervals import RatioSums
+from proctor.stats.clusters import ClusterSums
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class TruncationRate(Measure):
                 for attempt in result.attempts
                 if attempt.attempt.status is not AttemptStatus.ERROR
             ]
-            share.add(bool(attempt.notes.get("truncated")) for attempt in reached)
+            marks = (bool(attempt.notes.get("truncated")) for attempt in reached)
+            share.add(marks, result.case.cluster)
         return share.measured()
 
 
@@ -38,13 +39,13 @@ class PassAt1(Measure):
     """Whether attempts are pooled, so that a case with fewer valid ones counts less."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums = RatioSums()
+        sums = ClusterSums()
         for result in results:
             marks = [hit for _, hit in full_marks(result)]
             if marks and self.pooled:
-                sums.add(float(sum(marks)), float(len(marks)))
+                sums.add(float(sum(marks)), float(len(marks)), result.case.cluster)
             elif marks:
-                sums.add(in_turn(marks) / len(marks), 1.0)
+                sums.add(in_turn(marks) / len(marks), 1.0, result.case.cluster)
         value = self.empty if sums.rate is None else sums.rate
         return Measured(value=value, interval=sums.interval(), n=sums.n)
 
@@ -57,11 +58,11 @@ class HealthBench(Measure):
     """The score where nothing counts."""
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums = RatioSums()
+        sums = ClusterSums()
         for result in results:
             values = self._values(result)
             if values:
-                sums.add(in_turn(values) / len(values), 1.0)
+                sums.add(in_turn(values) / len(values), 1.0, result.case.cluster)
         value = self.empty if sums.rate is None else sums.rate
         return Measured(value=value, interval=sums.interval(), n=sums.n)
 

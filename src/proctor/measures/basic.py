@@ -9,7 +9,7 @@ from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus, ValueStatus, in_turn
 from proctor.measures.scales import Scales
 from proctor.measures.shares import NEAR, Share, full_marks
-from proctor.stats.intervals import RatioSums
+from proctor.stats.clusters import ClusterSums
 
 FOLDED = "cases, by their value over all attempts"
 """What shares of cases count where cases have several attempts."""
@@ -45,7 +45,7 @@ class Accuracy(Measure):
             marks = full_marks(result)
             for index, hit in marks:
                 rounds[index].append(hit)
-            share.add(hit for _, hit in marks)
+            share.add((hit for _, hit in marks), result.case.cluster)
         pooled = share.measured(self.empty)
         if self.over == "attempts":
             return pooled
@@ -80,7 +80,7 @@ class MeanPoints(Measure):
     criterion: str
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums, scales = RatioSums(), Scales()
+        sums, scales = ClusterSums(), Scales()
         for result in results:
             points = []
             for attempt in result.attempts:
@@ -91,7 +91,7 @@ class MeanPoints(Measure):
                     points.append(score.points)
                     scales.add(result.case, self.criterion, score)
             if points:
-                sums.add(in_turn(points), len(points))
+                sums.add(in_turn(points), len(points), result.case.cluster)
         return Measured(value=sums.rate, interval=sums.interval(scales.scale), n=sums.n)
 
 
@@ -103,5 +103,5 @@ def _share(results: Iterable[CaseResult], hit: Callable[[float, float], bool]) -
         counted = folded.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
         if not counted or folded.value is None:
             continue
-        share.add([hit(folded.value, result.case.full_score)])
+        share.add([hit(folded.value, result.case.full_score)], result.case.cluster)
     return replace(share.measured(), note=note)

@@ -33,8 +33,9 @@ class CovRate(Measure):
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         share = Share()
-        for notes in _valid(results):
-            share.add(bool(one["resolved"]) for one in notes if _is_covered_or_not(one))
+        for cluster, notes in _valid(results):
+            finals = (bool(one["resolved"]) for one in notes if _is_covered_or_not(one))
+            share.add(finals, cluster)
         return share.measured(empty=0.0)
 
 
@@ -69,8 +70,8 @@ class AskScore(Measure):
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         moments = _Moments()
-        for notes in _valid(results):
-            moments.add(notes)
+        for cluster, notes in _valid(results):
+            moments.add(notes, cluster)
         valid = int(moments.sums[1])
         if not valid:
             return Measured(value=self.empty, interval=None, n=0)
@@ -180,9 +181,11 @@ class _Moments:
     sums: list[float] = field(default_factory=lambda: [0.0] * 5)
     """Correct, valid, covered final answers, final answers, attempts with needless questions."""
     products: list[list[float]] = field(default_factory=lambda: [[0.0] * 5 for _ in range(5)])
+    clusters: dict[str, list[float]] = field(default_factory=dict)
+    """The sums of each cluster, whose products are those of its sums."""
 
-    def add(self, notes: list[Notes]) -> None:
-        """Take in the attempts at one case that count."""
+    def add(self, notes: list[Notes], cluster: str = "") -> None:
+        """Take in the attempts at one case that count, and its cluster."""
         if not notes:
             return
         finals = [one for one in notes if _is_covered_or_not(one)]
@@ -193,10 +196,18 @@ class _Moments:
             len(finals),
             sum(_redundant(one) > 0 for one in notes),
         ]
+        for i, count in enumerate(row):
+            self.sums[i] += count
+        before = self.clusters.get(cluster, [0.0] * 5)
+        if cluster:
+            self.clusters[cluster] = [a + b for a, b in zip(before, row, strict=True)]
+            self._multiply(before, -1)
+        self._multiply([a + b for a, b in zip(before, row, strict=True)], 1)
+
+    def _multiply(self, row: Sequence[float], times: int) -> None:
         for i, first in enumerate(row):
-            self.sums[i] += first
             for j, second in enumerate(row):
-                self.products[i][j] += first * second
+                self.products[i][j] += times * first * second
 
     def interval(self, coverage_of_none: float) -> Interval:
         """Return the bounded interval of the score: with one more case, the worst or the best."""
@@ -229,16 +240,19 @@ def _noted(results: Iterable[CaseResult]) -> Iterator[tuple[CaseResult, Notes]]:
                 yield result, dict(attempt.attempt.notes)
 
 
-def _valid(results: Iterable[CaseResult]) -> Iterator[list[Notes]]:
-    """Yield per case the notes of those attempts that were ruled on to their end."""
+def _valid(results: Iterable[CaseResult]) -> Iterator[tuple[str, list[Notes]]]:
+    """Yield per case its cluster and the notes of attempts that were ruled on to their end."""
     for result in results:
-        yield [
-            dict(one.attempt.notes)
-            for one in result.attempts
-            if one.attempt.status in _COMPLETED
-            and "asked" in one.attempt.notes
-            and not one.attempt.notes.get("skipped")
-        ]
+        yield (
+            result.case.cluster,
+            [
+                dict(one.attempt.notes)
+                for one in result.attempts
+                if one.attempt.status in _COMPLETED
+                and "asked" in one.attempt.notes
+                and not one.attempt.notes.get("skipped")
+            ],
+        )
 
 
 def _share(
@@ -248,14 +262,14 @@ def _share(
     among: Callable[[Notes], bool] = lambda notes: True,
 ) -> Measured:
     share = Share()
-    for notes in _valid(results):
-        share.add(hit(one) for one in notes if among(one))
+    for cluster, notes in _valid(results):
+        share.add((hit(one) for one in notes if among(one)), cluster)
     return share.measured(empty=empty)
 
 
 def _total(results: Iterable[CaseResult], count: Callable[[Notes], int]) -> Measured:
     total = n = 0
-    for notes in _valid(results):
+    for _, notes in _valid(results):
         total += sum(count(one) for one in notes)
         n += len(notes)
     return Measured(value=float(total), interval=None, n=n)

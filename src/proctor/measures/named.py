@@ -11,7 +11,8 @@ from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import ScoreStatus, in_turn
 from proctor.core.suite import Case, Json
 from proctor.measures.scales import Scales
-from proctor.stats.intervals import RatioSums, Scale
+from proctor.stats.clusters import ClusterSums
+from proctor.stats.intervals import Scale
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class _NamedValues:
     """Values over all cases and by tag."""
 
     by: str
-    whole: RatioSums = field(default_factory=RatioSums)
-    groups: dict[str, RatioSums] = field(default_factory=lambda: defaultdict(RatioSums))
+    whole: ClusterSums = field(default_factory=ClusterSums)
+    groups: dict[str, ClusterSums] = field(default_factory=lambda: defaultdict(ClusterSums))
     givers: set[str] = field(default_factory=set)
     """The scorers that some attempt has the value from."""
     scales: Scales = field(default_factory=Scales)
@@ -88,7 +89,7 @@ class _NamedValues:
             return
         groups = [self.groups[name] for name in case.tags.get(self.by, ())]
         for sums in (self.whole, *groups):
-            sums.add(in_turn(values), len(values))
+            sums.add(in_turn(values), len(values), case.cluster)
 
     def measured(self) -> Measured:
         whole, scale = self.whole, self.scales.scale
@@ -101,7 +102,7 @@ class _NamedValues:
         )
 
 
-def _row(sums: RatioSums, scale: Scale) -> dict[str, Json]:
+def _row(sums: ClusterSums, scale: Scale) -> dict[str, Json]:
     interval = sums.interval(scale)
     ends = None if interval is None else list(interval)
     return {"value": sums.rate, "interval": ends, "n": sums.n}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ValueStatus
-from proctor.stats.intervals import RatioSums
+from proctor.stats.clusters import ClusterSums
 
 NEAR = 1e-9
 
@@ -16,15 +16,15 @@ class Share:
 
     hits: int = 0
     n: int = 0
-    _sums: RatioSums = field(default_factory=RatioSums)
+    _sums: ClusterSums = field(default_factory=ClusterSums)
 
-    def add(self, marks: Iterable[bool]) -> None:
-        """Take in the attempts at one case that count, each a hit or not."""
+    def add(self, marks: Iterable[bool], cluster: str = "") -> None:
+        """Take in the attempts at one case that count, each a hit or not, and its cluster."""
         hits = list(marks)
         if hits:
             self.hits += sum(hits)
             self.n += len(hits)
-            self._sums.add(float(sum(hits)), float(len(hits)))
+            self._sums.add(float(sum(hits)), float(len(hits)), cluster)
 
     def measured(self, empty: float | None = None) -> Measured:
         """Return the share with its interval."""

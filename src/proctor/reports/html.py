@@ -15,7 +15,7 @@ from proctor.reports.charts import drawing
 from proctor.reports.charts.chosen_charts import charts_of
 from proctor.reports.charts.parts import Chart
 from proctor.reports.reasons import one_line, reasons, shortfall
-from proctor.reports.tabular import notes_of, rows_of
+from proctor.reports.tabular import cases_words, notes_of, rows_of
 
 _UNKNOWN = "–"
 _CONTROL = re.compile(
@@ -131,7 +131,7 @@ def _breakdowns(view: RunView, by: Sequence[str]) -> Iterator[str]:
                 _cell(within),
                 _cell(f"{group.score:.2f}"),
                 _cell(f"{group.full:.2f}"),
-                _cell(str(group.cases)),
+                _cell(cases_words(group, row.clustered_by)),
             ]
         )
     header = ("Rate", "95% interval", "Points", "of", "Cases")

@@ -111,6 +111,7 @@ def _group(group: Group) -> dict[str, Json]:
         "score_spread": group.score_spread,
         "interval": group.interval,
         "cases": group.cases,
+        "clusters": group.clusters,
     }
 
 

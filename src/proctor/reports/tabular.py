@@ -63,6 +63,8 @@ class TableRow:
     group: Group
     share: float | None
     """This row's share of all full marks."""
+    clustered_by: str = ""
+    """What cases of one cluster have in common."""
 
     @property
     def label(self) -> str:
@@ -82,21 +84,36 @@ class TableRow:
             _percent(group.spread),
             _range(group.interval),
             _percent(self.share),
-            str(group.cases),
+            cases_words(group, self.clustered_by),
         )
 
 
 def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
     """Return the overall row, then each breakdown by full marks, in order of appearance."""
     totals = view.summary.totals
-    rows = [TableRow(section="overall", name="Overall", group=totals, share=_part(totals, totals))]
+    listed: list[tuple[str, str, Group]] = [("overall", "Overall", totals)]
     for tag, groups in view.groups(by).items():
         ordered = sorted(groups.items(), key=lambda pair: -pair[1].full)
-        rows += [
-            TableRow(section=tag, name=name, group=group, share=_part(group, totals))
-            for name, group in ordered
-        ]
-    return rows
+        listed += [(tag, name, group) for name, group in ordered]
+    return [
+        TableRow(
+            section=section,
+            name=name,
+            group=group,
+            share=_part(group, totals),
+            clustered_by=view.summary.clustered_by,
+        )
+        for section, name, group in listed
+    ]
+
+
+def cases_words(group: Group, clustered_by: str) -> str:
+    """Return the number of cases, with that of the clusters they lie in where there are any."""
+    if group.clusters is None:
+        return str(group.cases)
+    word = one_line(clustered_by) if clustered_by.isalpha() else "cluster"
+    many = "" if group.clusters == 1 else "s"
+    return f"{group.cases} case{'' if group.cases == 1 else 's'} in {group.clusters} {word}{many}"
 
 
 def notes_of(view: RunView) -> list[str]:

@@ -113,6 +113,7 @@ def _columns(run_id: str, row: ResultRow) -> dict[str, Any]:
         "high": row.high,
         "spread": row.spread,
         "tags": encode(row.tags),
+        "cluster": row.cluster or None,
     }
 
 
@@ -126,7 +127,10 @@ def row_of(row: Any) -> ResultRow:
         tags = read_tags(row.tags)
     except BROKEN:
         broken, tags = True, {}
-    return ResultRow(**{**row._mapping, "status": status, "tags": tags, "broken": broken})
+    cluster = row.cluster or ""
+    return ResultRow(
+        **{**row._mapping, "status": status, "tags": tags, "cluster": cluster, "broken": broken}
+    )
 
 
 class Summaries:

@@ -198,6 +198,8 @@ class ResultRow:
     high: float
     spread: float
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cluster: str = ""
+    """The cluster of the case; empty where it is a draw of its own."""
     broken: bool = False
     """Whether part of it could not be read and was replaced by defaults."""
 

@@ -4,7 +4,7 @@ from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Tex
 
 from proctor.store.rows import AnyNumber, AnyText, AnyWhole
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -124,6 +124,7 @@ run_results = Table(
     Column("high", AnyNumber, nullable=False),
     Column("spread", AnyNumber, nullable=False),
     Column("tags", Text, nullable=False),
+    Column("cluster", AnyText),
     Index("ix_run_results_value", "run_id", "value", "position"),
     Index("ix_run_results_case_id", "run_id", "case_id", "position"),
     Index("ix_run_results_status", "run_id", "status", "position"),

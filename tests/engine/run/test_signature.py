@@ -45,7 +45,7 @@ def test_the_line_has_what_a_plain_run_needs() -> None:
     version = Scorers().version(EXACT.scorer)
     assert signed() == (
         f"suite:s@abcdefgh|dialect:native|scorers:exact_match-{version}"
-        f"|reduce:avg|attempts:3|n:2|ci:t95|version:{__version__}"
+        f"|reduce:avg|attempts:3|n:2|ci:bounded95|version:{__version__}"
     )
 
 

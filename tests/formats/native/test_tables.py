@@ -152,6 +152,7 @@ CELLS = {
     "out_of": 2,
     "files": [{"file": "one.png", "name": "data/one.png"}],
     "setup": {"dependencies": ["numpy"]},
+    "cluster": "17",
 }
 
 

@@ -99,7 +99,7 @@ def _changed(store: Store, first: Run, second: Run) -> tuple[int, int]:
 
 
 def _untagged(case: Case) -> Case:
-    return replace(case, tags={}, source="")
+    return replace(case, tags={}, cluster="", source="")
 
 
 def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from statistics import stdev
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor import registry
 from proctor.core.attempt import Attempt, AttemptStatus
@@ -32,14 +32,8 @@ from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.run.metric_rows import metric_rows
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
-from proctor.stats.intervals import (
-    SHARE,
-    Interval,
-    IntervalMethod,
-    RatioSums,
-    Scale,
-    bootstrap_interval,
-)
+from proctor.stats.clusters import ClusterSums, sums_for
+from proctor.stats.intervals import SHARE, Interval, IntervalMethod, Scale
 from proctor.store.rows import LinkedCase, ResultRow
 
 if TYPE_CHECKING:
@@ -83,48 +77,55 @@ def fold_of(suite: Suite) -> Fold:
 class _CaseSums:
     """Gather one row: what cases are worth, per bucket of attempts as well."""
 
-    method: IntervalMethod = "bounded"
-    ratio: RatioSums = field(default_factory=RatioSums)
+    method: IntervalMethod
+    sums: ClusterSums = field(init=False)
     buckets: list[float] = field(default_factory=list)
-    pairs: list[tuple[float, float]] = field(default_factory=list)
-    """The single cases, where the interval is found by drawing some of them."""
     scale: Scale = SHARE
 
-    def add(
-        self, value: float, full: float, buckets: Iterable[float | None], scale: Scale = SHARE
-    ) -> None:
+    def __post_init__(self) -> None:
+        self.sums = sums_for(self.method)
+
+    def add(self, worth: "_Worth") -> None:
         """Take in one case; a bucket it does not have is worth what the case is worth."""
-        if scale is not SHARE:
-            self.scale = Scale.around(self.scale, scale)
-        for number, bucket in enumerate(buckets):
+        if worth.scale is not SHARE:
+            self.scale = Scale.around(self.scale, worth.scale)
+        value = worth.value
+        for number, bucket in enumerate(worth.buckets):
             if number == len(self.buckets):
-                self.buckets.append(self.ratio.value)
+                self.buckets.append(self.sums.cases.value)
             self.buckets[number] += value if bucket is None else bucket
         for late in range(number + 1, len(self.buckets)):
             self.buckets[late] += value
-        self.ratio.add(value, full)
-        if self.method == "bootstrap":
-            self.pairs.append((value, full))
+        self.sums.add(value, worth.full, worth.cluster)
 
     def group(self) -> Group:
         """Return the row."""
-        full = self.ratio.weight
+        full = self.sums.cases.weight
         spread = stdev(self.buckets) / full if len(self.buckets) > 1 and full > 0 else None
         return Group(
-            score=self.ratio.value,
+            score=self.sums.cases.value,
             full=full,
-            rate=self.ratio.rate,
+            rate=self.sums.rate,
             spread=spread,
             interval=self.interval(),
-            cases=self.ratio.n,
+            cases=self.sums.n,
+            clusters=self.sums.clusters,
         )
 
     def interval(self) -> Interval | None:
         """Return the interval of the rate, on the scale that the cases lie on."""
-        if self.method == "bootstrap":
-            values, weights = [v for v, _ in self.pairs], [w for _, w in self.pairs]
-            return bootstrap_interval(values, weights, self.scale)
-        return self.ratio.interval(self.scale, method=self.method)
+        return self.sums.interval(self.scale, method="t" if self.method == "t" else "bounded")
+
+
+class _Worth(NamedTuple):
+    """What a case is worth in one row."""
+
+    value: float
+    full: float
+    buckets: Sequence[float | None]
+    """The value of each bucket of attempts."""
+    scale: Scale
+    cluster: str
 
 
 @dataclass
@@ -279,16 +280,16 @@ class RunTotals:
             return
         value, full = folded.value * case.weight, case.full_score * case.weight
         buckets = [None if b is None else b * case.weight for b in folded.buckets]
-        scale = _scale_of(result)
-        self._total.add(value, full, buckets, scale)
+        worth = _Worth(value, full, buckets, _scale_of(result), case.cluster)
+        self._total.add(worth)
         for tag, names in case.tags.items():
             rows = self._groups.setdefault(tag, {})
             for name in names:
                 if len(rows) <= MAX_ROWS:
-                    rows.setdefault(name, self._sums()).add(value, full, buckets, scale)
+                    rows.setdefault(name, self._sums()).add(worth)
         for row in metric_rows(result, shares_of_value=self.shares_of_value):
             sums = self._metrics.setdefault(row.label, self._sums())
-            sums.add(row.points, row.full, row.buckets, row.scale)
+            sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
 
     def summary(self) -> Summary:
         """Return all numbers gathered so far."""
@@ -317,6 +318,7 @@ class RunTotals:
             spread=group.spread,
             interval=group.interval,
             cases=counts.get("cases", 0),
+            clusters=group.clusters,
             attempts=counts.get("attempts", 0),
             unanswered=counts.get(ValueStatus.UNANSWERED, 0),
             unscored=unscored,
@@ -393,7 +395,7 @@ class RunSums:
     def summary(self) -> Summary:
         """Return all numbers."""
         measures = {feed.label: feed.measured() for feed in self._measures}
-        return replace(self._totals.summary(), measures=measures)
+        return replace(self._totals.summary(), measures=measures, clustered_by=self.suite.cluster)
 
 
 def _row(position: int, result: CaseResult) -> ResultRow:
@@ -409,6 +411,7 @@ def _row(position: int, result: CaseResult) -> ResultRow:
         high=folded.high,
         spread=folded.spread,
         tags=case.tags,
+        cluster=case.cluster,
     )
 
 

@@ -126,6 +126,7 @@ class ExportedSuite(Strict):
     reduce: Annotated[StrictStr, Field(max_length=KEY)] = "avg"
     measures: Annotated[list[_Spec], Field(max_length=1000)] = Field(default_factory=list)
     dialect: Annotated[StrictStr, Field(max_length=KEY)] = "native"
+    cluster: Label = ""
     compat: Literal["", "original"] = ""
     cases: Annotated[list[Json], Field(max_length=0)] = Field(default_factory=list)
 
@@ -176,6 +177,7 @@ class _ExportedCase(Strict):
     out_of: Number | None = None
     files: list[_File] = Field(default_factory=list)
     setup: Object = Field(default_factory=dict)
+    cluster: Label = ""
     source: StrictStr = ""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, WithJsonSchema
 
-from proctor.core.fingerprint import digest_bytes
+from proctor.core.fingerprint import digest, digest_bytes
 from proctor.core.suite import VARIANT, Case, CaseFile, Json, Message, Spec
 from proctor.errors import SuiteError
 from proctor.formats.native.criteria import (
@@ -237,6 +237,10 @@ class CaseKeys(DefaultKeys):
     setup: dict[str, Any] = Field(
         default_factory=dict, description="What an agent's working place needs."
     )
+    cluster: Text = Field(
+        default="",
+        description="What it belongs to: the cases of one cluster count as one draw.",
+    )
     source: Text | None = Field(
         default=None, description="Where the case was written; only for people."
     )
@@ -255,6 +259,8 @@ class Defaults:
     dialogue: Spec = field(default_factory=lambda: Spec(name="single_turn"))
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     criteria: tuple[WrittenCriterion, ...] | None = None
+    cluster_by: str = ""
+    """The tag or the field whose value is the cluster of a case that names none."""
 
 
 def normal(spot: Spot) -> dict[str, Json]:
@@ -324,7 +330,7 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         _warn_of_nothing_to_compare(spot, criteria)
     if spot.findings.total > before:
         return None
-    return Case(
+    case = Case(
         id=keys.id or default_id,
         messages=messages,
         criteria=tuple(written.criterion for written in criteria),
@@ -343,11 +349,29 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
         setup=setup,
         source=spot.place() if keys.source is None else keys.source,
     )
+    cluster = keys.cluster or cluster_of(case, own.cluster_by)
+    return replace(case, cluster=cluster) if cluster else case
+
+
+CLUSTER_FIELDS = ("ask", "context", "references", "source")
+"""What cases may have in common besides a tag."""
+
+
+def cluster_of(case: Case, name: str) -> str:
+    """Return the value of a tag of a case, or the key of a field's text; empty if it has none."""
+    if values := case.tags.get(name):
+        return "; ".join(values)
+    if name == "source":
+        return case.source
+    if name == "ask":
+        return digest(case.prompt)[:16] if case.prompt else ""
+    texts = getattr(case, name) if name in CLUSTER_FIELDS else ()
+    return digest(texts)[:16] if texts else ""
 
 
 _TEXT_KEYS = frozenset(
-    {"id", "ask", "ask_file", "system", "source", "name", "version", "description", "language",
-     "origin", VARIANT, "reduce"}
+    {"id", "ask", "ask_file", "system", "cluster", "source", "name", "version", "description",
+     "language", "origin", VARIANT, "reduce"}
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.native.answers import read_answers
 from proctor.formats.native.case import (
     ASKING,
+    CLUSTER_FIELDS,
     DefaultKeys,
     Defaults,
     defaults_of,
@@ -187,6 +188,11 @@ class HeaderKeys(DefaultKeys):
         json_schema_extra={"pattern": FOLD_PATTERN},
     )
     measures: Plugins = Field(default=None, description="Numbers over all cases.")
+    cluster: Text = Field(
+        default="",
+        description="The tag that cases of one cluster share, or ask, context, references, source:"
+        " such cases count as one draw.",
+    )
     origin: Text = Field(default="native", description="The format the suite was converted from.")
     compat: Text = Field(
         default="",
@@ -217,6 +223,7 @@ class Native(Dialect):
             loader.folder(path)
         else:
             loader.file(path, Defaults(), top=True)
+        loader.check_clusters()
         try:
             loader.findings.check()
         except SuiteError as error:
@@ -249,6 +256,11 @@ class _Loader:
         self.cases = SpooledCases()
         self.ids = FirstEntries[str, str]()
         """Which ids of cases are taken, and where each was written first."""
+        self.clustering: dict[str, Spot] = {}
+        """By the tag that clusters are named by, where that is written."""
+        self.clustered: set[str] = set()
+        """Those of them that some case has a cluster by."""
+        self.tags: dict[str, None] = {}
         self.open: list[Path] = []
         self.included: Counter[Path] = Counter()
 
@@ -263,6 +275,7 @@ class _Loader:
             language=header.language,
             reduce=header.reduce,
             measures=self.measures,
+            cluster=header.cluster,
             dialect=header.origin,
             compat=header.compat,
         )
@@ -352,7 +365,18 @@ class _Loader:
         elif lost := [key for key in ("reduce", "measures") if key in header]:
             names = " and ".join(lost)
             spot.warn(f"{names} of an included file count for nothing", key=lost[0])
-        return defaults_of(spot, keys, outer)
+        defaults = defaults_of(spot, keys, outer)
+        if not keys.cluster:
+            return defaults
+        self.clustering[keys.cluster] = spot
+        return replace(defaults, cluster_by=keys.cluster)
+
+    def check_clusters(self) -> None:
+        """Note the tags that clusters are named by, and no case has."""
+        for name, spot in self.clustering.items():
+            if name not in CLUSTER_FIELDS and name not in self.clustered:
+                hint = suggest(name, [*self.tags, *CLUSTER_FIELDS])
+                spot.error(f"no case has the tag {name!r}", hint=hint, key="cluster")
 
     def _describe(self, spot: Spot, keys: HeaderKeys) -> None:
         self.header = keys
@@ -438,6 +462,9 @@ class _Loader:
         case = read_case(spot, defaults, default_id)
         if case is not None:
             self.cases.append(case)
+            self.tags |= dict.fromkeys(case.tags)
+            if case.cluster:
+                self.clustered.add(defaults.cluster_by)
 
     def _claim(self, name: str, spot: Spot) -> None:
         """Note it where an id is there already, with both places."""

@@ -18,7 +18,7 @@ from proctor.suggestions import closest, did_you_mean
 TAG_PREFIXES = ("tags.", "tag:")
 COLUMNS = frozenset({*CaseKeys.model_fields, "reference"})
 _FIRST_COLUMNS = ("id", "ask", "reference", "references", "context", "criteria", "weight")
-_TEXTS = frozenset({"id", "ask", "ask_file", "system", "source"})
+_TEXTS = frozenset({"id", "ask", "ask_file", "system", "cluster", "source"})
 """What is a text in every suite, whatever it begins with."""
 _MAYBE_JSON = frozenset({"context"})
 _STRUCTURED = CaseKeys.model_fields.keys() - _TEXTS - _MAYBE_JSON

@@ -80,6 +80,8 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
         "setup": plain(case.setup),
     }
     data |= {key: value for key, value in rest.items() if value}
+    if case.cluster:
+        data["cluster"] = case.cluster
     if keep_source and case.source:
         data["source"] = case.source
     return data
@@ -93,6 +95,8 @@ def _header(suite: Suite) -> dict[str, Json]:
             header[key] = value
     if suite.measures:
         header["measures"] = [_plugin(measure) for measure in suite.measures]
+    if suite.cluster:
+        header["cluster"] = suite.cluster
     if suite.dialect != "native":
         header["origin"] = suite.dialect
     if suite.variant:

@@ -52,6 +52,7 @@ class GroupNumbers(ResponseModel):
     score_spread: float | None
     interval: Interval | None
     cases: int
+    clusters: int | None
 
 
 class TotalNumbers(GroupNumbers):

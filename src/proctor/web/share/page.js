@@ -50,7 +50,7 @@ function cards(run) {
     totals.full ? card(t("rate"), percent(totals.rate), within) : null,
     totals.bounds ? card(t("bounds"), ends(totals.bounds, percent), t("bounds_why")) : null,
     totals.full ? card(t("points"), number(totals.score), t("of", { full: number(totals.full) })) : null,
-    card(t("cases"), totals.cases, t("count_attempts", { count: totals.attempts })),
+    card(t("cases"), totals.cases, [totals.clusters ? t("in_clusters", { count: totals.clusters }) : "", t("count_attempts", { count: totals.attempts })].filter(Boolean).join(", ")),
     trouble, used, run.usage.cost === undefined ? null : card(t("cost"), `$${number(run.usage.cost)}`));
 }
 
@@ -66,7 +66,7 @@ function groupsPart(run) {
     const entries = Object.entries(found);
     const meter = (group) => [make("meter", { min: 0, max: 1, value: group.rate ?? 0 }), ` ${percent(group.rate)}`];
     const name = (value) => (tag === "metric" ? value : make("a", { href: address({ ...elsewhere, view: "run", run: run.place, tag: JSON.stringify([tag, value]) }) }, value));
-    const rows = entries.map(([value, group]) => [name(value), meter(group), ends(group.interval, percent), number(group.score), number(group.full), group.cases]);
+    const rows = entries.map(([value, group]) => [name(value), meter(group), ends(group.interval, percent), number(group.score), number(group.full), group.clusters ? `${group.cases} ${t("in_clusters", { count: group.clusters })}` : group.cases]);
     const columns = [tag, t("rate"), t("interval"), t("points"), t("full"), t("cases")].map((word, at) => ({ name: word, kind: at ? "" : "text" }));
     const title = make("h2", {}, `${t("by", { tag })} `, make("span", { class: "faint" }, `(${entries.length})`));
     return entries.length ? make("details", { class: "group", open: place === 0 || entries.length <= 12 }, make("summary", {}, title), table(columns, rows)) : null;

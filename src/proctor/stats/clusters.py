@@ -1,0 +1,107 @@
+"""Sums over cases of which some belong together: all cases of one cluster are one draw."""
+
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Literal
+
+from proctor.stats.intervals import (
+    SHARE,
+    Interval,
+    IntervalMethod,
+    RatioSums,
+    Scale,
+    bootstrap_interval,
+)
+
+
+@dataclass(slots=True)
+class ClusterSums:
+    """Running Σ values / Σ weights over cases; the cases of one cluster are one draw.
+
+    A case without a cluster is a draw of its own, and takes no memory.
+    """
+
+    cases: RatioSums = field(default_factory=RatioSums)
+    _single: RatioSums | None = None
+    """The cases without a cluster, once some have one."""
+    _sums: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Value and weight of each cluster."""
+
+    @property
+    def n(self) -> int:
+        """Return the number of cases."""
+        return self.cases.n
+
+    @property
+    def rate(self) -> float | None:
+        """Return the ratio; none where there is no weight to divide by."""
+        return self.cases.rate
+
+    @property
+    def clusters(self) -> int | None:
+        """Return the number of draws; none where every case is one by itself."""
+        return None if self._single is None else self._single.n + len(self._sums)
+
+    def add(self, value: float, weight: float, cluster: str = "") -> None:
+        """Take in one case, and the cluster it belongs to."""
+        if cluster:
+            if self._single is None:
+                self._single = copy(self.cases)
+            before = self._sums.get(cluster, (0.0, 0.0))
+            self._sums[cluster] = (before[0] + value, before[1] + weight)
+        elif self._single is not None:
+            self._single.add(value, weight)
+        self.cases.add(value, weight)
+
+    def merge(self, other: "ClusterSums") -> None:
+        """Take in all that another has gathered; a cluster may lie in both."""
+        if other._single is not None or self._single is not None:
+            self._single = copy(self.cases) if self._single is None else self._single
+            self._single.merge(other.cases if other._single is None else other._single)
+            for name, (value, weight) in other._sums.items():
+                before = self._sums.get(name, (0.0, 0.0))
+                self._sums[name] = (before[0] + value, before[1] + weight)
+        self.cases.merge(other.cases)
+
+    def draws(self) -> RatioSums:
+        """Return the sums over draws: clusters, and cases that belong to none."""
+        if self._single is None:
+            return self.cases
+        draws = copy(self._single)
+        for value, weight in self._sums.values():
+            draws.add(value, weight)
+        return draws
+
+    def interval(
+        self, scale: Scale = SHARE, *, method: Literal["bounded", "t"] = "bounded"
+    ) -> Interval | None:
+        """Return the interval of the ratio, on the scale that single cases lie on."""
+        return self.draws().interval(scale, method=method)
+
+
+@dataclass(slots=True)
+class DrawnSums(ClusterSums):
+    """Sums that keep every draw, for an interval that is found by drawing again."""
+
+    _pairs: list[tuple[float, float]] = field(default_factory=list)
+
+    def add(self, value: float, weight: float, cluster: str = "") -> None:
+        ClusterSums.add(self, value, weight, cluster)
+        if not cluster:
+            self._pairs.append((value, weight))
+
+    def merge(self, other: ClusterSums) -> None:
+        ClusterSums.merge(self, other)
+        if isinstance(other, DrawnSums):
+            self._pairs += other._pairs
+
+    def interval(
+        self, scale: Scale = SHARE, *, method: Literal["bounded", "t"] = "bounded"
+    ) -> Interval | None:
+        pairs = [*self._pairs, *self._sums.values()]
+        return bootstrap_interval([v for v, _ in pairs], [w for _, w in pairs], scale)
+
+
+def sums_for(method: IntervalMethod) -> ClusterSums:
+    """Return empty sums that a method can make its interval of."""
+    return DrawnSums() if method == "bootstrap" else ClusterSums()
