@@ -120,20 +120,6 @@ def test_too_large_a_page_says_what_to_do(
     assert "opens slowly" in export(store_path, "old", "--out", str(out)).output
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ({"a": "</script><!--"}, '{"a":"\\u003c/script\\u003e\\u003c!--"}'),
-        ({"a": None, "b": "", "c": [], "d": 0, "e": False}, '{"d":0,"e":false}'),
-        ([{"text": "so", "hit": False, "more": 0}], '["so"]'),
-        ([{"text": "so", "hit": True, "more": 0}], '[{"text":"so","hit":true,"more":0}]'),
-        ([float("nan"), None, "\ud800"], '[null,null,"⟦U+D800⟧"]'),
-    ],
-)
-def test_data_is_written_so_that_no_html_can_end_it(value: Any, text: str) -> None:
-    assert data.written(value) == text
-
-
 def test_both_languages_have_all_words() -> None:
     words = json.loads(Path(data.__file__).with_name("words.json").read_text("utf-8"))
     assert words["en"].keys() == words["zh"].keys()

@@ -1,0 +1,43 @@
+"""The page of battles: runs that were named, counted as the command counts them."""
+
+from typing import Any
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from proctor.errors import UsageError
+from proctor.web.pages import battle as battle_page
+from proctor.web.pages.battle import show_battles
+
+Asked = Any
+
+
+def test_battles_are_counted_and_each_comparison_leads_to_its_case(asked: Asked) -> None:
+    data = show_battles(asked("/battles", "run=old&run=new&run=old")).data
+    assert [run.name for run in data.runs] == ["old", "new"]
+    (battle,) = data.battles
+    assert battle["compared"] == 4
+    assert {one["link"] for one in battle["comparisons"]} == {
+        f"/compare?run={first}&run={second}&case={case}"
+        for first, second in (("old", "new"), ("new", "old"))
+        for case in "ab"
+    }
+
+
+def test_a_long_list_is_cut_and_says_how_long_it_is(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, page_pool: Any
+) -> None:
+    monkeypatch.setattr(battle_page, "COMPARISONS", 1)
+    with page_pool.lend() as store:
+        (battle,) = battle_page._battles(store, ["old", "new"])
+    assert (len(battle["comparisons"]), battle["compared"]) == (1, 4)
+
+
+def test_a_battle_is_between_known_runs(asked: Asked) -> None:
+    with pytest.raises(UsageError, match="not 1"):
+        show_battles(asked("/battles", "run=old&run=old"))
+    with pytest.raises(UsageError, match="not 51"):
+        show_battles(asked("/battles", "&".join(f"run={number}" for number in range(51))))
+    with pytest.raises(HTTPException):
+        show_battles(asked("/battles", "run=old&run=gone"))
+    assert show_battles(asked("/battles", "run=old&run=going")).data.battles == []

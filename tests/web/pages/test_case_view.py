@@ -1,0 +1,135 @@
+"""A case laid out for a page: matches marked, tables of what scorers found, any note survived."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.web.pages.case_view import case_view
+
+CASE = Case(
+    id="c",
+    messages=(Message(role="user", content="Which?", images=("https://x/a.png", "data:abc")),),
+    criteria=(Criterion(id="k", scorer=Spec(name="keywords"), weight=2.0),),
+    references=("red",),
+    hidden={"key": 1},
+    tags={"lang": ("go", "c")},
+)
+
+
+def laid(
+    detail: Any = None, notes: Any = None, *more: Attempt, most: int | None = None
+) -> dict[str, Any]:
+    attempt = replace(Attempt.of("c", "red and green"), notes=notes or {})
+    score = Score(points=1.0, out_of=1.0, reason="found", detail=detail)
+    pairs = [(attempt, {"k": score}), *((one, {}) for one in more)]
+    return case_view(case_result(fold_of(Suite(name="s", cases=())), CASE, pairs), most=most)
+
+
+def texts(pieces: list[dict[str, Any]]) -> list[tuple[str, bool]]:
+    return [(piece["text"], piece["hit"]) for piece in pieces]
+
+
+def test_the_question_is_there_with_links_to_pictures_on_the_web_alone() -> None:
+    case = laid()
+    (message,) = case["messages"]
+    assert texts(message["text"]) == [("Which?", False)]
+    assert [image["href"] for image in message["images"]] == ["https://x/a.png", ""]
+    assert case["tags"] == [("lang", "go, c")]
+    assert '"key": 1' in case["hidden"]
+    assert (case["value"], case["buckets"]) == (1.0, [])
+
+
+def test_what_a_scorer_found_is_marked_in_the_answer_and_listed() -> None:
+    rules = [
+        {"keyword": "red", "status": "match", "points": 1, "spans": [[0, 3]]},
+        {"keyword": "blue", "status": "unmatch", "points": "?", "spans": "none"},
+    ]
+    (attempt,) = laid({"rules": rules})["attempts"]
+    (turn,) = attempt["turns"]
+    assert texts(turn["text"]) == [("red", True), (" and green", False)]
+    (score,) = attempt["scores"]
+    assert score["rules"] == [
+        {"hit": True, "points": "+1", "keyword": "red", "places": "0–3"},
+        {"hit": False, "points": "", "keyword": "blue", "places": ""},
+    ]
+    assert (score["weight"], score["points"], score["reason"]) == (2.0, 1.0, "found")
+    assert attempt["formula"]
+
+
+def test_tests_blanks_and_panels_have_their_tables() -> None:
+    (attempt,) = laid(
+        {
+            "tests": [{"passed": True, "seconds": 0.125, "stderr": "e", "stdout": "o",
+                       "program": "a\nb"}],
+            "blanks": [{"text": "x", "target": "y", "points": 0, "line": 3}],
+            "panel": [{"points": 1, "raw": ["yes"]}],
+            "raw": ["first", "second"],
+        }
+    )["attempts"]  # fmt: skip
+    (score,) = attempt["scores"]
+    assert score["tests"] == [
+        {
+            "hit": True, "result": "", "line": None, "seconds": "0.12", "output": "e\no",
+            "program": [(1, "a"), (2, "b")],
+        }
+    ]  # fmt: skip
+    assert score["blanks"] == [{"hit": False, "text": "x", "target": "y", "line": "3"}]
+    assert score["panel"] == [{"points": 1, "reason": "", "replies": ["yes"]}]
+    assert [texts(reply) for reply in score["replies"]] == [
+        [("first", False)],
+        [("second", False)],
+    ]
+
+
+def test_the_ledger_has_a_row_for_each_point() -> None:
+    ledger = {"points": ["size", "colour"], "covered": [[True, False], [True]], "asked": [[True]],
+              "first": [1, None]}  # fmt: skip
+    (attempt,) = laid(notes={"ledger": ledger, "reason": "done", "truncated": [2]})["attempts"]
+    notes = attempt["notes"]
+    assert notes["ledger"]["turns"] == [1, 2]
+    assert notes["ledger"]["rows"] == [
+        {
+            "point": "size",
+            "turns": [{"covered": True, "asked": True}, {"covered": True, "asked": None}],
+            "first": 1,
+        },
+        {
+            "point": "colour",
+            "turns": [{"covered": False, "asked": None}, {"covered": None, "asked": None}],
+            "first": None,
+        },
+    ]
+    assert (notes["reason"], notes["truncated"]) == ("done", "2")
+
+
+@pytest.mark.parametrize(
+    ("detail", "notes"),
+    [
+        ("text", {"ledger": "x", "flags": "y", "turns": 3, "context": 4}),
+        (["list"], {"ledger": {"points": "ab"}, "turns": [1, {"raw": "x"}]}),
+        ({"rules": 3, "tests": ["x"], "blanks": None, "panel": {}}, {"flags": [1, {"a": 2}]}),
+        ({"rules": [{}], "tests": [{}], "blanks": [{}], "panel": [{}]}, {"reason": None}),
+        ({"rules": [{"spans": [[0], "x", [1, 2]]}]}, {"ledger": {"points": ["a"], "covered": 1}}),
+    ],
+)
+def test_what_strangers_noted_breaks_no_page(detail: Any, notes: Any) -> None:
+    (attempt,) = laid(detail, notes)["attempts"]
+    assert attempt["scores"][0]["detail"]
+
+
+def test_long_texts_are_cut_and_failures_have_their_words() -> None:
+    lost = Attempt(
+        case_id="c", index=1, status=AttemptStatus.ERROR, error="gone", notes={"traceback": "at 3"}
+    )
+    first, second = laid(None, None, lost, most=3)["attempts"]
+    assert [(one["text"], one["more"]) for one in first["turns"][0]["text"]] == [
+        ("red", 0),
+        ("", 10),
+    ]
+    assert (second["error"], second["traceback"], second["formula"]) == ("gone", "at 3", "")
+    assert second["scores"] == []

@@ -1,0 +1,107 @@
+"""The page of a run: its numbers, and its cases filtered, sorted and in pages."""
+
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from proctor.errors import UsageError
+from proctor.store.listing import Cursor
+from proctor.web.pages.run import _cursor, _wheres, run
+
+Asked = Any
+
+
+def shown(asked: Asked, query: str = "", name: str = "new") -> Any:
+    return run(asked(f"/runs/{name}", query, run=name))
+
+
+def ids(asked: Asked, query: str) -> list[str]:
+    return [case.id for case in shown(asked, query).data.cases]
+
+
+def test_numbers_of_a_run_and_of_one_that_has_none_yet(asked: Asked) -> None:
+    data = shown(asked).data
+    assert (data.totals.score, data.totals.errors, data.progress) == (3.0, 1, None)
+    assert data.tags == ["kind"]
+    going = shown(asked, name="going").data
+    assert (going.totals, going.cases, going.progress.total) == (None, [], 10)
+    with pytest.raises(HTTPException, match="there is no run 'gone'"):
+        shown(asked, name="gone")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", "abcde"),
+        ("order=down", "edcba"),
+        ("sort=id&order=down", "edcba"),
+        ("status=error", "e"),
+        ("status=scored&size=2", "ab"),
+        ("where=id+%3D%3D+'c'", "c"),
+        ("where=kind+%3D%3D+'odd'", "abcde"),
+        ("where=kind+%3D%3D+'even'", ""),
+    ],
+)
+def test_cases_are_filtered_and_sorted(asked: Asked, query: str, expected: str) -> None:
+    assert "".join(ids(asked, query)) == expected
+
+
+@pytest.mark.parametrize("sort", ["position", "value", "id"])
+@pytest.mark.parametrize("order", ["up", "down"])
+def test_pages_follow_each_other_without_gap_or_repetition(
+    asked: Asked, sort: str, order: str
+) -> None:
+    query, seen = f"sort={sort}&order={order}&size=2", []
+    while query:
+        data = shown(asked, query).data
+        seen += [case.id for case in data.cases]
+        query = urlsplit(data.next).query if data.next else ""
+    assert sorted(seen) == list("abcde")
+    assert seen == ids(asked, f"sort={sort}&order={order}")
+
+
+def test_a_wrong_expression_is_shown_on_the_page_with_the_numbers(asked: Asked) -> None:
+    page = shown(asked, "where=id+%3D%3D")
+    assert page.status == 400
+    assert page.data.problem
+    assert page.data.cases == []
+    assert page.data.totals is not None
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["size=0", "size=501", "size=x", "sort=colour", "order=sideways", "status=odd", "after=x",
+     "after=[1]", "after=[true,1]", "after=[1,1.5]", "after=[[],1]", "after=[1,9999999999]"],
+)  # fmt: skip
+def test_what_is_no_parameter_is_said(asked: Asked, query: str) -> None:
+    with pytest.raises(UsageError):
+        shown(asked, query)
+
+
+def test_a_cursor_is_a_key_and_a_place() -> None:
+    assert _cursor("") is None
+    assert _cursor("[null,3]") == Cursor(None, 3)
+    assert _cursor('["a",3]') == Cursor("a", 3)
+    assert _cursor("[1,3]") == Cursor(1.0, 3)
+    assert _cursor(json.dumps([0.5, 0])) == Cursor(0.5, 0)
+
+
+def test_the_column_that_is_sorted_by_is_turned_around(asked: Asked) -> None:
+    sorts = shown(asked, "sort=value&q=x&lang=zh").only_page["sorts"]
+    query = {name: parse_qs(urlsplit(link).query) for name, link in sorts.items()}
+    assert query["value"] == {"q": ["x"], "sort": ["value"], "order": ["down"]}
+    assert query["id"] == {"q": ["x"], "sort": ["id"]}
+
+
+def test_a_tag_that_no_expression_can_name_has_no_links(asked: Asked, page_pool: Any) -> None:
+    with page_pool.lend() as store:
+        stored = store.runs.get("new")
+    groups = {"kind": {"it's": 1}, "two words": {"a": 1}, "class": {"a": 1}}
+    assert _wheres(stored, "two words", groups) == {}
+    assert _wheres(stored, "class", groups) == {}
+    ((value, link),) = _wheres(stored, "kind", groups).items()
+    assert value == "it's"
+    assert parse_qs(urlsplit(link).query) == {"where": ['kind == "it\'s"']}

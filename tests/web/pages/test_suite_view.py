@@ -1,0 +1,69 @@
+"""Runs of a suite side by side: the oldest first over time, and a cell for every number."""
+
+import pytest
+
+from proctor.core.run import RunStatus
+from proctor.web.api.response import ListedRun, ListedTotals
+from proctor.web.pages import suite_view
+from proctor.web.pages.suite_view import HEIGHT, TOP, TrendPoint, drawn, over_time, side_by_side
+
+
+def run(name: str, rate: float | None, interval: tuple[float, float] | None = None) -> ListedRun:
+    counts = dict.fromkeys(("unanswered", "unscored", "errors"), 0)
+    nothing = {**dict.fromkeys(ListedTotals.model_fields), **counts}
+    return ListedRun(
+        id=name,
+        name=name,
+        suite="s",
+        suite_key="k",
+        candidate="m",
+        status=RunStatus.COMPLETE,
+        imported=False,
+        started=1.0,
+        finished=2.0,
+        totals=ListedTotals(**{**nothing, "rate": rate, "interval": interval}),
+    )
+
+
+def point(rate: float, interval: tuple[float, float] | None = None) -> TrendPoint:
+    (one,) = over_time([run("r", rate, interval)])
+    return one
+
+
+def test_over_time_has_the_newest_runs_that_have_a_rate_the_oldest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [run("third", 0.5), run("none", None), run("second", 0.25), run("first", 0.0)]
+    assert [one.run for one in over_time(runs)] == ["first", "second", "third"]
+    monkeypatch.setattr(suite_view, "MOST_POINTS", 2)
+    assert [one.run for one in over_time(runs)] == ["second", "third"]
+
+
+def test_a_better_run_is_drawn_higher_and_all_of_it_is_in_the_picture() -> None:
+    picture = drawn([point(0.25, (-0.5, 1.5)), point(0.75)])
+    low, high = picture["points"]
+    assert low["x"] < high["x"]
+    assert low["y"] > high["y"]
+    assert TOP <= low["high"] < low["y"] < low["low"] <= HEIGHT
+    assert (high["low"], high["high"]) == (None, None)
+    assert [line["rate"] for line in picture["lines"]] == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert drawn([])["points"] == []
+
+
+def test_a_column_for_each_run_with_numbers_and_a_gap_where_one_lacks_a_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = {
+        "measures": {"accuracy": {"value": 0.5, "interval": (0.1, 0.9), "n": 4}},
+        "groups": {"lang": {"go": {"rate": 1.0, "interval": None, "cases": 2}}},
+    }
+    two = {"groups": {"lang": {"c": {"rate": 0.0, "interval": None, "cases": 3}}}}
+    table = side_by_side([(run("a", 0.5), one), (run("x", None), {}), (run("b", 0.5), two)])
+    assert [column.id for column in table.columns] == ["a", "b"]
+    (first, second) = table.measures["accuracy"]
+    assert first is not None
+    assert (first.value, first.cases, second) == (0.5, 4, None)
+    assert list(table.groups["lang"]) == ["go", "c"]
+    assert [cell and cell.rate for cell in table.groups["lang"]["c"]] == [None, 0.0]
+    monkeypatch.setattr(suite_view, "MOST_COLUMNS", 1)
+    assert len(side_by_side([(run("a", 0.5), one), (run("b", 0.5), two)]).columns) == 1

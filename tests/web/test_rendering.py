@@ -1,0 +1,86 @@
+"""Rendering: numbers as people read them, JSON that every parser reads, one page for both."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+
+from proctor.web.api.response import ErrorTold, HtmlPage, Page
+from proctor.web.rendering import answer_with, day, json_answer, moment, number, percent, signed
+
+
+@pytest.mark.parametrize(
+    ("show", "value", "text"),
+    [
+        (percent, None, "–"),
+        (percent, 0.12345, "12.3%"),
+        (percent, 1.0, "100.0%"),
+        (signed, None, "–"),
+        (signed, 0.125, "+12.5"),
+        (signed, -0.125, "−12.5"),
+        (signed, -0.0001, "0.0"),
+        (signed, 0.0, "0.0"),
+        (number, None, "–"),
+        (number, 0.123456, "0.1235"),
+        (number, 3.0, "3"),
+        (moment, None, "–"),
+        (moment, 0, "–"),
+        (moment, 86400.0, "1970-01-02 00:00"),
+        (moment, 1e20, "?"),
+        (moment, math.nan, "?"),
+        (day, 86400.0, "1970-01-02"),
+        (day, None, "–"),
+    ],
+)
+def test_values_are_short_and_never_break_a_page(show: Any, value: Any, text: str) -> None:
+    assert show(value) == text
+
+
+def test_json_has_finite_numbers_and_texts_that_can_be_sent() -> None:
+    answer = json_answer(
+        {"a": [math.nan, math.inf, 1.5], "b": "half \ud800", "c": "漢"}, status=400
+    )
+    assert (answer.status_code, answer.media_type) == (400, "application/json")
+    read = json.loads(answer.body)
+    assert read["a"] == [None, None, 1.5]
+    assert read["b"] == "half \\ud800"
+    assert "漢" in answer.body.decode()
+
+
+def request(path: str, query: str = "") -> Request:
+    return Request(
+        {
+            "type": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "headers": [],
+        }
+    )
+
+
+def test_a_page_is_its_data_as_json_where_the_address_says_so() -> None:
+    data = ErrorTold(status=404, message="<b>gone</b>")
+    page = Page(template="error", data=data, status=404, only_page={"link": "x"})
+    twin = answer_with(request("/x.json"), page)
+    assert (twin.status_code, json.loads(twin.body)) == (
+        404,
+        {"status": 404, "message": "<b>gone</b>"},
+    )
+    plain = PlainTextResponse("as it is")
+    assert answer_with(request("/x.json"), plain) is plain
+    assert json.loads(answer_with(request("/x"), data).body) == data.to_json()
+
+
+def test_a_page_is_escaped_and_remembers_the_language_that_was_chosen() -> None:
+    html = HtmlPage(template="error", data={"error": {"status": 404, "message": "<b>gone</b>"}})
+    chosen = answer_with(request("/x", "lang=zh"), html)
+    assert b"<b>gone</b>" not in chosen.body
+    assert b'lang="zh' in chosen.body
+    assert "zh" in chosen.headers["set-cookie"]
+    assert "HttpOnly" in chosen.headers["set-cookie"]
+    assert "set-cookie" not in answer_with(request("/x"), html).headers
+    assert "set-cookie" not in answer_with(request("/x", "lang=xx"), html).headers
