@@ -1,1 +1,1 @@
-"""Agents under examination: their working folders and what prepares them."""
+"""Agents under evaluation: their working folders and setup."""

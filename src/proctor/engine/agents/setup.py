@@ -1,4 +1,4 @@
-"""What a case wants done before an agent begins: packages looked for, commands run."""
+"""Setup of a case before an agent begins: required packages, commands."""
 
 import asyncio
 import sys
@@ -36,7 +36,7 @@ SHOWN = 600
 
 
 async def set_up(case: Case, folder: Path, sandbox: Sandbox | None) -> None:
-    """Look for the packages of a case and run its commands, or raise a ModelError."""
+    """Check the packages of a case and run its commands, or raise a ModelError."""
     if lacking := missing(_texts(case, "dependencies")):
         names = " ".join(f"'{requirement}'" for requirement, _ in lacking)
         raise ModelError(
@@ -57,7 +57,7 @@ def _texts(case: Case, name: str) -> list[str]:
 async def run_commands(
     case_id: str, commands: Sequence[str], folder: Path, sandbox: Sandbox
 ) -> None:
-    """Run a suite's commands in the sandbox on a copy of the folder, and take the copy back."""
+    """Run a suite's commands in the sandbox on a copy of the folder, and copy the result back."""
     try:
         files = await asyncio.to_thread(contents, folder)
     except TooMuch as error:
@@ -97,7 +97,7 @@ def _how(ran: Ran) -> str:
 
 
 def missing(requirements: Sequence[str]) -> list[tuple[str, str]]:
-    """Return which packages are not there in the version wanted, each with why."""
+    """Return the packages that are missing or have the wrong version, each with the reason."""
     lacking = []
     for text in requirements:
         requirement = _requirement(text)
@@ -124,9 +124,9 @@ def _requirement(text: str) -> "Requirement":
 
 
 def _installed(name: str) -> str | None:
-    """Return the version of a package; empty where only its module is there.
+    """Return the version of a package; empty if only its module exists.
 
-    The name is a suite's, so nothing is imported to find out, and no folder of a suite is searched.
+    The name comes from a suite, so nothing is imported, and no folder of a suite is searched.
     """
     version = search_paths.installed_version(name)
     if version is not None:

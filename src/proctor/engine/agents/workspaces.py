@@ -1,4 +1,4 @@
-"""Agents under examination: each attempt has its own folder and session, and its files are kept."""
+"""Agents under evaluation: own folder and session per attempt, and storage of their files."""
 
 import asyncio
 import os
@@ -27,11 +27,11 @@ from proctor.io.redaction import redact, redact_bytes, redact_error
 
 MOST_FILES = 1000
 MOST_BYTES = 32 * 1024 * 1024
-"""How much of what an agent leaves is kept after each turn; the rest is only named."""
+"""How many bytes of an agent's files are stored after each turn; the rest are only listed."""
 
 
 def placed_cases(agent: Agent, cases: Sequence[Case]) -> tuple[Sequence[Case], dict[str, Problem]]:
-    """Return cases with all that they name found, and by id what those lack that cannot begin."""
+    """Return cases with their files resolved, and by id what is missing in the others."""
     placed: list[Case] = []
     lacking: dict[str, Problem] = {}
     for case in cases:
@@ -47,20 +47,20 @@ def placed_cases(agent: Agent, cases: Sequence[Case]) -> tuple[Sequence[Case], d
 
 @dataclass
 class AgentCandidate(Candidate):
-    """Be an agent that is examined, in one session for one attempt."""
+    """An agent as candidate, in one session for one attempt."""
 
     agent: Agent
     workspace: Workspace
     keep: Callable[[Mapping[str, bytes]], None]
-    """Stores the contents of files by key."""
+    """Callback that stores the contents of files by key."""
     calls: Callable[[], Sequence[ProxyCall]] = tuple
-    """Gives the calls of models that passed the proxy since the last time."""
+    """Callback that returns the model calls through the proxy since the last time."""
     on_cost: Callable[[float | None], None] = lambda _: None
-    """Is told what the agent says that it spent, where its calls are not seen."""
+    """Callback for the cost that the agent reports, where its calls are not seen."""
     _session: Session | None = None
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
-        """Send what the user said last; what was said before, the agent remembers."""
+        """Send the user's last message; the agent remembers the earlier ones."""
         first = self._session is None
         if self._session is None:
             self._session = await self.agent.open(self.workspace)
@@ -83,7 +83,7 @@ class AgentCandidate(Candidate):
         return reply
 
     async def _reply(self, agent_round: Round, seconds: float) -> Reply:
-        """Keep the files that a round left, and write it as a reply."""
+        """Store the files that a round left, and return the round as a reply."""
         contents, files = await asyncio.to_thread(left_in, self.workspace.folder)
         self.keep(contents)
         reply = Reply(
@@ -104,19 +104,19 @@ class AgentCandidate(Candidate):
 
 @dataclass(kw_only=True)
 class AgentWorkspaces:
-    """Give an agent a place for each attempt, and clear it away afterwards."""
+    """Working folders of an agent, one for each attempt, removed afterwards."""
 
     agent: Agent
     keep: Callable[[Mapping[str, bytes]], None]
     budget: Budget = field(default_factory=Budget)
     proxy: Proxy | None = None
-    """What passes the agent's own calls on, while it listens."""
+    """The proxy for the agent's own calls, while it listens."""
 
     @asynccontextmanager
     async def seated(
         self, case: Case, index: int, sandbox: Sandbox | None
     ) -> AsyncIterator[AgentCandidate]:
-        """Lay out the files of a case, run what it wants run before, and clear up in the end."""
+        """Set up a folder for a case, yield the candidate, and clean up at the end."""
         folder = Path(mkdtemp(prefix="proctor-agent-"))
         try:
             await asyncio.to_thread(lay, case, folder)
@@ -143,7 +143,7 @@ class AgentWorkspaces:
 
     @contextmanager
     def _passing(self) -> Iterator[tuple[Mapping[str, str], Callable[[], Sequence[ProxyCall]]]]:
-        """Open a session of the proxy, where there is one."""
+        """Open a session of the proxy, if there is one."""
         self.budget.check()
         if self.proxy is None:
             yield {}, tuple
@@ -181,7 +181,7 @@ def lay(case: Case, folder: Path) -> None:
 def left_in(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files of a folder: contents by key, and the key of each name.
 
-    What would be too much to keep has an empty key. Links and the like are passed over.
+    What is too large to store has an empty key. Links and special files are skipped.
     """
     contents: dict[str, bytes] = {}
     names: dict[str, str] = {}
@@ -205,7 +205,7 @@ def left_in(folder: Path) -> tuple[dict[str, bytes], dict[str, str]]:
 
 def _regular(folder: Path) -> list[Path]:
     files: list[Path] = []
-    if folder.is_symlink():  # what it leads to is not the agent's
+    if folder.is_symlink():  # its target is not the agent's
         return files
     for root, folders, names in os.walk(folder):
         folders.sort()
@@ -222,9 +222,9 @@ def _regular(folder: Path) -> list[Path]:
 
 
 def _with_calls(agent_round: Round, calls: Sequence[ProxyCall]) -> Round:
-    """Put the agent's calls of models into its round, between the question and what it did.
+    """Insert the agent's model calls into its round, between the question and its steps.
 
-    What was seen to pass counts, and not what the agent says it used.
+    The observed usage counts, not what the agent reports.
     """
     if not calls:
         return agent_round
@@ -233,12 +233,12 @@ def _with_calls(agent_round: Round, calls: Sequence[ProxyCall]) -> Round:
 
 
 def _opening(messages: Sequence[Message]) -> str:
-    """Return all that a session begins with: most cases have one message."""
+    """Return the messages that a session begins with; most cases have one."""
     return "\n\n".join(message.content for message in messages)
 
 
 def _clear(folder: Path) -> None:
-    """Remove a folder, also one whose owner made parts of it unreadable."""
+    """Remove a folder, even if parts of it are unreadable."""
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Who faces whom in a battle: the stored attempts of runs at the same questions."""
+"""Pairing of a battle: the stored attempts of runs at the same questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from proctor.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class BattleJob:
-    """Hold one comparison to be made: whose attempts, in which order."""
+    """One comparison to make: the attempts, in their order."""
 
     case: Case
     first: str
@@ -23,18 +23,18 @@ class BattleJob:
 
 @dataclass(frozen=True, slots=True)
 class BattleEntry:
-    """Hold what a run has for one case."""
+    """The attempts of a run at one case."""
 
     case: Case
     attempts: Sequence[Attempt]
 
 
 Entries = Mapping[str, Mapping[str, BattleEntry]]
-"""What each run has for each case, both by id."""
+"""Entries by run id and case id."""
 
 
 def chosen(store: Store, runs: Sequence[str]) -> list[Run]:
-    """Return the runs that a person named, at least two and none twice."""
+    """Return the requested runs, at least two and none twice."""
     stored_runs = [store.runs.get(reference) for reference in runs]
     if len(stored_runs) < 2:
         raise UsageError("a battle needs at least two runs")
@@ -50,7 +50,7 @@ def chosen(store: Store, runs: Sequence[str]) -> list[Run]:
 def entries_of(
     store: Store, runs: Sequence[Run], attempts: int | None
 ) -> tuple[Entries, list[str]]:
-    """Return what the runs have, at most so many attempts a case, and what cannot be compared."""
+    """Return the entries of runs, with a limit of attempts per case, and warnings."""
     entries = {
         run.id: {
             row.case.id: BattleEntry(row.case, [attempt for attempt, _ in row.attempts[:attempts]])
@@ -65,7 +65,7 @@ def entries_of(
 
 
 def paired(entries: Entries, one: str, two: str) -> Iterator[tuple[Case, Attempt, Attempt]]:
-    """Yield the attempts of two runs that face each other, in the order of the first run."""
+    """Yield the paired attempts of two runs, in the order of the first run."""
     for case_id, entry in entries[one].items():
         other = entries[two].get(case_id)
         if other is None or not _same(entry, other):
@@ -75,7 +75,7 @@ def paired(entries: Entries, one: str, two: str) -> Iterator[tuple[Case, Attempt
 
 
 def jobs_of(entries: Entries, runs: Sequence[str], both_orders: bool) -> Iterator[BattleJob]:
-    """Yield every comparison that can be made, both orders of two attempts together."""
+    """Yield every possible comparison, both orders of two attempts together."""
     for one, two in combinations(runs, 2):
         for case, first, second in paired(entries, one, two):
             if not _is_finished(first) or not _is_finished(second):

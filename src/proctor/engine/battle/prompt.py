@@ -1,4 +1,4 @@
-"""What a judge of a battle is shown, and how the two marks are read out of its reply."""
+"""The prompt of a battle's judge, and the parsing of the two marks in its reply."""
 
 import re
 import unicodedata
@@ -20,7 +20,7 @@ from proctor.judging.quoting import Material, refusal_in
 
 LOW, HIGH = 1.0, 10.0
 NAMES = ("system_prompt", "prompt_template", "prompt")
-"""What a prompt file of ColossalAI's pipeline has, besides its id."""
+"""The keys of a prompt file of ColossalAI's pipeline, besides its id."""
 _NONE = {"zh": "（无）"}
 _PLACE = re.compile(r"\{\{|\}\}|\{(question|answer_1|answer_2|prompt)\}")
 _ORIGINAL = tuple(
@@ -34,6 +34,7 @@ _OF_TEN = re.compile(
 _LABEL = re.compile(r"(?:assistant|answer|model|助手|回答|答案|模型)\s*#?[12]\b|[12]\s*号", re.I)
 
 
+# The docstring is part of the request, and so of the keys of stored calls.
 class BattleMarks(BaseModel):
     """Hold the marks of two answers, in the order in which they were shown."""
 
@@ -44,15 +45,15 @@ class BattleMarks(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """Say how the judge of a battle is asked: in which words, and showing what."""
+    """How the judge of a battle is asked: the prompt, and what it shows."""
 
     file: Mapping[str, Json] | None = None
-    """A prompt file of ColossalAI's pipeline; none means Proctor's own words."""
+    """A prompt file of ColossalAI's pipeline; None means Proctor's own prompt."""
     variant: str = ""
     references: bool = False
     language: str = "en"
     marks: MarkSource = MARKS
-    """Draws the marks around what strangers wrote."""
+    """Marks around untrusted text."""
 
     def __post_init__(self) -> None:
         if self.file is None:
@@ -71,23 +72,23 @@ class Asking:
 
     @property
     def original(self) -> bool:
-        """Tell whether all is as the original did it."""
+        """Tell whether everything is done as in the original."""
         return self.variant == "original"
 
     @property
     def tries(self) -> int:
-        """Return how often an unreadable reply is asked for again, and once more."""
+        """Return the number of tries for a readable reply."""
         return 1 if self.original else 3
 
     @cached_property
     def key(self) -> str:
-        """Return the hash of the words."""
+        """Return the hash of the prompt."""
         words = [prompts.load(name, self.language).key for name in ("battle", "battle_marks")]
         texts = words if self.file is None else [*words, *(self.file[name] for name in NAMES)]
         return digest(texts, self.variant, self.references)
 
     def reader(self, case: Case, *attempts: Attempt) -> Callable[[str], BattleMarks] | None:
-        """Return what reads the marks out of a text; none where the verdict is JSON."""
+        """Return the parser of marks in free text; None if the verdict is JSON."""
         if self.original:
             return read_original
         if self.file is None:
@@ -96,7 +97,7 @@ class Asking:
         return partial(read_marks, material=Material(tuple(map(prompts.addressed_words, words))))
 
     def messages(self, case: Case, first: Attempt, second: Attempt) -> tuple[Message, ...]:
-        """Return what the judge is shown."""
+        """Return the messages for the judge."""
         values: dict[str, prompts.Words] = {
             "question": self.question(case),
             "answer_1": self.answer(first),
@@ -143,7 +144,7 @@ class Asking:
 
 
 def original_scores(text: str) -> tuple[float, float]:
-    """Read two marks as the original did, with all its mistakes; two times -1 where it failed."""
+    """Parse two marks exactly as the original did; -1 twice where it failed."""
     for pattern in _ORIGINAL:
         numbers = pattern.findall(text)
         if len(numbers) == 2:
@@ -157,7 +158,7 @@ def original_scores(text: str) -> tuple[float, float]:
 
 
 def read_original(text: str) -> BattleMarks:
-    """Read marks as the original did; what it took for a failure is one."""
+    """Parse marks as the original did; what it took for a failure is one."""
     first, second = original_scores(text)
     if first == second == -1:
         raise Unmarked("the original finds no two marks in the reply", final=True)
@@ -165,9 +166,9 @@ def read_original(text: str) -> BattleMarks:
 
 
 def read_marks(text: str, material: Material | None = None) -> BattleMarks:
-    """Read the two marks that a reply in free text begins with, or say why that cannot be done.
+    """Parse the two marks that a free-text reply begins with, or say why it is impossible.
 
-    Marks that stand in the material are what an answer says of itself, not what a judge says of it.
+    Marks that occur in the answers are the answers' own claims, not the judge's.
     """
     plain = unicodedata.normalize("NFKC", text).strip()
     line, _, rest = plain.partition("\n")
@@ -192,7 +193,7 @@ def _bare(line: str) -> str:
 
 
 def _is_copied(source: str, material: Material) -> bool:
-    """Tell whether the passage from the first number to the last stands in an answer."""
+    """Tell whether the passage from the first number to the last is copied from an answer."""
     numbers = list(_NUMBER.finditer(source))
     if len(numbers) >= 2 and material.holds_words(source[numbers[0].start() : numbers[-1].end()]):
         return True
@@ -200,7 +201,7 @@ def _is_copied(source: str, material: Material) -> bool:
 
 
 class Unmarked(ReadingError):
-    """Say why a reply holds no two marks, and whether asking again is of no use."""
+    """Reason why a reply has no two marks, and whether asking again is useless."""
 
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)
@@ -208,7 +209,7 @@ class Unmarked(ReadingError):
 
 
 def _written(messages: Sequence[Message], *, alone: str) -> prompts.Words:
-    """Return messages as a judge is shown them: the words alone, or who said what."""
+    """Return messages as the judge sees them: the text alone, or with roles."""
     if len(messages) == 1 and messages[0].role == alone:
         return prompts.words_of(messages[0])
     return prompts.spoken(messages)

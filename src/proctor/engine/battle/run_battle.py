@@ -32,9 +32,9 @@ from proctor.store.store import Store
 from proctor.version import __version__
 
 KEPT_AT_ONCE = 50
-"""How many comparisons go into one transaction; the calls they came of are stored before."""
+"""How many comparisons go into one transaction; their calls are stored before."""
 ORIGINAL = Sampling(temperature=0.2, max_tokens=2048)
-"""How the original asked."""
+"""Sampling settings of the original."""
 
 
 async def battle(  # noqa: PLR0913 - what a person may choose
@@ -51,9 +51,9 @@ async def battle(  # noqa: PLR0913 - what a person may choose
     progress: Callable[[RunProgress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
 ) -> BattleOutcome:
-    """Compare runs with each other; what is stored is not asked again.
+    """Compare runs with each other; stored comparisons are reused.
 
-    A judge gives marks to both answers. By default each two are shown in both orders, and a win
+    A judge gives marks to both answers. By default each pair is shown in both orders, and a win
     counts only where both agree. ``prompt`` is a battle prompt file of ColossalAI's pipeline;
     ``variant="original"`` asks and reads as that pipeline did, in one order.
     """
@@ -90,7 +90,7 @@ async def battle(  # noqa: PLR0913 - what a person may choose
 
 
 def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
-    """Return what is stored of earlier battles among runs, one for each way of asking."""
+    """Return the stored battles among runs, one for each judge configuration."""
     stored_runs = [store.runs.get(reference) for reference in runs]
     groups: dict[str, list[Comparison]] = {}
     for comparison in store.comparisons.between([run.id for run in stored_runs]):
@@ -106,7 +106,7 @@ def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
 
 @dataclass
 class _Arena:
-    """Let a judge compare, and keep what it said."""
+    """Judging of comparisons, and their storage."""
 
     store: Store
     models: Models
@@ -119,16 +119,16 @@ class _Arena:
     progress: Callable[[RunProgress], None]
     total: int = 0
     compared: dict[str, Comparison] = field(default_factory=dict)
-    """All comparisons by their place, those known before too."""
+    """All comparisons by key, stored ones too."""
     failed: int = 0
     stopped: str = ""
     errors: dict[str, int] = field(default_factory=dict)
     _places: list[str] = field(default_factory=list)
-    """The places of all comparisons in the order in which they were asked for."""
+    """The keys of all comparisons, in the order of the jobs."""
     _unkept: list[tuple[str, str, Comparison]] = field(default_factory=list)
 
     async def hold(self, jobs: Sequence[BattleJob]) -> None:
-        """Make all comparisons that are not stored yet."""
+        """Make all comparisons that are not stored."""
         self.total = len(jobs)
         waiting = self._unknown(jobs)
         first = next(waiting, None)
@@ -149,11 +149,11 @@ class _Arena:
 
     @property
     def comparisons(self) -> list[Comparison]:
-        """Return all that was made, in an order that does not depend on who answered first."""
+        """Return all comparisons, in an order that does not depend on timing."""
         return [self.compared[key] for key in self._places if key in self.compared]
 
     def _unknown(self, jobs: Iterable[BattleJob]) -> Iterator[tuple[str, str, BattleJob]]:
-        """Yield the comparisons to be made with their place and the hash of what is compared."""
+        """Yield the comparisons to make, with key and content hash."""
         for chunk in batched(jobs, BATCH):
             keyed = [(self._place(job), self._content(job), job) for job in chunk]
             self._places += [key for key, _, _ in keyed]
@@ -186,7 +186,7 @@ class _Arena:
         return digest(shown, list(job.case.references) if self.asking.references else [])
 
     def _plain(self, job: BattleJob) -> Comparison | None:
-        """Decide what needs no judge: no answer is worse than any, and equal answers are equal."""
+        """Decide without a judge: no answer loses to any answer, and equal answers tie."""
         if self.asking.original:
             return None
         words = map(self.asking.answer, job.attempts)
@@ -277,7 +277,7 @@ class _Arena:
 def _decided(
     stored_comparison: tuple[str, Comparison] | None, content: str
 ) -> TypeGuard[tuple[str, Comparison]]:
-    """Tell whether a stored comparison stands: of the same answers, and with a readable verdict."""
+    """Tell whether a stored comparison is valid: same answers, and a readable verdict."""
     return (
         stored_comparison is not None
         and stored_comparison[0] == content
@@ -286,7 +286,7 @@ def _decided(
 
 
 def _settled(panel: JudgeSettings, variant: str) -> JudgeSettings:
-    """Let judges be asked without chance, or as the original asked, where nothing else was said."""
+    """Set the judges' default sampling: temperature 0, or the original's."""
     usual = ORIGINAL if variant == "original" else Sampling(temperature=0.0)
 
     def settled(choice: ModelChoice) -> ModelChoice:
@@ -385,7 +385,7 @@ def _summed(
 
 
 def _signature(outcome: BattleOutcome, arena: _Arena) -> str:
-    """Write down every choice that could move the numbers."""
+    """Record every choice that could change the numbers."""
     parts = {
         "battle": len(outcome.contenders),
         "judge": arena.label,

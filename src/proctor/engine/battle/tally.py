@@ -1,4 +1,4 @@
-"""From single comparisons to numbers: how two runs compare, and the place of each among many."""
+"""Totals of comparisons: how two runs compare, and the leaderboard of several."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,24 +26,24 @@ _RESULT = {Preference.FIRST: 1.0, Preference.TIE: 0.5, Preference.SECOND: 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Facing:
-    """Hold the comparisons of two runs: as they were shown, and as the first run sees them."""
+    """Comparisons of two runs: as they were shown, and from the first run's view."""
 
     first: str
     second: str
     shown: Sequence[Comparison]
     settled: Mapping[Place, Sequence[Comparison]]
-    """Those of each two attempts of which all orders are there."""
+    """Comparisons of pairs of attempts that have all their orders."""
 
     @property
     def outcomes(self) -> dict[Place, Preference]:
-        """Return what the orders of each two attempts come to, from the first run's view."""
+        """Return the combined outcome of each pair of attempts, from the first run's view."""
         return {
             place: settle([one.outcome for one in group]) for place, group in self.settled.items()
         }
 
 
 def faced(comparisons: Iterable[Comparison], runs: Sequence[str], orders: int) -> list[Facing]:
-    """Sort comparisons by the two runs they are about, each two once in the order of the runs."""
+    """Group comparisons by pair of runs, in the order of the runs."""
     rank = {run: place for place, run in enumerate(runs)}
     by_pair: dict[tuple[str, str], list[Comparison]] = {two: [] for two in combinations(runs, 2)}
     for comparison in comparisons:
@@ -55,7 +55,7 @@ def faced(comparisons: Iterable[Comparison], runs: Sequence[str], orders: int) -
 
 
 def pair_of(facing: Facing, *, expected: int, tags: Tags) -> Pair:
-    """Return how two runs compare; of the expected pairs of attempts some may be missing."""
+    """Return how two runs compare; some of the expected pairs of attempts may be missing."""
     outcomes = facing.outcomes
     tally = Tally.of(outcomes.values())
     groups = list(facing.settled.values())
@@ -78,7 +78,7 @@ def pair_of(facing: Facing, *, expected: int, tags: Tags) -> Pair:
 def leaderboard(
     facings: Sequence[Facing], pairs: Sequence[Pair], contenders: Sequence[Contender]
 ) -> tuple[Standing, ...]:
-    """Return the place of every run, by Bradley-Terry strength with ties as half a win."""
+    """Return the rank of every run, by Bradley-Terry strength with ties as half a win."""
     games = [
         bradley_terry.Game(facing.first, facing.second, _RESULT[outcome], cluster=place[0])
         for facing in facings

@@ -1,4 +1,4 @@
-"""Attacking a suite: answers that deserve nothing, or everything, put to its own criteria."""
+"""Adversarial check of a suite: its criteria score answers that deserve nothing, or everything."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ Finding = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Hold one made-up answer to one criterion of a case."""
+    """One adversarial answer to one criterion of a case."""
 
     case: Case
     criterion: Criterion
@@ -39,7 +39,7 @@ class Trial:
 
 
 async def attack(suite: Suite, scorers: Scorers, executor: Executor) -> list[Problem]:
-    """Try every criterion of a suite, and return what should be looked at."""
+    """Test every criterion of a suite, and return what should be reviewed."""
     tried = await _judged(list(_trials(suite, scorers)), scorers, executor)
     doubts = [trial for pair in tried for trial in _doubts(*pair, scorers)]
     matched = {
@@ -58,7 +58,7 @@ async def attack(suite: Suite, scorers: Scorers, executor: Executor) -> list[Pro
 
 
 def _left_out(suite: Suite, scorers: Scorers) -> Iterator[Problem]:
-    """Say which criteria were not tried."""
+    """Report the criteria that were not tested."""
     for case in suite.cases:
         for criterion in case.criteria:
             if not _can_be_tried(scorers.of(criterion)):
@@ -71,7 +71,7 @@ def _can_be_tried(scorer: Scorer) -> bool:
 
 
 def local_executor(allow_import: bool) -> Executor:
-    """Return where attacks run: in processes that can be killed."""
+    """Return the executor of attacks: processes that can be killed."""
     executor: Executor = registry.build(
         "executor", Spec(name="local", params={"allow_import": allow_import})
     )
@@ -145,7 +145,7 @@ def _trials_of(
 
 
 def _long_answers(seed: str) -> Iterator[str]:
-    """Repeat what a criterion looks for, ending so that a pattern has to look again."""
+    """Repeat what a criterion matches, with an ending that forces a pattern to backtrack."""
     if not seed:
         return
     for part in dict.fromkeys((seed, seed[:-1] or seed)):
@@ -155,7 +155,7 @@ def _long_answers(seed: str) -> Iterator[str]:
 
 
 def _good_answer(case: Case, scorers: Scorers) -> str:
-    """Return an answer that should do well: a reference, or what the criteria look for."""
+    """Return an answer that should score well: a reference, or what the criteria match."""
     if case.references:
         return case.references[0]
     probes = [probe for c in case.criteria for probe in scorers.of(c).probes(case)]
@@ -164,7 +164,7 @@ def _good_answer(case: Case, scorers: Scorers) -> str:
 
 
 def _doubts(trial: Trial, score: Score, scorers: Scorers) -> Iterator[Trial]:
-    """Try a keyword that was not found among all the others by itself, and beside one other.
+    """Test a keyword that did not match among all others alone, and beside one other.
 
     An anchor or a condition may need the other keywords to be absent.
     """
@@ -204,7 +204,7 @@ def _unmatched(row: Mapping[str, Json]) -> bool:
 
 
 def _findings(group: Sequence[tuple[Trial, Score]], alive: set[int]) -> Iterator[Finding]:
-    """Say what the trials of one criterion show, the weightiest first and each thing once."""
+    """Yield the findings on one criterion, the most important first, each once."""
     reported_kinds: set[int] = set()
     if group[0][1].status is ScoreStatus.FAILED:
         group = group[:1]

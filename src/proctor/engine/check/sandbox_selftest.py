@@ -1,4 +1,4 @@
-"""What a sandbox does on this machine, found out by small programs that break its limits."""
+"""Self-test of a sandbox: small programs that break its limits."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ NAME = "main.py"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelftestResult:
-    """Hold one thing that was tried."""
+    """Result of one test."""
 
     what: str
     ok: bool
@@ -20,11 +20,11 @@ class SelftestResult:
 
 
 async def probe(sandbox: Sandbox) -> list[SelftestResult]:
-    """Try a sandbox: that it runs programs, and that each limit ends one that breaks it."""
+    """Test a sandbox: it runs programs, and each limit stops one that breaks it."""
     rows = []
     for what, program, good in _tries():
         row = _row(what, await sandbox.run(program), good)
-        # A busy machine may end a program for its time before it reaches the limit that is tried.
+        # On a busy machine the time limit may stop a program before the tested limit does.
         rows.append(row if row.ok else _row(what, await sandbox.run(program), good))
     if rows[0].ok:
         text = b"print(6 * 7)"

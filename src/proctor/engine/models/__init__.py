@@ -1,1 +1,1 @@
-"""Models in their roles: opened, called through the store, paid for, recorded."""
+"""Models in their roles: opened, called through the store, budgeted, recorded."""

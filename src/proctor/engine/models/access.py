@@ -1,4 +1,4 @@
-"""Which credentials go with a model: those of whoever named its address, and no others."""
+"""Credentials of models: only those from the same source as the address are sent."""
 
 import os
 from collections.abc import Collection, Iterable
@@ -12,11 +12,11 @@ from proctor.engine.run.settings import RunSettings
 from proctor.errors import UsageError
 
 FLAGS = {"candidate": "--model", "judge": "--judge", "simulator": "--simulator"}
-"""The option that names a role by hand, whatever a file says."""
+"""The option that sets a role on the command line."""
 
 
 def credentials_for(choice: ModelChoice, role: str = "candidate") -> Credentials:
-    """Return what may be sent to the address of a choice, or raise a UsageError."""
+    """Return the credentials that may be sent to the address of a choice, or raise a UsageError."""
     provider = parse_model(choice.spec).name
     variable = _kind(provider).key_env
     key = f", with the key in {variable}" if variable else ""
@@ -30,7 +30,7 @@ def credentials_for(choice: ModelChoice, role: str = "candidate") -> Credentials
 def permitted(settings: RunSettings, needs: Collection[str]) -> RunSettings:
     """Return settings in which every role may be used, or raise a UsageError.
 
-    Where nobody needs a role, it is left out instead: a file may name more than a suite uses.
+    A role that nobody needs is left out instead: a file may name more than a suite uses.
     """
     if settings.model is not None:
         credentials_for(settings.model)
@@ -54,13 +54,13 @@ def _allowed(choices: Iterable[ModelChoice], role: str, needs: Collection[str]) 
 
 
 def from_file(choice: ModelChoice, path: str) -> ModelChoice:
-    """Return the choice of a suite's own file as such, whatever its reader says of it."""
+    """Mark a choice as coming from a suite's own file."""
     source = Source(kind="file", place=path, file=path)
     return replace(choice, access=choice.access.read_from(source))
 
 
 def _address(choice: ModelChoice) -> Source | None:
-    """Return who named the address; none where it is the provider's own."""
+    """Return the source of the address; None for the provider's own."""
     spec = parse_model(choice.spec)
     if spec.params.get("urls"):
         return choice.access.source

@@ -1,10 +1,10 @@
-"""The money of a command: what is spent, what calls under way may cost, and who has to wait.
+"""The budget of a command: money spent, reservations of running calls, and calls that wait.
 
-Before a call, as much is reserved as it may cost: its prompt is known, the length of the reply is
-guessed with caution and learned from the replies of the same model in the same role. Where the
-reservation finds no room, the call waits for others to end, whose true cost is mostly less; the
-first call of a model in a role goes alone. A call is refused only where the money is really spent,
-or where it alone would not fit into what is left.
+Before a call, its maximum cost is reserved: the prompt is known, the length of the reply is
+estimated conservatively and learned from replies of the same model in the same role. If the
+reservation does not fit, the call waits for others to end, whose actual cost is usually lower; the
+first call of a model in a role runs alone. A call is refused only if the money is really spent, or
+if it alone would not fit into what is left.
 """
 
 import asyncio
@@ -20,31 +20,31 @@ Price = tuple[float, float]
 """US dollars per million tokens in and out."""
 
 FIRST_REPLY = 4096
-"""How many tokens a reply may have, as long as none was seen and no limit is set."""
+"""Assumed maximum tokens of a reply before any was seen, if no limit is set."""
 PER_MESSAGE = 4
 """Tokens that servers add around each message."""
 _PROMPT_RANGE = (0.5, 1.5)
-"""What share of our count of a prompt's tokens the server may count, before it has told."""
+"""Assumed range of the server's token count relative to ours, before any reply."""
 _DUST = 1e-12
 _WIDE = re.compile(r"[\u2e80-\U0010ffff]")
 
 
 def tokens(text: str) -> int:
-    """Guess how many tokens a text has: four Latin letters make one, a Chinese character is one."""
+    """Estimate the tokens of a text: four Latin letters, or one Chinese character, per token."""
     wide = len(_WIDE.findall(text))
     return wide + (len(text) - wide) // 4 + 1
 
 
 @dataclass(frozen=True, slots=True)
 class PricedRequest:
-    """What is known of a call before it is made: how long it is, and what tokens cost."""
+    """Size and price of a call before it is made."""
 
     who: str
-    """The model and its role."""
+    """The model and its role, as one key."""
     prompt: int
-    """Tokens of the prompt, by our own count."""
+    """Estimated tokens of the prompt."""
     most: int | None
-    """The limit of tokens of the reply, where there is one."""
+    """The token limit of the reply, if any."""
     price: Price | None
 
     @classmethod
@@ -64,7 +64,7 @@ class PricedRequest:
         return (into * prompt + out * completion) / 1e6
 
     def reckoned(self, reply: Reply) -> Usage:
-        """Return what a call took, by our own count where the server told no tokens."""
+        """Return the usage of a call, by our own estimate if the server reported no tokens."""
         usage = reply.usage
         if usage.cost is not None or self.price is None:
             return usage
@@ -76,20 +76,20 @@ class PricedRequest:
 
 
 UNCOUNTED = PricedRequest("", 0, None, None)
-"""A call where nobody limits the money."""
+"""A call without a budget."""
 
 
 @dataclass
 class Experience:
-    """What the replies of one model in one role were like."""
+    """Observed token counts of one model in one role."""
 
     replies: int = 0
     longest: int = 0
     shortest: int = 0
     prompt_range: tuple[float, float] | None = None
-    """The least and the greatest share of our count of the prompt that the server counted."""
+    """The lowest and highest ratio of the server's prompt count to ours."""
     excess: int = 0
-    """By how many tokens the server's count of a prompt was above ours at most."""
+    """The largest excess of the server's prompt count over ours, in tokens."""
 
     def take(self, priced: PricedRequest, usage: Usage) -> None:
         """Learn from a reply."""
@@ -104,7 +104,7 @@ class Experience:
             self.excess = max(self.excess, usage.prompt_tokens - priced.prompt)
 
     def most(self, priced: PricedRequest) -> float:
-        """Return what a call may cost: the fewer replies were seen, the more cautiously."""
+        """Return the maximum cost of a call, more conservative the fewer replies were seen."""
         unseen = max(0, (priced.most or FIRST_REPLY) - self.longest)
         length = self.longest + unseen / (self.replies + 1) ** 2
         prompt = (self.prompt_range or _PROMPT_RANGE)[1] * priced.prompt
@@ -113,7 +113,7 @@ class Experience:
         return priced.cost(prompt, min(length, priced.most or length))
 
     def least(self, priced: PricedRequest) -> float:
-        """Return what a call will cost at least, as far as is known."""
+        """Return the minimum cost of a call, as far as is known."""
         length = self.shortest if self.replies else 1
         share = (self.prompt_range or _PROMPT_RANGE)[0]
         return priced.cost(share * priced.prompt, min(length, priced.most or length))
@@ -121,7 +121,7 @@ class Experience:
 
 @dataclass(eq=False)
 class _Waiting:
-    """A call that waits for room, and where it is told."""
+    """A call that waits for its reservation."""
 
     priced: PricedRequest
     reserved: "asyncio.Future[float]"
@@ -129,27 +129,27 @@ class _Waiting:
 
 @dataclass
 class Budget:
-    """The money that all calls of a command share, whoever makes them."""
+    """The budget that all calls of a command share."""
 
     most: float | None = None
-    """Dollars; none means that nobody counts them."""
+    """Dollars; None means no limit."""
     spent: float = 0.0
     refused: bool = False
-    """Whether a call was not made for lack of money."""
+    """Whether a call was refused for lack of money."""
     _least: float = 0.0
-    """What the first call that was refused would have cost at least."""
+    """The minimum cost of the first refused call."""
     _earlier: tuple[float, float] | None = None
-    """What calls of earlier runs cost, at least and at most."""
+    """The lowest and highest cost of a call in earlier runs."""
     _reserved: float = 0.0
     _under_way: int = 0
     _experience: dict[str, Experience] = field(default_factory=dict)
     _new: dict[str, bool] = field(default_factory=dict)
-    """Who is being asked for the first time: until that call has ended, no other is begun."""
+    """Models in their first call: until it has ended, no other begins."""
     _queue: deque[_Waiting] = field(default_factory=deque)
 
     @property
     def words(self) -> str:
-        """Return what a person is told when a call was refused."""
+        """Return the message after a refused call."""
         assert self.most is not None
         fix = "fix: start again with a higher --max-cost, it goes on from there"
         if self.spent < self.most:
@@ -168,7 +168,7 @@ class Budget:
 
     @property
     def overdrawn(self) -> str:
-        """Return what a person is told where calls under way cost more than was left."""
+        """Return the message if running calls cost more than was left."""
         over = 0.0 if self.most is None else self.spent - self.most
         if over <= 5e-5:
             return ""
@@ -178,7 +178,7 @@ class Budget:
         )
 
     def before(self, usage: Usage) -> None:
-        """Take in what was paid for something that is stored and not asked for again."""
+        """Count the cost of stored work that is not repeated."""
         if usage.cost:
             self.spent += usage.cost
             each = usage.cost / max(1, usage.calls)
@@ -186,20 +186,20 @@ class Budget:
             self._earlier = (min(low, each), max(high, each))
 
     def stored(self, priced: PricedRequest, reply: Reply) -> None:
-        """Take in a reply that an earlier run paid for."""
+        """Learn from a reply that an earlier run paid for."""
         self._take(priced, priced.reckoned(reply))
 
     def seen(self, cost: float | None) -> None:
-        """Take in what somebody else spent, an agent for instance."""
+        """Count a cost from elsewhere, such as an agent's."""
         self.spent += cost or 0.0
 
     def check(self) -> None:
-        """Raise a BudgetError where nothing is left."""
+        """Raise a BudgetError if nothing is left."""
         if self.most is not None and self.spent >= self.most - _DUST:
             raise self._refusal(0.0)
 
     async def reserve(self, priced: PricedRequest) -> float:
-        """Set money aside for a call, waiting until there is room, or raise a BudgetError."""
+        """Reserve money for a call, waiting until it fits, or raise a BudgetError."""
         if self.most is None or priced.free:
             return 0.0
         if not self._queue and (reserved := self._admitted(priced)) is not None:
@@ -217,9 +217,9 @@ class Budget:
             raise
 
     def settle(self, reserved: float, priced: PricedRequest, reply: Reply | None) -> None:
-        """Replace what was set aside by what the call cost, and let others go on.
+        """Replace the reservation by the actual cost, and wake waiting calls.
 
-        A call without a reply has cost nothing, as far as anybody knows.
+        A call without a reply counts as free.
         """
         if self.most is not None and not priced.free:
             self._release(reserved)
@@ -238,7 +238,7 @@ class Budget:
         self._reserved = self._reserved - reserved if self._under_way else 0.0
 
     def _admitted(self, priced: PricedRequest) -> float | None:
-        """Reserve and return an amount; none where the call must wait."""
+        """Reserve and return an amount; None if the call must wait."""
         assert self.most is not None
         experience = self._experience.get(priced.who) or Experience()
         left = self.most - self.spent
@@ -260,7 +260,7 @@ class Budget:
         return amount
 
     def _wake(self) -> None:
-        """Let those who wait go on in their order, as far as there is room."""
+        """Wake waiting calls in order, as far as they fit."""
         while self._queue:
             first = self._queue[0]
             if first.reserved.done():

@@ -1,4 +1,4 @@
-"""Calls of models, each kept before it is used: what was bought once is never bought again."""
+"""Cache of model calls, each stored before it is used, so that none is paid for twice."""
 
 import asyncio
 import time
@@ -23,37 +23,37 @@ from proctor.store.store import Store
 
 @dataclass
 class CallLog:
-    """Look calls up and keep them, all that come in one turn of the loop in one transaction.
+    """Lookup and storage of calls, with those of one event loop turn in one transaction.
 
-    A call is in the database before ``keep`` returns. Under load replies arrive together, so that
-    they share a transaction; alone, a reply is written at once. A reply of which nothing could be
-    made is discarded: it stays in the database and says so, and is not found any more.
+    A call is in the database before ``keep`` returns. Under load, replies that arrive together
+    share a transaction; a single reply is written at once. An unusable reply is discarded: it
+    stays in the database, marked as such, and is not found any more.
     """
 
     store: Store | None
     recording: bool = False
-    """Whether a cassette is written of all that a run rests on, discarded replies included."""
+    """Whether all traffic of a run is recorded, discarded replies included."""
     _finds: list[tuple[str, asyncio.Future[CallRow | None]]] = field(default_factory=list)
     _keeps: list[tuple[CallRow, asyncio.Future[None]]] = field(default_factory=list)
     _discards: list[tuple[str, float, asyncio.Future[None]]] = field(default_factory=list)
     _discarded: set[tuple[str, float]] = field(default_factory=set)
-    """What was discarded while a cassette is written."""
+    """Calls discarded while traffic is recorded."""
     _scheduled: bool = False
 
     async def find(self, key: str) -> CallRow | None:
-        """Return a call whose reply can be used, none where there is no such."""
+        """Return a call with a usable reply, or None."""
         future: asyncio.Future[CallRow | None] = self._loop().create_future()
         self._finds.append((key, future))
         return await future
 
     async def keep(self, row: CallRow) -> None:
-        """Store a call for good."""
+        """Store a call durably."""
         future: asyncio.Future[None] = self._loop().create_future()
         self._keeps.append((row, future))
         await future
 
     async def discard(self, key: str, created: float) -> None:
-        """Note for good that nothing came of a call."""
+        """Mark a call as unusable, durably."""
         if self.recording:
             self._discarded.add((key, created))
         future: asyncio.Future[None] = self._loop().create_future()
@@ -101,7 +101,7 @@ class CallLog:
 
 
 class Wrapped(Model):
-    """Be a model that another one stands behind."""
+    """Base for models that delegate."""
 
     inner: Model
 
@@ -129,7 +129,7 @@ class Wrapped(Model):
 
 @dataclass(frozen=True, slots=True)
 class _CachedCall:
-    """A reply that is in the store, and since when."""
+    """A stored reply with its time."""
 
     reply: Reply
     created: float
@@ -137,21 +137,21 @@ class _CachedCall:
 
 @dataclass
 class StoredModel(Wrapped):
-    """Wrap a model for a run: replies come from the store where they can, and always go there."""
+    """A model whose replies come from the store where possible, and are always stored."""
 
     inner: Model
     log: CallLog
     budget: Budget = field(default_factory=Budget)
     recorder: Recorder | None = None
-    """Writes all traffic to a cassette, where one was asked for."""
+    """Records all traffic, if requested."""
     role: str = "candidate"
-    """Who is asked by this: ``candidate``, ``judge`` or ``simulator``."""
+    """The role: ``candidate``, ``judge`` or ``simulator``."""
     refused: dict[str, str] = field(default_factory=dict)
-    """What the server had not taken when the replies that came from the store were bought."""
+    """Settings that the server had rejected when the stored replies were made."""
     bought: int = 0
-    """How many calls were really made."""
+    """The number of calls made."""
     _flying: dict[str, asyncio.Future["_CachedCall | None"]] = field(default_factory=dict)
-    """The calls under way; one that gives none was stopped, and others ask for themselves."""
+    """Running calls by key; if one is cancelled, waiting callers ask themselves."""
 
     @cached_property
     def _identity(self) -> str:
@@ -176,9 +176,9 @@ class StoredModel(Wrapped):
         return cached_call.reply
 
     async def discard(self, requests: Sequence[Request]) -> bool:
-        """Let the replies to requests be of no use to anybody.
+        """Mark the replies to requests as unusable.
 
-        Returns whether the last of them came from the store, so that asking now may help.
+        Return whether the last of them came from the store, so that asking now may help.
         """
         if (looking := StoredOnly.current()) is not None:
             raise looking.refuse()
@@ -195,7 +195,7 @@ class StoredModel(Wrapped):
         return bool(replies) and replies[-1].stored
 
     def _key(self, request: Request, request_json: Json) -> str:
-        """Address a call; the marks in it belong to this store, and are left out."""
+        """Return the key of a call, without this store's own marks."""
         looked_up = request.addressed
         addressed = request_json if looked_up is request else plain(looked_up)
         return digest_plain(["call", self._identity, addressed])
@@ -203,7 +203,7 @@ class StoredModel(Wrapped):
     async def _cached(
         self, key: str, request: Request, request_json: Json
     ) -> tuple["_CachedCall", bool]:
-        """Return a call that is in the store by now, and whether it was there before."""
+        """Return a call that is now stored, and whether it was stored before."""
         while (flying := self._flying.get(key)) is not None:
             if (shared := await asyncio.shield(flying)) is not None:
                 return shared, False

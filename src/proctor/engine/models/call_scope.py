@@ -1,12 +1,12 @@
-"""Which replies a piece of work rests on, so that those of which nothing came are not used again.
+"""Replies that a piece of work used, so that unusable ones are not reused.
 
-A score, an attempt or a comparison is a piece of work. While it is under way, every reply that it
-is given is noted here, from the store or from a server. What could not be used is *discarded*: its
-record in the store says so, and whoever asks the same later asks the model anew.
+A score, an attempt or a comparison is a piece of work. While it runs, every reply that it receives
+is recorded here, from the store or from a server. An unusable reply is *discarded*: it is marked in
+the store, and the same request later calls the model again.
 
-Work may also be done on stored replies alone: nobody is asked, and nothing is written. A score
-whose scorer has been corrected is made anew from the calls that were bought for it. So a plan can
-tell that nothing is to be bought, and a run needs no judge to be there.
+Work may also use stored replies only: no model is called, and nothing is written. A score whose
+scorer has changed is computed again from its stored calls. So a plan can tell that nothing needs to
+be paid for, and a run needs no reachable judge.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -22,40 +22,40 @@ Result = TypeVar("Result")
 
 
 class Discarding(Protocol):
-    """What keeps the records of calls."""
+    """Storage of calls that can mark them as unusable."""
 
     async def discard(self, key: str, created: float) -> None:
-        """Note that nothing came of a call."""
+        """Mark a call as unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsedReply:
-    """A reply that a piece of work was given."""
+    """A reply that a piece of work used."""
 
     role: str
-    """Who gave it: ``candidate``, ``judge`` or ``simulator``."""
+    """The role: ``candidate``, ``judge`` or ``simulator``."""
     log: Discarding
     key: str
     created: float
     stored: bool
-    """Whether it came from the store, bought by an earlier run or by other work of this one."""
+    """Whether it came from the store, from an earlier run or other work of this one."""
 
 
 @dataclass(eq=False)
 class CallScope:
-    """The replies of one piece of work, in their order."""
+    """The replies of one piece of work, in order."""
 
     parent: "CallScope | None" = None
     replies: list[UsedReply] = field(default_factory=list)
     broken: bool = False
-    """Whether a call gave no reply at all: the others may be good for the next try."""
+    """Whether a call failed without a reply: the others may be reused in the next try."""
     discarded: bool = False
-    """Whether some reply turned out to be of no use."""
+    """Whether some reply was discarded."""
 
     @classmethod
     @contextmanager
     def opened(cls) -> Iterator["CallScope"]:
-        """Note replies, as long as this lasts, also those given to tasks that are begun in it."""
+        """Record replies within the block, also those of tasks started in it."""
         scope = cls(parent=_CURRENT.get())
         token = _CURRENT.set(scope)
         try:
@@ -65,30 +65,30 @@ class CallScope:
 
     @classmethod
     def current(cls) -> "CallScope | None":
-        """Return the innermost one that is open."""
+        """Return the innermost open scope."""
         return _CURRENT.get()
 
     def note(self, reply: UsedReply) -> None:
-        """Take in a reply."""
+        """Record a reply."""
         for scope in self._around():
             scope.replies.append(reply)
 
     def note_broken(self) -> None:
-        """Take in that a call gave no reply, or was not waited for."""
+        """Record that a call gave no reply, or was not awaited."""
         for scope in self._around():
             scope.broken = True
 
     @property
     def all_stored(self) -> bool:
-        """Tell whether there were replies, and nobody had to be asked for them."""
+        """Tell whether there were replies, all of them from the store."""
         return bool(self.replies) and all(reply.stored for reply in self.replies)
 
     def latest(self, key: str) -> UsedReply | None:
-        """Return the reply that was last given to a request."""
+        """Return the latest reply to a request."""
         return next((reply for reply in reversed(self.replies) if reply.key == key), None)
 
     async def discard(self, replies: Iterable[UsedReply]) -> None:
-        """Let replies be of no use to anybody."""
+        """Mark replies as unusable."""
         for reply in replies:
             await reply.log.discard(reply.key, reply.created)
             for scope in self._around():
@@ -109,10 +109,9 @@ async def rested_on_replies(
     failed: Callable[[Result], bool],
     useless: Callable[[Result, CallScope], Sequence[UsedReply]],
 ) -> Result:
-    """Do a piece of work, and discard what replies were of no use to it.
+    """Do a piece of work, and discard the replies that were useless for it.
 
-    Where it failed on stored replies alone, nobody was asked in this run: it is done once more, now
-    without those that were discarded.
+    If it failed on stored replies only, it is done once more, without the discarded ones.
     """
     with CallScope.opened() as scope:
         result = await work()
@@ -125,7 +124,7 @@ async def rested_on_replies(
 
 
 async def scored_on_replies(work: Callable[[], Awaitable[Score]]) -> Score:
-    """Make a score; where it failed though every call had a reply, these are of no use."""
+    """Make a score; if it failed although every call had a reply, discard these."""
 
     def failed(score: Score) -> bool:
         return score.status is ScoreStatus.FAILED
@@ -137,7 +136,7 @@ async def scored_on_replies(work: Callable[[], Awaitable[Score]]) -> Score:
 
 
 class NotStored(ModelError):
-    """The reason why a call is not made: its reply is not in the store."""
+    """A call that is not made, because its reply is not in the store."""
 
     def __init__(self) -> None:
         super().__init__("no reply to this is stored", passing=True)
@@ -145,20 +144,20 @@ class NotStored(ModelError):
 
 @dataclass(eq=False)
 class StoredOnly:
-    """What came of looking for replies in the store alone."""
+    """Outcome of work with stored replies only."""
 
     lacking: bool = False
-    """Whether a reply was not there, or could not be used."""
+    """Whether a reply was missing or unusable."""
     used: list[Callable[[], None]] = field(default_factory=list)
-    """What is to be counted for the replies, once they have served."""
+    """Usage to count for the replies, once they were used."""
 
     @classmethod
     def current(cls) -> "StoredOnly | None":
-        """Return who is looking, where nobody may be asked."""
+        """Return the current lookup, if only stored replies may be used."""
         return _LOOKING.get()
 
     def refuse(self) -> NotStored:
-        """Note that something is lacking, and return what is to be raised."""
+        """Record a missing reply, and return the error to raise."""
         self.lacking = True
         return NotStored()
 
@@ -168,7 +167,7 @@ _LOOKING: ContextVar[StoredOnly | None] = ContextVar("stored replies alone", def
 
 @contextmanager
 def stored_only() -> Iterator[StoredOnly]:
-    """Let no model be asked, as long as this lasts."""
+    """Allow stored replies only within the block."""
     looking = StoredOnly()
     token = _LOOKING.set(looking)
     try:
@@ -178,7 +177,7 @@ def stored_only() -> Iterator[StoredOnly]:
 
 
 async def scored_from_store(score: Callable[[], Awaitable[Score]]) -> Score | None:
-    """Return the score that stored replies make; none where they do not suffice."""
+    """Return the score from stored replies; None if they do not suffice."""
     with stored_only() as looking:
         score_result = await score()
     if looking.lacking or score_result.status is ScoreStatus.FAILED:

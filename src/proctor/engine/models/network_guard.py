@@ -11,7 +11,7 @@ from proctor.errors import ModelError
 from proctor.io.loopback import is_loopback_host
 
 _NO_INDEX = "PIP_NO_INDEX"
-"""What keeps pip, which fetches the weights of local models, from asking anybody."""
+"""The variable that keeps pip, which downloads weights of local models, offline."""
 _LOOKUPS = (
     "socket.getaddrinfo",
     "socket.gethostbyaddr",
@@ -46,7 +46,7 @@ _GUARD = _Guard()
 
 @contextmanager
 def offline(enabled: bool = True) -> Iterator[None]:
-    """Let nothing in this process reach another machine while the block lasts."""
+    """Block connections of this process to other machines within the block."""
     if not enabled:
         yield
         return
@@ -67,5 +67,5 @@ def offline(enabled: bool = True) -> Iterator[None]:
 
 
 def _is_here(host: str) -> bool:
-    """Tell whether a host is this machine; an empty one stands for all of its own addresses."""
+    """Tell whether a host is this machine; an empty one means all of its addresses."""
     return host in ("", "[]") or is_loopback_host(host)

@@ -1,4 +1,4 @@
-"""Models with what a person's settings put around every request: a system prompt, a suffix."""
+"""Models with a system prompt and a suffix around every request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from proctor.engine.models.call_cache import Wrapped
 
 @dataclass(frozen=True)
 class ModelCandidate(Candidate):
-    """Be a model that is examined."""
+    """A model as candidate."""
 
     model: Model
     choice: ModelChoice
@@ -26,14 +26,14 @@ class ModelCandidate(Candidate):
 
 @dataclass(frozen=True)
 class PromptedModel(Wrapped):
-    """Put what a judge's or simulator's settings say around every request."""
+    """A judge's or simulator's model with its prompt settings around every request."""
 
     inner: Model
     choice: ModelChoice
 
     @classmethod
     def of(cls, model: Model, choice: ModelChoice) -> Model:
-        """Dress a model, where there is something to put around it."""
+        """Wrap a model, if its settings have a prompt or a suffix."""
         return cls(model, choice) if choice.system or choice.suffix else model
 
     @property
@@ -51,7 +51,7 @@ class PromptedModel(Wrapped):
 
 
 def dressed(choice: ModelChoice, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Put the system prompt before, and the suffix behind the last user message."""
+    """Prepend the system prompt, and append the suffix to the last user message."""
     shown_messages = list(messages)
     if choice.suffix:
         last = max((i for i, m in enumerate(shown_messages) if m.role == "user"), default=None)

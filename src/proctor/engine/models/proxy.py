@@ -1,4 +1,4 @@
-"""A loopback address in the protocols of models that passes calls on, by rules, and keeps them."""
+"""A local proxy for model protocols that forwards calls, by rules, and records them."""
 
 import asyncio
 import hmac
@@ -33,7 +33,7 @@ _LISTED = (
     ("POST", re.compile(rf"models/{_MODEL}:(?:g|streamG)enerateContent", re.A)),
     ("GET", re.compile(rf"models(?:/{_MODEL})?", re.A)),
 )
-"""What agents ask models for; everything else (files, keys, fine-tuning) is nobody's business."""
+"""Paths of model calls; everything else (files, keys, fine-tuning) is refused."""
 _ONE_CONNECTION = {
     "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     "content-length", "content-encoding", "accept-encoding", "expect", "host", "alt-svc",
@@ -43,21 +43,21 @@ _OF_ONE_SIDE = re.compile(
     r"|openai-organization|openai-project",
 )
 _HARMLESS = re.compile(r"idempotency-key|(?:x|anthropic)-ratelimit-.*")
-"""Headers that only sound as if they carried a key."""
+"""Headers that only look as if they carried a key."""
 
 
 class ProxyRefusal(NamedTuple):
-    """Why a request does not pass."""
+    """Reason why a request is refused."""
 
     status: int
     message: str
 
 
 def refusal_of(headers: Iterable[tuple[str, str]], port: int) -> ProxyRefusal | None:
-    """Say why whoever sends these headers may not ask: only programs on this machine may.
+    """Return why a request with these headers is refused; only local programs may ask.
 
-    A browser adds ``Origin`` or ``Sec-Fetch-Site`` to what another site makes it send, and a name
-    that was bent to this machine stands in ``Host``.
+    A browser adds ``Origin`` or ``Sec-Fetch-Site`` to cross-site requests, and ``Host`` shows a
+    name that was rebound to this machine.
     """
     named = [(name.lower(), value) for name, value in headers]
     hosts = [value for name, value in named if name == "host"]
@@ -70,7 +70,7 @@ def refusal_of(headers: Iterable[tuple[str, str]], port: int) -> ProxyRefusal | 
 
 
 def refusal_to(method: str, path: str) -> ProxyRefusal | None:
-    """Say why a path is not passed on."""
+    """Return why a path is not forwarded."""
     methods = {listed for listed, pattern in _LISTED if pattern.fullmatch(path)}
     if not methods or ".." in unquote(path):
         return ProxyRefusal(
@@ -82,7 +82,7 @@ def refusal_to(method: str, path: str) -> ProxyRefusal | None:
 
 
 def path_for(path: str, model: str) -> str:
-    """Return the path with the model that is meant, where the path is what names it."""
+    """Return the path with the upstream model, if the path names the model."""
     name, mark, call = path.rpartition(":")
     if not mark or not model or model == "none" or not name.startswith("models/"):
         return path
@@ -90,7 +90,7 @@ def path_for(path: str, model: str) -> str:
 
 
 def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that concern both sides: no connection's own, no cookies, no keys."""
+    """Return the end-to-end headers, without hop-by-hop ones, cookies and keys."""
     gathered = headers.getall("Connection", []) if hasattr(headers, "getall") else []
     own = {word.strip().lower() for text in gathered for word in text.split(",")}
     return {
@@ -113,12 +113,12 @@ def _is_here(host: str, port: int) -> bool:
 
 
 MODEL = "Model"
-"""The role of a model in the rounds of an agent that asks it."""
+"""The role of the model in the rounds of an agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyCall:
-    """Hold one call of an agent."""
+    """One model call of an agent."""
 
     path: str
     model: str
@@ -126,7 +126,7 @@ class ProxyCall:
     """The messages of the request."""
     reply_text: str
     tools: tuple[Json, ...] = ()
-    """The tools that the model wants called."""
+    """The tool calls that the model requested."""
     status: int = 200
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
@@ -134,7 +134,7 @@ class ProxyCall:
 
     @property
     def post(self) -> Post:
-        """Return the call as a step of the agent: the model's words, with what it was asked."""
+        """Return the call as a step of the agent: the reply, with the request attached."""
         attachments = [Attachment(type="model_request", content=self.request_messages)]
         attachments += [Attachment(type="function", content=tool) for tool in self.tools]
         took = {
@@ -151,7 +151,7 @@ class ProxyCall:
         )
 
     def to_json(self) -> dict[str, Json]:
-        """Write the call as a line of a record."""
+        """Return the call as JSON for a record."""
         usage = self.usage
         return {
             "session": "",
@@ -171,7 +171,7 @@ class ProxyCall:
 
 @dataclass(frozen=True, slots=True)
 class ProxiedReply:
-    """Hold what a reply says: its words, the tools it wants called, and its tokens."""
+    """Content of a reply: its text, tool calls and tokens."""
 
     text: str = ""
     tools: tuple[Json, ...] = ()
@@ -180,7 +180,7 @@ class ProxiedReply:
 
 
 def reply_in(body: bytes) -> ProxiedReply:
-    """Read a whole reply; one that cannot be read says nothing."""
+    """Parse a whole reply; an unreadable one is empty."""
     try:
         data = json_bytes.loads(body)
     except ValueError:
@@ -194,7 +194,7 @@ def reply_in(body: bytes) -> ProxiedReply:
 
 
 def reply_in_stream(body: bytes) -> ProxiedReply:
-    """Put the parts of a streamed reply together."""
+    """Parse a streamed reply."""
     words: list[str] = []
     tools: dict[int, dict[str, Json]] = {}
     usage: Json = None
@@ -225,7 +225,7 @@ def json_events(body: bytes) -> list[Mapping[str, Json]]:
 
 
 def only_usage(event: bytes) -> bool:
-    """Tell whether an event of a stream has nothing but the tokens that we asked for."""
+    """Tell whether an event of a stream has only the token counts that the proxy requested."""
     events = json_events(event)
     return bool(events) and all("choices" in part and not part["choices"] for part in events)
 
@@ -271,7 +271,7 @@ LARGEST = 64 * 1024 * 1024
 """Bytes of a request, and of a response."""
 LONGEST = 1800.0
 BODY_SECONDS = 120.0
-"""Seconds in which the body of a request must have come."""
+"""Time limit for the body of a request, in seconds."""
 SHORTEST_SECRET = 16
 _SECRET = re.compile(r"[A-Za-z0-9_-]+")
 _HEADERS = {
@@ -283,28 +283,28 @@ _HEADERS = {
 
 @dataclass
 class Proxy:
-    """Pass calls on to one model, for sessions that are told apart by their address.
+    """Proxy to one model, with sessions that differ in their address.
 
-    The address of a session holds a secret: whoever does not know it is not served.
+    The address of a session contains a secret, without which nothing is served.
     """
 
     upstream: Upstream
     budget: Budget = field(default_factory=Budget)
-    """What the calls may cost, together with those of others."""
+    """The budget that the calls share with others."""
     on_call: Callable[[ProxyCall], None] = lambda _: None
-    """Is told each call as soon as it has ended."""
+    """Callback for each finished call."""
     address: str = ""
-    """Where it listens, while it does."""
+    """The address while it listens."""
     _port: int = 0
     _calls: dict[str, list[ProxyCall]] = field(default_factory=dict, repr=False)
     """The calls of each session, by its secret."""
     _refused: dict[str, BudgetError] = field(default_factory=dict, repr=False)
-    """Sessions of which a call was not passed on for lack of money."""
+    """Sessions with a call that was refused for lack of money."""
     _client: Any = None
 
     @asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator["Proxy"]:
-        """Listen on loopback until the end."""
+        """Listen on this machine within the block."""
         from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 
         SECRETS.add_headers(self.upstream.destination.headers)
@@ -320,7 +320,7 @@ class Proxy:
                 raise UsageError(
                     f"port {port} cannot be listened on: {error.strerror} (fix: --port N)"
                 ) from None
-            # Redirects are not followed: the key would go along.
+            # Redirects are not followed: they would receive the key.
             async with ClientSession(
                 timeout=ClientTimeout(total=LONGEST), cookie_jar=DummyCookieJar()
             ) as self._client:
@@ -345,7 +345,7 @@ class Proxy:
         return f"{self.address}/{session}/v1"
 
     def env(self, session: str) -> dict[str, str]:
-        """Return what points the usual clients at a session, by their environment."""
+        """Return the environment variables that point common clients at a session."""
         base = self.base(session)
         return {"OPENAI_BASE_URL": base, "OPENAI_API_BASE": base, "OPENAI_API_KEY": "none"}
 
@@ -355,17 +355,17 @@ class Proxy:
         return calls
 
     def check(self, session: str) -> None:
-        """Raise a BudgetError where a call of a session was refused for lack of money."""
+        """Raise a BudgetError if a call of a session was refused for lack of money."""
         if (error := self._refused.get(session)) is not None:
             raise error
 
     def end(self, session: str) -> None:
-        """Let nobody use a session any more."""
+        """Close a session."""
         self._calls.pop(session, None)
         self._refused.pop(session, None)
 
     async def _serve(self, request: "Request") -> "StreamResponse":
-        """Answer one request; who asks and what for is settled before its body is read."""
+        """Serve one request; sender and path are checked before its body is read."""
         from aiohttp import web
 
         refusal = refusal_of(request.headers.items(), self._port)
@@ -390,7 +390,7 @@ class Proxy:
         return await self._pass_on(request, _ProxiedRequest(session, path, body, own))
 
     def _session(self, secret: str) -> str | None:
-        """Return the session of a secret; how long it takes tells nothing about the others."""
+        """Return the session of a secret, in constant time."""
         presented = secret.encode("utf-8", "replace")
         sessions = [one for one in self._calls if hmac.compare_digest(one.encode(), presented)]
         return sessions[0] if sessions else None
@@ -414,7 +414,7 @@ class Proxy:
 
     @asynccontextmanager
     async def _paid(self, proxied: "_ProxiedRequest") -> AsyncIterator[None]:
-        """Set money aside for a call, as long as it lasts, or raise a BudgetError."""
+        """Reserve money for a call while it runs, or raise a BudgetError."""
         if not proxied.body:
             yield
             return
@@ -493,36 +493,36 @@ class Proxy:
 
 @dataclass(slots=True)
 class _ProxiedRequest:
-    """What a call asked for, and what came of it."""
+    """A forwarded request and its outcome."""
 
     session: str = field(repr=False)
     path: str
     body: Mapping[str, Json]
-    """Empty where a model was not asked, but only looked for."""
+    """Empty for requests about models, such as their list."""
     own_usage: bool
-    """Whether it was us who asked for tokens at the end of a stream."""
+    """Whether the proxy requested token counts at the end of a stream."""
     reply: Reply | None = None
 
     @property
     def question(self) -> Json:
-        """Return the messages, under whatever name they go."""
+        """Return the messages, whatever the protocol calls them."""
         body = self.body
         return body.get("messages") or body.get("input") or body.get("prompt")
 
     @property
     def most(self) -> int | None:
-        """Return the limit of tokens of the reply, where there is one."""
+        """Return the token limit of the reply, if any."""
         names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
         limit = next((self.body[name] for name in names if self.body.get(name)), None)
         return limit if isinstance(limit, int) and limit > 0 else None
 
 
 class _TooLong(Exception):
-    """A response that is longer than any can be."""
+    """A response above the size limit."""
 
 
 def _prepared(data: bytes, path: str, model: str) -> tuple[dict[str, Json] | None, bool]:
-    """Name the model that is meant, and ask for tokens at the end of a stream; none for no JSON."""
+    """Set the model, and request token counts at the end of a stream; None if it is not JSON."""
     try:
         body = json_bytes.loads(data) if data else {}
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Settings that servers did not take, kept with the run: they may move its numbers."""
+"""Settings that servers rejected, stored with the run because they may change its numbers."""
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -9,13 +9,13 @@ from proctor.errors import StoreError
 from proctor.store.store import Store
 
 Refused = Mapping[str, Mapping[str, str]]
-"""By model, each field that was to be sent, with what was sent instead, if anything."""
+"""By model, each rejected field, with its replacement, if any."""
 
 KEPT_AS = "refused"
 
 
 def refused_before(store: Store, run: Run) -> Refused:
-    """Return what earlier parts of the same run could not send."""
+    """Return the rejected settings of earlier parts of the same run."""
     with suppress(StoreError):
         stored_run = store.runs.get(run.id)
         if stored_run.id == run.id:
@@ -24,13 +24,13 @@ def refused_before(store: Store, run: Run) -> Refused:
 
 
 def refused_in(run: Run) -> Refused:
-    """Return what a run could not send."""
+    """Return the rejected settings of a run."""
     refused: Refused = run.settings.get(KEPT_AS, {})
     return refused
 
 
 def refused_for_others(store: Store, run: Run, labels: Collection[str]) -> Refused:
-    """Return what models did not take in the runs that made what this one took from the store."""
+    """Return the rejected settings of the runs whose stored results this one reuses."""
     if not labels:
         return {}
     refused = _joined(refused_in(other) for other in store.runs.sharing(run.id, KEPT_AS))
@@ -38,7 +38,7 @@ def refused_for_others(store: Store, run: Run, labels: Collection[str]) -> Refus
 
 
 def with_refused(run: Run, *parts: Refused) -> Run:
-    """Note with a run what could not be sent, in this process, an earlier one or another run."""
+    """Add the rejected settings of this process, an earlier one or another run to a run."""
     refused = _joined(parts)
     return replace(run, settings={**run.settings, KEPT_AS: refused}) if refused else run
 
@@ -53,7 +53,7 @@ def _joined(parts: Iterable[Refused]) -> Refused:
 
 
 def refused_words(refused: Refused) -> str:
-    """Say what was refused: ``openai:m max_tokens>max_completion_tokens+temperature``."""
+    """Format rejected settings: ``openai:m max_tokens>max_completion_tokens+temperature``."""
     return ",".join(
         f"{label} " + "+".join(f"{n}>{fields[n]}" if fields[n] else n for n in sorted(fields))
         for label, fields in sorted(refused.items())

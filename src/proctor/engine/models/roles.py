@@ -1,4 +1,4 @@
-"""Who plays which role in a run: the candidate, the judges, the simulated user."""
+"""The roles of a run: candidate, judges, simulated user."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -41,24 +41,24 @@ UNSEEN = (
 
 @dataclass
 class Models:
-    """Hold the models of a command, each opened once, however many roles and suites use it."""
+    """Models of a command, each opened once for all roles and suites."""
 
     store: Store | None
-    """None for a plan, which asks nobody."""
+    """None for a plan, which calls no model."""
     settings: CallSettings
     notice: Callable[[str], None] = lambda _: None
-    """Told what a person should know, such as where a model that was fetched lies."""
+    """Callback for notices, such as where a downloaded model is."""
     budget: Budget = field(default_factory=Budget)
-    """What all calls share; several runs of one command may share it, too."""
+    """The budget of all calls, which several runs of one command may share."""
     marks: Marks = field(init=False)
-    """Draws the marks around strangers' words in the prompts of this store."""
+    """Marks around untrusted text in the prompts of this store."""
     recorder: "Recorder | None" = None
     _clients: "dict[tuple[str, str], Model]" = field(default_factory=dict)
     _open: "dict[tuple[str, str, str], StoredModel]" = field(default_factory=dict)
     on_refused: "Callable[[Refused], None]" = lambda _: None
-    """Is told, whenever a server turned out not to take something, all that servers did not."""
+    """Callback for all rejected settings, whenever a server rejects one."""
     _chosen: set[tuple[str, str]] = field(default_factory=set)
-    """The models with the settings of their sampling that a person chose."""
+    """Models with the sampling settings that the user chose."""
     _checked: set[str] = field(default_factory=set)
     _checking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -97,7 +97,7 @@ class Models:
         return model
 
     async def check(self, model: "Model") -> None:
-        """See to it that a model answers at all, once."""
+        """Check once that a model answers."""
         key = digest(model.identity)
         async with self._checking:
             if key not in self._checked:
@@ -106,12 +106,12 @@ class Models:
 
     @property
     def labels(self) -> set[str]:
-        """Return the names of all models that are asked."""
+        """Return the names of all open models."""
         return {client.label for client in self._clients.values()}
 
     @property
     def refused(self) -> "Refused":
-        """Return what servers did not take, by model: each field with what was sent instead."""
+        """Return the rejected settings by model: each field with its replacement."""
         refused_by_model: dict[str, dict[str, str]] = {}
         for client in self._clients.values():
             if client.refused:
@@ -122,7 +122,7 @@ class Models:
         return refused_by_model
 
     def leave_out(self, refused: "Refused") -> None:
-        """Ask as an earlier part of the same run was asked, without what was refused then."""
+        """Leave out the settings that were rejected in an earlier part of the same run."""
         for client in self._clients.values():
             left_out = [n for n, instead in refused.get(client.label, {}).items() if not instead]
             if left_out:
@@ -150,7 +150,7 @@ class Models:
 
     @contextmanager
     def spread(self, executor: "Callable[[], Executor]") -> Iterator[None]:
-        """Let models that compute be asked where an executor has room, as long as this lasts."""
+        """Run local models where an executor has room, within the block."""
         here = [(model, model.inner) for model in self._open.values()]
         there = {id(client): executor().model(client) for client in self._clients.values()}
         for model, inner in here:
@@ -162,7 +162,7 @@ class Models:
                 model.inner = inner
 
     async def close(self) -> None:
-        """Close all models, and the cassette."""
+        """Close all models, and the recording."""
         for client in self._clients.values():
             await client.close()
         if self.recorder is not None:
@@ -170,12 +170,12 @@ class Models:
 
     @property
     def bought(self) -> int:
-        """Return how many calls were really made."""
+        """Return the number of calls made."""
         return sum(model.bought for model in self._open.values())
 
     @asynccontextmanager
     async def proxy(self, choice: "ModelChoice") -> "AsyncIterator[Proxy]":
-        """Pass the calls of others on to a model, as long as this lasts."""
+        """Serve a proxy to a model within the block."""
         from proctor.engine.models.proxy import Proxy
 
         model = build_model(choice, self.settings)
@@ -187,7 +187,7 @@ class Models:
             await model.close()
 
     def refuse_unpriced(self, model: "Model") -> None:
-        """Raise a UsageError where money is limited and nobody knows what the model costs."""
+        """Raise a UsageError if there is a budget but no price for a model."""
         if self.settings.max_cost is not None and not is_priced(model):
             raise UsageError(
                 f"--max-cost cannot be held: no price is known for {model.label}"
@@ -198,16 +198,16 @@ class Models:
 
 @dataclass(frozen=True, kw_only=True)
 class Cast:
-    """Hold who plays which role in one run."""
+    """The roles of one run, with their models."""
 
     candidate: "StoredModel | None" = None
     choice: "ModelChoice | None" = None
     seats: "AgentWorkspaces | None" = None
-    """Where an agent works, where it is one that is examined."""
+    """The agent's workspaces, if the candidate is an agent."""
     proxied: "ModelChoice | None" = None
     """The model that the agent's own calls go to."""
     repeat_label: str = ""
-    """Names the repetition that this is."""
+    """The label of a repetition."""
     judge: "Judge | None" = None
     judges: "tuple[StoredModel, ...]" = ()
     simulator: "Model | None" = None
@@ -219,7 +219,7 @@ class Cast:
     async def seated(
         self, case: Case, index: int, grader: "TurnGrader | None"
     ) -> "AsyncIterator[DialogueContext]":
-        """Give what a dialogue about a case needs, as long as it lasts."""
+        """Yield the participants of a dialogue about a case."""
         if self.seats is not None:
             sandbox = None if grader is None else grader.dispatcher.sandbox
             async with self.seats.seated(case, index, sandbox) as candidate:
@@ -251,11 +251,11 @@ class Cast:
 
     @property
     def agent(self) -> "Agent | None":
-        """Return the agent that is examined, if it is one."""
+        """Return the agent, if the candidate is one."""
         return None if self.seats is None else self.seats.agent
 
     def attempt_identity(self, dialogue: "Dialogue") -> Json:
-        """Return all of this that an attempt depends on, for its key."""
+        """Return what an attempt depends on, for its key."""
         identity: dict[str, Json] = {"version": dialogue.version}
         if self.repeat_label:
             identity["again"] = self.repeat_label
@@ -304,14 +304,14 @@ def cast_for(settings: RunSettings, suite: Suite, models: Models) -> Cast:
 
 
 def _prompted(model: "Model", choice: "ModelChoice") -> "Model":
-    """Put around a model what its choice says, where it says something."""
+    """Wrap a model in the prompt settings of its choice, if any."""
     from proctor.engine.models.prompted import PromptedModel
 
     return PromptedModel.of(model, choice)
 
 
 def _seats(settings: RunSettings, models: Models) -> "AgentWorkspaces | None":
-    """Build the agent that is examined; a plan has nowhere to keep what it leaves."""
+    """Build the agent; a plan stores no files."""
     if settings.agent is None:
         return None
     from proctor.engine.agents.workspaces import AgentWorkspaces
@@ -328,7 +328,7 @@ def _seats(settings: RunSettings, models: Models) -> "AgentWorkspaces | None":
 
 
 def judge_of(panel: JudgeSettings, models: "Sequence[Model]") -> "Judge | None":
-    """Make one judge, or a panel, of the models that judge."""
+    """Make a judge, or a panel, from models."""
     if not models:
         return None
     from proctor.judging import ModelJudge
@@ -344,7 +344,7 @@ def judge_of(panel: JudgeSettings, models: "Sequence[Model]") -> "Judge | None":
 
 
 def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
-    """Fill in what the suite's own settings file names, where the person named nothing else."""
+    """Fill in the models of the suite's own settings file, where the user named none."""
     roles = _roles_on_file(reading, str(settings.suite.path))
     unusable = reading.unusable_roles
     asked_like = {**{name: role.choice for name, role in unusable.items()}, **roles}
@@ -375,7 +375,7 @@ def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
 
 
 def _roles_on_file(reading: "Reading", path: str) -> "dict[str, ModelChoice]":
-    """Return the models that a settings file names, as such."""
+    """Return the models that a settings file names, marked as such."""
     if not reading.roles:
         return {}
     from proctor.engine.models.access import from_file
@@ -384,7 +384,7 @@ def _roles_on_file(reading: "Reading", path: str) -> "dict[str, ModelChoice]":
 
 
 def lacking(settings: RunSettings, needs: set[str], reading: "Reading") -> None:
-    """Raise what is wrong where a role that somebody must play has nobody."""
+    """Raise an error if a required role has no model."""
     empty = {"judge": not settings.panel.judges, "simulator": settings.simulator is None}
     unusable = [
         problem
@@ -431,7 +431,7 @@ def build_model(choice: "ModelChoice", calls: CallSettings) -> "Model":
 
 
 def chosen_settings(choice: "ModelChoice") -> set[str]:
-    """Return the fields of requests that a person chose for a model, as servers name them."""
+    """Return the request fields that the user set for a model, as servers name them."""
     sampling = choice.sampling
     names = {f.name for f in fields(Sampling) if getattr(sampling, f.name) not in (None, (), {})}
     names = (names - choice.defaults - {"extra"}) | set(sampling.extra)
@@ -439,7 +439,7 @@ def chosen_settings(choice: "ModelChoice") -> set[str]:
 
 
 def is_priced(model: "Model") -> bool:
-    """Tell whether somebody said what a model costs; that one is on this machine is no price."""
+    """Tell whether the price of a model is given; being local is no price."""
     return model.price_known and model.price is not None
 
 
@@ -450,7 +450,7 @@ def _price(spec: str, calls: CallSettings) -> tuple[float, float] | None:
 
 
 def _merged(choice: "ModelChoice", default: "ModelChoice | None") -> "ModelChoice":
-    """Let a model named by hand be asked as the settings file says, where the hand was silent."""
+    """Complete a model from the command line with the settings file's options."""
     if default is None:
         return choice
     explicit = {
@@ -469,7 +469,7 @@ def _merged(choice: "ModelChoice", default: "ModelChoice | None") -> "ModelChoic
 
 
 def _cold(judge: "ModelChoice") -> "ModelChoice":
-    """Let a judge be asked without chance where nothing else was said."""
+    """Use temperature 0 for a judge by default."""
     if judge.sampling.temperature is not None:
         return judge
     cold = replace(judge.sampling, temperature=0.0)

@@ -1,1 +1,1 @@
-"""What a run would do and cost, found out without doing it."""
+"""Plans: what a run would do and cost, without doing it."""

@@ -1,4 +1,4 @@
-"""Planning: what would run, what is stored already, and what is missing; buys nothing."""
+"""Planning: what would run, what is stored, and what is missing; calls no model."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from proctor.store.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Hold what a run would do."""
+    """What a run would do and cost."""
 
     suite: Suite
     warnings: tuple[Problem, ...] = ()
@@ -31,32 +31,32 @@ class Plan:
     cases: int = 0
     attempts: int = 0
     attempts_stored: int = 0
-    """Attempts that are in the store already; for answers on file, all of them."""
+    """Stored attempts; for answers on file, all of them."""
     on_file: bool = False
     """Whether the answers are on file."""
     unanswered: int = 0
     """Cases for which the candidate has no answer."""
     scores: int = 0
     stored: int = 0
-    """Scores that are in the store already."""
+    """Stored scores."""
     scorers: Mapping[str, int] = field(default_factory=dict)
-    """How many scores each scorer would have to give."""
+    """Number of scores to make, by scorer."""
     usage: Mapping[str, Json] = field(default_factory=dict)
-    """Calls, tokens and cost to be expected: at least, likely, at most."""
+    """Expected calls, tokens and cost: minimum, likely, maximum."""
 
     @property
     def to_do(self) -> int:
-        """Return how many scores are left to be judged."""
+        """Return the number of scores to make."""
         return self.scores - self.stored
 
 
 def plan(settings: RunSettings, store: Store | None) -> Plan:
-    """Find out what a run with the one suite of a path would do, without doing any of it."""
+    """Plan a run with the one suite of a path, without doing any of it."""
     return plan_all(settings, store)[0]
 
 
 def plan_all(settings: RunSettings, store: Store | None) -> list[Plan]:
-    """Find out what runs with all suites of a path would do."""
+    """Plan runs with all suites of a path."""
     models = Models(None, settings.calls)
     try:
         readings = read_suite.read_usable(settings.suite)
@@ -179,12 +179,12 @@ def _expect_verdict(
 
 
 def _rulings(ready: PreparedRun) -> int:
-    """Return how many judgements one verdict takes."""
+    """Return how many rulings one verdict takes."""
     return max(1, len(ready.cast.judges)) * ready.settings.panel.repeats
 
 
 def _usage(ready: PreparedRun, estimate: Estimate) -> dict[str, Json]:
-    """Return what the calls will take; one number each for what is likely, and all three."""
+    """Return the expected usage: the likely numbers, and all ranges."""
     prices = {
         "candidate": ready.cast.candidate.price if ready.cast.candidate is not None else None,
         "judge": mean_price([model.price for model in ready.cast.judges]),

@@ -1,4 +1,4 @@
-"""Guessing what a run will take: calls, tokens and money, at least, likely and at most."""
+"""Estimates of a run's calls, tokens and cost: minimum, likely and maximum."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,29 +11,29 @@ from proctor.engine.models.budget import tokens
 Range = tuple[float, float, float]
 
 REPLY: Range = (20, 300, 2000)
-"""How many tokens a candidate's reply has, where no limit was set."""
+"""Assumed tokens of a candidate's reply, if no limit is set."""
 VERDICT: Range = (30, 150, 600)
 PROMPT = 700
-"""How many tokens a judge's or simulator's instructions have."""
+"""Assumed tokens of a judge's or simulator's instructions."""
 
 
 @dataclass
 class RoleEstimate:
-    """Hold what one role will take."""
+    """Estimate of one role."""
 
     calls: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     prompt_tokens: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     completion_tokens: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
 
     def add(self, calls: Iterable[float], prompt: Range, completion: Range) -> None:
-        """Take in some calls: how many, how many tokens each is asked with, and answers."""
+        """Add calls with the prompt and completion tokens of each."""
         for end, number in enumerate(calls):
             self.calls[end] += number
             self.prompt_tokens[end] += number * prompt[end]
             self.completion_tokens[end] += number * completion[end]
 
     def cost(self, price: tuple[float, float] | None) -> list[float] | None:
-        """Return dollars, none where no price is known."""
+        """Return dollars; None if no price is known."""
         if price is None:
             return None
         return [
@@ -46,12 +46,12 @@ class RoleEstimate:
 
 @dataclass
 class Estimate:
-    """Hold what a run will take beyond what is stored."""
+    """Estimate of a run beyond what is stored."""
 
     roles: dict[str, RoleEstimate] = field(default_factory=dict)
 
     def dialogue(self, case: Case, turns: Turns, limit: int | None, *, rulings: int = 1) -> None:
-        """Take in one attempt that has to be made, with so many judgements a verdict."""
+        """Add one attempt to make, with its rulings per verdict."""
         shown = sum(tokens(message.content) for message in case.messages)
         completion = reply_range(limit)
         self._grow("candidate", turns.candidate, shown, completion)
@@ -61,7 +61,7 @@ class Estimate:
             self._grow("simulator", turns.simulator, shown + PROMPT, VERDICT)
 
     def verdict(self, case: Case, tries: int, limit: int | None) -> None:
-        """Take in one verdict on an answer."""
+        """Add one verdict on an answer."""
         shown = sum(tokens(message.content) for message in case.messages) + PROMPT
         shown += sum(tokens(text) for text in case.references)
         completion = reply_range(limit)
@@ -76,7 +76,7 @@ class Estimate:
         return [round(number) for number in sums]
 
     def cost(self, prices: dict[str, Any]) -> list[float] | None:
-        """Return dollars over all roles, none where a price is missing."""
+        """Return dollars over all roles; None if a price is missing."""
         sums = [0.0, 0.0, 0.0]
         for name, role in self.roles.items():
             part = role.cost(prices.get(name))
@@ -95,7 +95,7 @@ class Estimate:
 
 
 def mean_price(prices: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
-    """Return what models that are asked equally often cost, none where one is not known."""
+    """Return the mean price of models; None if one is unknown."""
     known_prices = [price for price in prices if price is not None]
     if not known_prices or len(known_prices) < len(prices):
         return None
@@ -105,7 +105,7 @@ def mean_price(prices: Sequence[tuple[float, float] | None]) -> tuple[float, flo
 
 
 def reply_range(limit: int | None) -> Range:
-    """Return how many tokens a reply has, given the most that it may have."""
+    """Return the assumed tokens of a reply, given its limit."""
     if limit is None:
         return REPLY
     return (min(REPLY[0], limit), min(REPLY[1], limit), float(limit))

@@ -1,4 +1,4 @@
-"""Which verdicts a plan need not count: their calls are stored, though their scores are not."""
+"""Verdicts that a plan need not count: their calls are stored, though their scores are not."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -20,19 +20,19 @@ from proctor.io.concurrency import run_sync
 from proctor.store.store import Store
 
 MOST_MISSED = 100
-"""After how many verdicts in a row whose calls are not stored no more are looked for."""
+"""After this many verdicts in a row without stored calls, the lookup stops."""
 
 
 @dataclass
 class StoredVerdicts:
-    """Make verdicts of stored calls, to see whether any would have to be bought; none is kept."""
+    """Verdicts from stored calls, to learn whether new calls are needed; none is stored."""
 
     ready: PreparedRun
     store: Store | None
     _missed: int = 0
 
     def are_stored(self, verdicts: Sequence[tuple[Case, Criterion, Attempt]]) -> list[bool]:
-        """Tell for each of some verdicts whether stored calls suffice for it."""
+        """Tell for each verdict whether stored calls suffice."""
         asks_judge = [self._asks(criterion) for _, criterion, _ in verdicts]
         if self.store is None or not any(asks_judge) or self._missed >= MOST_MISSED:
             return [False] * len(verdicts)
@@ -69,7 +69,7 @@ class StoredVerdicts:
             await models.close()
 
     async def _begun(self, wanted: Sequence[tuple[Case, Criterion, Attempt]]) -> dict[int, Score]:
-        """Return by number what grading processes give where a judge would only finish a score."""
+        """Return, by number, the intermediate scores that a judge would only finish."""
         tasks = [
             GradeTask(
                 case=case,

@@ -1,4 +1,4 @@
-"""The numbers of a run: from the scores of each attempt, summed up as the cases pass by."""
+"""The numbers of a run, summed from the scores of each attempt as the cases pass by."""
 
 import queue
 import threading
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 METRIC = "metric"
 ROLES = ("candidate", "judge", "simulator")
 MAX_ROWS = 500
-"""A tag with more values than this names single cases, and is no breakdown."""
+"""A tag with more values than this identifies single cases and is not broken down."""
 
 
 def case_result(
     how: Fold, case: Case, attempts: Iterable[tuple[Attempt, Mapping[str, Score]]]
 ) -> CaseResult:
-    """Value every attempt at a case, and fold them."""
+    """Compute the value of every attempt at a case, and fold them."""
     results = tuple(
         AttemptResult(attempt=attempt, scores=scores, value=attempt_value(case, attempt, scores))
         for attempt, scores in attempts
@@ -58,7 +58,7 @@ def case_result(
 
 
 def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> Value:
-    """Return what one attempt is worth."""
+    """Return the value of one attempt."""
     if attempt.status is AttemptStatus.UNANSWERED:
         return null_value(case)
     if attempt.status is AttemptStatus.ERROR:
@@ -75,7 +75,7 @@ def fold_of(suite: Suite) -> Fold:
 
 @dataclass
 class _CaseSums:
-    """Gather one row: what cases are worth, per bucket of attempts as well."""
+    """Sums of one row: values of cases, also per bucket of attempts."""
 
     method: IntervalMethod
     sums: ClusterSums = field(init=False)
@@ -86,7 +86,7 @@ class _CaseSums:
         self.sums = sums_for(self.method)
 
     def add(self, worth: "_Worth") -> None:
-        """Take in one case; a bucket it does not have is worth what the case is worth."""
+        """Add one case; a missing bucket counts with the value of the case."""
         if worth.scale is not SHARE:
             self.scale = Scale.around(self.scale, worth.scale)
         value = worth.value
@@ -130,12 +130,12 @@ class _Worth(NamedTuple):
 
 @dataclass
 class UsageSums:
-    """Gather what the calls of a run took, by the role they were made in."""
+    """Usage of a run's calls, by role."""
 
     roles: dict[str, Usage] = field(default_factory=dict)
 
     def add(self, results: Iterable[AttemptResult]) -> None:
-        """Take in the attempts at one case; a score that they share was judged once."""
+        """Add the attempts at one case; a score that they share counts once."""
         judged: dict[int, Score] = {}
         for result in results:
             judged |= {id(score): score for score in result.scores.values()}
@@ -148,7 +148,7 @@ class UsageSums:
                 self._add("judge", used)
 
     def total(self) -> dict[str, Json]:
-        """Return the sums, and by role; nothing where no model was asked."""
+        """Return the sums, in all and by role; empty if no model was called."""
         if not self.roles:
             return {}
         whole = sum(self.roles.values(), Usage())
@@ -161,7 +161,7 @@ class UsageSums:
 
 
 def usage_from(used: Json) -> Usage:
-    """Read what was kept of a usage; nothing was used where it is none."""
+    """Decode a stored usage; zero if it is none."""
     found = used if isinstance(used, Mapping) else {}
     numbers = {f.name: found[f.name] for f in fields(Usage) if f.name in found}
     return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
@@ -181,7 +181,7 @@ class _ReferenceCounts:
     contained: list[str] = field(default_factory=list)
 
     def add(self, result: CaseResult) -> None:
-        """Take in one case that was compared with references."""
+        """Add one case that was compared with references."""
         relations = {
             score.detail[REFERENCE]
             for attempt in result.attempts
@@ -196,7 +196,7 @@ class _ReferenceCounts:
             self.contained.append(result.case.id)
 
     def counts(self) -> dict[str, Json]:
-        """Return the counts, nothing where no case was compared."""
+        """Return the counts; empty if no case was compared."""
         if not self.compared:
             return {}
         return {
@@ -218,7 +218,7 @@ class _Failures:
     }
 
     def add(self, result: CaseResult) -> None:
-        """Take in the attempts at one case, each with its first reason."""
+        """Add the attempts at one case, each with its first reason."""
         for item in result.attempts:
             status = item.value.status
             if status not in self.names:
@@ -243,7 +243,7 @@ def _first_failure(case: Case, item: AttemptResult) -> str:
 
 @dataclass
 class RunTotals:
-    """Gather the numbers of a run one case at a time."""
+    """Numbers of a run, added one case at a time."""
 
     shares_of_value: bool = False
     interval: IntervalMethod = "bounded"
@@ -260,7 +260,7 @@ class RunTotals:
         self._total = self._sums()
 
     def add(self, result: CaseResult) -> None:
-        """Take in one case with all its attempts."""
+        """Add one case with all its attempts."""
         case, folded = result.case, result.folded
         self._count("cases")
         self._count("attempts", len(result.attempts))
@@ -292,7 +292,7 @@ class RunTotals:
             sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
 
     def summary(self) -> Summary:
-        """Return all numbers gathered so far."""
+        """Return all numbers so far."""
         groups = {
             tag: {name: sums.group() for name, sums in rows.items()}
             for tag, rows in self._groups.items()
@@ -335,7 +335,7 @@ class RunTotals:
 
 
 def _scale_of(result: CaseResult) -> Scale:
-    """Return what a case can be worth at least and at most, in parts of its full score."""
+    """Return the minimum and maximum value of a case, as shares of its full score."""
     full, folded = result.case.full_score, result.folded
     low, high = min(0.0, folded.least, result.case.null_score), full
     if folded.most is not None:
@@ -345,7 +345,7 @@ def _scale_of(result: CaseResult) -> Scale:
 
 _COLUMNS = tuple(column.name for column in fields(ResultRow))
 _AHEAD = 1
-"""How many batches a measure may be behind."""
+"""How many batches a measure may lag behind."""
 
 
 @dataclass(eq=False)
@@ -356,7 +356,7 @@ class RunSums:
     """The suite without its cases."""
     interval: IntervalMethod = "bounded"
     hold: bool = False
-    """Whether the results of all cases are kept, for whoever wants to see them."""
+    """Whether the results of all cases are kept in memory."""
     results: list[CaseResult] = field(default_factory=list)
     _totals: RunTotals = field(init=False)
     _rows: "_ResultSpool" = field(init=False)
@@ -375,7 +375,7 @@ class RunSums:
             feed.close()
 
     def add(self, block: Iterable[LinkedCase]) -> None:
-        """Take in the next cases, with all their scores."""
+        """Add the next cases, with all their scores."""
         how = fold_of(self.suite)
         results = []
         for linked in block:
@@ -389,7 +389,7 @@ class RunSums:
             self.results += results
 
     def rows(self) -> Iterator[ResultRow]:
-        """Yield what tables keep of each case."""
+        """Yield the result row of each case."""
         return iter(self._rows)
 
     def summary(self) -> Summary:
@@ -421,7 +421,7 @@ def _why_not(status: ValueStatus) -> ValueStatus:
 
 
 class _ResultSpool:
-    """Rows in their order: a few in memory, many in a temporary database."""
+    """Rows in order: a few in memory, many in a temporary database."""
 
     most: int = 5_000
 
@@ -462,9 +462,9 @@ _Batch = Sequence[CaseResult]
 
 @dataclass(eq=False)
 class _MeasureFeed:
-    """A measure that is given the cases of a run as they pass by.
+    """A measure that receives the cases of a run as they pass by.
 
-    A measure draws them from an iterator, so each has a thread of its own to wait in.
+    A measure reads them from an iterator, so each waits in its own thread.
     """
 
     label: str
@@ -488,7 +488,7 @@ class _MeasureFeed:
         self._queue.put(batch)
 
     def close(self) -> None:
-        """Say that there are no more cases, and wait for the measure to end."""
+        """Signal the end of the cases, and wait for the measure to finish."""
         if not self._ended:
             self._ended = True
             self._queue.put(None)
@@ -516,7 +516,7 @@ class _MeasureFeed:
 
 
 def measure_label(spec: Spec, suite: Suite) -> str:
-    """Name a measure; where a suite has several of one name, their parameters tell them apart."""
+    """Name a measure, with its parameters if a suite has several of one name."""
     if own := registry.build("measure", spec).label:
         return str(own)
     if sum(other.name == spec.name for other in suite.measures) < 2:

@@ -1,4 +1,4 @@
-"""Collecting: get the attempts of a candidate into the store, linked to the run."""
+"""Collection of answers on file: stored as attempts and linked to the run."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
@@ -17,23 +17,23 @@ from proctor.io.concurrency import batched
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerImporter:
-    """Get the answers on file into the store, linked to one run."""
+    """Import of answers on file into the store, linked to one run."""
 
     writer: AttemptWriter
     whole: Suite
-    """All cases that the answers may name."""
+    """All cases that the answers may refer to."""
     suite: Suite
-    """The cases that were asked for."""
+    """The requested cases."""
     scorers: Scorers
 
     async def collect(
         self, answers: Path, attempts: int | None, progress: Callable[[int], None]
     ) -> int:
-        """Store and link every answer, and return how many there are.
+        """Store and link every answer, and return their number.
 
-        A case without an answer gets an attempt that says so. Links that are there already are
-        kept, so that another process at the same run is not disturbed, unless the answers changed.
-        An interrupt ends it between two batches, each of which is stored whole.
+        A case without an answer gets an unanswered attempt. Existing links are kept unless the
+        answers changed, so that another process at the same run is not disturbed. An interrupt
+        ends it between two batches, each of which is stored completely.
         """
         done = await self._link(answers, attempts, progress)
         writer = self.writer
@@ -75,7 +75,7 @@ class AnswerImporter:
 
 
 def answer_row(position: int, case: Case, attempt: Attempt, scorers: Scorers) -> AttemptRow:
-    """Return an answer at its place, with the keys of the scores that it will have."""
+    """Return an answer as a row of the run, with the keys of its scores."""
     answered = attempt.status is AttemptStatus.ANSWERED
     return AttemptRow(
         position=position,
@@ -90,7 +90,7 @@ def answer_row(position: int, case: Case, attempt: Attempt, scorers: Scorers) ->
 def requested_attempts(
     attempts_read: Iterable[Attempt], finder: CaseFinder, attempts: int | None
 ) -> Iterator[tuple[int, Attempt]]:
-    """Give attempts after the place of their case, leaving out those that were not asked for."""
+    """Yield the requested attempts, each with the position of its case."""
     for attempt in attempts_read:
         if attempts is None or attempt.index < attempts:
             place = finder.place(attempt.case_id)

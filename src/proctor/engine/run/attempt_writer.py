@@ -1,7 +1,6 @@
-"""Writing attempts: the one place where they enter the store and become part of a run.
+"""Writing of attempts: the one place where they enter the store and become part of a run.
 
-What was written is held for whoever scores the run and sums it up, or read from the store where it
-is much.
+Written rows stay in memory for scoring and summing, or are read from the store if they are many.
 """
 
 import asyncio
@@ -22,9 +21,9 @@ from proctor.store.store import Store
 
 @dataclass(eq=False)
 class StoredSoon:
-    """A call of a function within some seconds after the first wish for it.
+    """A function call within some seconds after the first request for it.
 
-    A store that cannot be written then is told by the next call, or by the one at the end.
+    A store error is raised by the next call, or by the last one.
     """
 
     store: Callable[[], None]
@@ -32,12 +31,12 @@ class StoredSoon:
     _timer: asyncio.TimerHandle | None = None
 
     def wish(self) -> None:
-        """See to it that the function is called within these seconds."""
+        """Request a call within these seconds."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._call)
 
     def stop(self) -> None:
-        """Forget the wish: somebody else calls the function now."""
+        """Cancel the request: the function is called elsewhere."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -49,16 +48,16 @@ class StoredSoon:
 
 
 MOST_IN_MEMORY = 5_000
-"""How many attempts of a run are held."""
+"""Maximum number of a run's attempts in memory."""
 MOST_TEXT = 64 * 2**20
-"""How many characters these may have."""
+"""Maximum number of their characters."""
 BATCH = 500
-"""How many attempts are written, or looked up, at once."""
+"""Number of attempts written or looked up at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptRow:
-    """An attempt at its place in a run, with the keys of it and of its scores."""
+    """An attempt at its position in a run, with its key and the keys of its scores."""
 
     position: int
     index: int
@@ -68,22 +67,22 @@ class AttemptRow:
     score_keys: Mapping[str, str] = field(default_factory=dict)
     """The key of the score by the id of its criterion."""
     scores: Mapping[str, Score] = field(default_factory=dict)
-    """The scores that there are already, by the id of their criterion."""
+    """Existing scores by criterion id."""
 
 
 @dataclass(eq=False)
 class RunRows:
-    """All that a run has, case by case in order, whoever wrote it."""
+    """Attempts and scores of a run, case by case in order, from memory or the store."""
 
     store: Store
     run_id: str
     _in_memory: dict[tuple[int, int], AttemptRow] | None = field(default_factory=dict)
-    """The rows that were written, by position and index; none where they are too many."""
+    """Written rows by position and index; None if they are too many."""
     _text: int = 0
     _cases: list[LinkedCase] | None = None
 
     def add(self, rows: Iterable[AttemptRow]) -> None:
-        """Take in what is being written."""
+        """Add written rows."""
         if self._in_memory is None:
             return
         for row in rows:
@@ -94,17 +93,17 @@ class RunRows:
                 return
 
     def drop_memory(self) -> "RunRows":
-        """Hold nothing: what the store has is what counts."""
+        """Keep nothing in memory: read from the store."""
         self._in_memory = None
         return self
 
     def clear(self) -> None:
-        """Begin anew, since the store has no row of the run any more."""
+        """Start over, since the store has no row of the run any more."""
         self._in_memory, self._text = {}, 0
 
     @property
     def are_in_memory(self) -> bool:
-        """Tell whether the rows are in memory: all that the store has were written here."""
+        """Tell whether all stored rows of the run are in memory."""
         if self._cases is None:
             rows_in_memory = self._in_memory
             if rows_in_memory is None or self.store.attempts.count(self.run_id) != len(
@@ -116,13 +115,13 @@ class RunRows:
         return True
 
     def iter_cases(self) -> Iterator[LinkedCase]:
-        """Yield the cases with their attempts and scores; those that are held are the same ones."""
+        """Yield the cases with their attempts and scores, from memory if possible."""
         if self.are_in_memory and self._cases is not None:
             return iter(self._cases)
         return self.store.attempts.iter_cases(self.run_id)
 
     def iter_scores(self) -> Iterator[list[Score]]:
-        """Yield the scores of each case; one that several attempts share is there once."""
+        """Yield the scores of each case, each shared one once."""
         if self.are_in_memory:
             for linked in self.iter_cases():
                 by_id = {id(score): score for _, of in linked.attempts for score in of.values()}
@@ -133,7 +132,7 @@ class RunRows:
             yield list(self.store.scores.get_many(score_keys).values())
 
     def _linked(self, rows_in_memory: Mapping[tuple[int, int], AttemptRow]) -> Iterator[LinkedCase]:
-        """Yield the cases that are held, with those scores that were stored before."""
+        """Yield the cases in memory, with scores that were stored before."""
         ordered = [rows_in_memory[place] for place in sorted(rows_in_memory)]
         cases = (list(rows) for _, rows in groupby(ordered, lambda row: row.position))
         for batch in batched(cases, BATCH):
@@ -149,7 +148,7 @@ class RunRows:
 
 
 def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedCase:
-    """Make a case of its rows; a score that several of them share is one object."""
+    """Build a case from its rows; a score that several of them share is one object."""
     scores_by_key = {
         row.score_keys[criterion]: score for row in rows for criterion, score in row.scores.items()
     }
@@ -164,7 +163,7 @@ def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedC
 
 
 def as_stored(row: AttemptRow) -> AttemptRow:
-    """Return a row as the store gives it back: what is not typed is JSON."""
+    """Return a row as the store would return it, with untyped values as JSON."""
     attempt = row.attempt
     if attempt.usage or attempt.meta or attempt.notes:
         attempt = replace(
@@ -178,21 +177,21 @@ def as_stored(row: AttemptRow) -> AttemptRow:
 
 
 def stored_score(score: Score) -> Score:
-    """Return a score as the store gives it back."""
+    """Return a score as the store would return it."""
     return score if score.detail is None else replace(score, detail=plain(score.detail))
 
 
 def _length(attempt: Attempt) -> int:
-    """Return about how many characters an attempt has."""
+    """Return the approximate number of characters of an attempt."""
     characters = sum(len(message.content) + len(message.thinking) for message in attempt.messages)
     return characters + (len(repr(attempt.notes)) if attempt.notes else 0)
 
 
 @dataclass(frozen=True)
 class AttemptWriter:
-    """The way of attempts into the store, in batches, each of them whole or not at all.
+    """Writer of attempts to the store, in atomic batches.
 
-    Whoever sums up the run gets what was written from ``rows``, and need not read it back.
+    ``rows`` has what was written, so that it need not be read back.
     """
 
     store: Store
@@ -203,7 +202,7 @@ class AttemptWriter:
         object.__setattr__(self, "rows", RunRows(self.store, self.run_id))
 
     def write(self, batch: Sequence[AttemptRow]) -> None:
-        """Store attempts with the scores that they have, linked to the run."""
+        """Store attempts with their scores, linked to the run."""
         if not batch:
             return
         with self.store.batch():
@@ -213,13 +212,13 @@ class AttemptWriter:
         self.rows.add(batch)
 
     def link(self, batch: Sequence[AttemptRow]) -> None:
-        """Link attempts that are stored already to the run."""
+        """Link stored attempts to the run."""
         if batch:
             self._link(batch)
             self.rows.add(batch)
 
     def unlink(self) -> None:
-        """Take all attempts from the run; they stay in the store."""
+        """Unlink all attempts from the run; they stay in the store."""
         self.store.attempts.unlink(self.run_id)
         self.rows.clear()
 

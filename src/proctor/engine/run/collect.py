@@ -1,4 +1,4 @@
-"""Collecting from a model: hold the dialogue of every case, and store each attempt at its end."""
+"""Collection from a candidate: run the dialogue of every case, and store each attempt."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,14 +32,14 @@ from proctor.io.redaction import redact
 
 FLUSH_SECONDS = 0.5
 LEVELS, LONGEST = 30, 8000
-"""How many frames of a traceback are kept, and how many characters."""
+"""Maximum frames and characters of a stored traceback."""
 REFUSED = (401, 403, 404)
-"""Statuses that say the same to every case: wrong key, wrong model, wrong path."""
+"""HTTP statuses that affect every case: wrong key, wrong model, wrong path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Hold one attempt to be made."""
+    """One attempt to make."""
 
     position: int
     case: Case
@@ -65,14 +65,14 @@ class CollectedCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptPlan:
-    """Say which attempts a run consists of, and who takes part in them."""
+    """The attempts of a run, with their participants."""
 
     suite: Suite
     dialogues: Dialogues
     cast: Cast
     attempts: int = 1
     only: int | None = None
-    """The one attempt at each case, where not all are meant."""
+    """Only the attempts with this index."""
     _identities: dict[int, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Planned]:
@@ -82,7 +82,7 @@ class AttemptPlan:
                 yield Planned(position, case, index, attempt_key(case, index, identity))
 
     def waves(self) -> "list[AttemptPlan]":
-        """Return parts to be made one after the other; only the original's way has several.
+        """Return parts to make one after the other; only the original's order has several.
 
         It makes the first attempts at all cases before the second ones.
         """
@@ -94,7 +94,7 @@ class AttemptPlan:
         return len(self.suite.cases) * self.attempts
 
     def _identity(self, case: Case) -> str:
-        """Return what an attempt at a case depends on besides what the candidate is shown."""
+        """Return the hash of what an attempt depends on besides the messages shown."""
         dialogue = self.dialogues.of(case.dialogue)
         if (identity := self._identities.get(id(dialogue))) is None:
             identity = self._identities[id(dialogue)] = digest(self.cast.attempt_identity(dialogue))
@@ -105,7 +105,7 @@ class AttemptPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Collector:
-    """Put the cases of a suite to a model, many at a time, each at its own pace."""
+    """Collector of attempts: puts cases to a candidate, many at a time."""
 
     writer: AttemptWriter
     roster: AttemptPlan
@@ -115,22 +115,22 @@ class Collector:
     pause: float = 0.0
     """Seconds between two attempts."""
     ignore_stored: bool = False
-    """Hold every dialogue again, its calls coming from the store: a cassette wants them all."""
+    """Run every dialogue again, with calls from the store, so that a recording is complete."""
     grader: TurnGrader | None = None
     notice: Callable[[str], None] = lambda _: None
-    """Is told of the first failure of each kind, and how many there were."""
+    """Callback for the first failure of each kind, and the number of failures."""
     _begun: list[bool] = field(default_factory=list)
     _looked_up: dict[str, Attempt] = field(default_factory=dict)
-    """Stored attempts that were looked up before they are linked; not more than a run holds."""
+    """Stored attempts that were looked up before being linked, up to the memory limit."""
 
     def missing(self) -> bool:
-        """Tell whether some attempts are still to be made."""
+        """Tell whether some attempts are missing."""
         return any(
             len(stored_keys) < len(batch) for batch, stored_keys in self._batches(self.roster)
         )
 
     def used(self) -> Iterator[Usage]:
-        """Yield what each role took in the attempts that need not be made."""
+        """Yield the usage of stored attempts, by role."""
         for _, stored_keys in self._batches(self.roster):
             if self.ignore_stored:
                 break
@@ -138,10 +138,10 @@ class Collector:
                 yield from (usage_from(used) for used in attempt.usage.values())
 
     async def collect(self, progress: Callable[[CollectedCounts], None]) -> CollectedCounts:
-        """Make, store and link every attempt that is not in the store yet."""
+        """Make, store and link every attempt that is not stored."""
         counted = CollectedCounts(total=len(self.roster))
         if self.ignore_stored:
-            self.writer.rows.drop_memory()  # what was stored before stays, and may differ
+            self.writer.rows.drop_memory()  # stored rows stay, and may differ
         buffer: list[tuple[Planned, Attempt]] = []
         notices = FailureNotices(self.notice, "failed")
 
@@ -184,7 +184,7 @@ class Collector:
             yield batch, self.writer.store.attempts.stored_keys(planned.key for planned in batch)
 
     def _to_do(self, roster: AttemptPlan, counted: CollectedCounts) -> Iterator[Planned]:
-        """Yield the attempts to be made; those that are stored are linked to the run here."""
+        """Yield the attempts to make; stored ones are linked to the run here."""
         for batch, stored_keys in self._batches(roster):
             there = [] if self.ignore_stored else [p for p in batch if p.key in stored_keys]
             stored = self._stored(planned.key for planned in there)
@@ -194,7 +194,7 @@ class Collector:
             yield from (p for p in batch if p.key not in stored)
 
     def _stored(self, keys: Iterable[str]) -> dict[str, Attempt]:
-        """Return stored attempts by key, those that can be read; none is read twice."""
+        """Return readable stored attempts by key; none is read twice."""
         requested_keys = list(keys)
         read = self.writer.store.attempts.get_many(
             k for k in requested_keys if k not in self._looked_up
@@ -242,7 +242,7 @@ class Collector:
         buffer.clear()
 
     def _scored(self, row: AttemptRow) -> AttemptRow:
-        """Return a row with those scores that are made in no time, while all is in memory."""
+        """Return a row with its instant scores, while everything is in memory."""
         if not row.score_keys:
             return row
         return replace(row, scores=instant_scores(self.scorers, row.case, row.attempt))
@@ -266,7 +266,7 @@ def _failed(case: Case, index: int, error: str, notes: Mapping[str, Json] | None
 
 
 def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
-    """Return the attempt that a candidate broke off, with what was said and done before."""
+    """Return the attempt that a candidate's error ended, with its transcript so far."""
     text, where = str(error), error.traceback if isinstance(error, AgentError) else ""
     notes = {TRACEBACK: where} if where else {}
     if not isinstance(error.so_far, Attempt):
@@ -280,9 +280,9 @@ def _has_failed(attempt: Attempt) -> bool:
 
 
 def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
-    """Return the replies that an attempt ended with in vain, where the dialogue has not told.
+    """Return the useless last replies of a failed attempt, unless the dialogue named them.
 
-    That is what came after the candidate's last words, or these, where nothing did.
+    These are the replies after the candidate's last one, or that one if none followed.
     """
     if scope.broken or not scope.replies:
         return ()
@@ -296,5 +296,5 @@ def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
 
 
 def _nothing(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:
-    """Return none: whether an agent's attempt failed for a reply or by itself is not known."""
+    """Return none: it is unknown whether an agent failed because of a reply."""
     return ()

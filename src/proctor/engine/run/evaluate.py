@@ -1,4 +1,4 @@
-"""Examining: one candidate on one suite, from reading to the stored run."""
+"""Evaluation of one candidate on one suite, from reading to the stored run."""
 
 import gc
 import time
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
     from proctor.engine.run.collect import CollectedCounts
 
 LARGE_FILE = 16 * 2**20
-"""Bytes of a suite from which on a person is told that it is being read."""
+"""Size of a suite in bytes from which a notice says that it is being read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
-    """Say how far a run has come."""
+    """Progress of one phase of a run."""
 
     phase: str
     done: int
@@ -67,13 +67,13 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Hold a finished run with what was said on the way."""
+    """A finished run with its notices."""
 
     view: RunView
     warnings: tuple[Problem, ...]
     graded: Graded
     stopped: str = ""
-    """Why the run was stopped before its end, where it was."""
+    """Why the run stopped before its end, if it did."""
 
 
 async def evaluate(
@@ -82,7 +82,7 @@ async def evaluate(
     progress: Callable[[RunProgress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Examine a candidate with the one suite of a path; what is stored is not done again."""
+    """Evaluate a candidate on the one suite of a path; stored work is reused."""
     outcomes = await evaluate_all(settings, store, progress, notice)
     if len(outcomes) != 1:
         raise UsageError(f"{settings.suite.path} holds several suites; expected one")
@@ -97,7 +97,7 @@ async def evaluate_all(
     budget: Budget | None = None,
     refused: Callable[[str, ProctorError], None] | None = None,
 ) -> list[Outcome]:
-    """Examine a candidate with all suites of a path, one run each; all are checked first.
+    """Evaluate a candidate on all suites of a path, one run each; all are checked first.
 
     ``progress`` is told how far each run is, ``notice`` what a person should know meanwhile.
     Several calls may share the money of one ``budget``. A suite of several that cannot be run is
@@ -125,7 +125,7 @@ async def evaluate_all(
 
 
 def _within_network(settings: RunSettings) -> AbstractContextManager[None]:
-    """Let nothing leave this machine meanwhile, where that was asked for."""
+    """Block the network within the block, if requested."""
     if not settings.calls.offline:
         return nullcontext()
     from proctor.engine.models.network_guard import offline
@@ -135,15 +135,15 @@ def _within_network(settings: RunSettings) -> AbstractContextManager[None]:
 
 @dataclass
 class _Trial:
-    """The suites of one command, of which some may turn out not to be runnable."""
+    """The suites of one command, some of which may not be runnable."""
 
     refused: Callable[[str, ProctorError], None] | None
     left: int
-    """How many may still be run: the error of the last one is raised."""
+    """How many may still be run; the error of the last one is raised."""
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
-        """Let a suite that cannot be run not keep the others from it."""
+        """Report a suite that cannot be run, and continue with the others."""
         try:
             yield
         except (StoreError, BudgetError):
@@ -190,7 +190,7 @@ async def _examine(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a run is made of: its suite, stored with its first attempts, and who collects these."""
+    """Parts of a run: its suite, stored with its first attempts, and their collector."""
 
     put_suite: Callable[[], object]
     collect: Callable[[Tools], Awaitable[RunRows]]
@@ -203,7 +203,7 @@ async def carry_out(
     work: Work,
     progress: Callable[[RunProgress], None] = lambda _: None,
 ) -> Outcome:
-    """Collect the attempts of a run, judge them, and sum up."""
+    """Collect the attempts of a run, score them, and sum up."""
     async with alone(store, run, ready.models.notice):
         earlier = refused_before(store, run)
         ready.models.leave_out(earlier)
@@ -289,7 +289,7 @@ async def _collect_answers(
 
 @contextmanager
 def _settled() -> Iterator[None]:
-    """Keep what has been read, which stays to the end, out of the search for garbage meanwhile."""
+    """Freeze long-lived objects, so that garbage collection skips them."""
     gc.freeze()
     try:
         yield
@@ -323,7 +323,7 @@ async def _interview(
 
 @asynccontextmanager
 async def _passed_on(ready: PreparedRun) -> AsyncIterator[None]:
-    """Let the agent's calls go through a proxy, where that was asked for, and let go of it."""
+    """Route the agent's calls through a proxy within the block, if requested."""
     seats, choice = ready.cast.seats, ready.settings.proxy
     if seats is None:
         yield
@@ -346,7 +346,7 @@ async def _score(
     sums: RunSums,
     progress: Callable[[RunProgress], None],
 ) -> Graded:
-    """Score what is not scored yet, and sum up all cases as they pass by."""
+    """Make missing scores, and sum up all cases as they pass by."""
     total = rows.store.scores.count(rows.run_id)
 
     def report(graded: Graded) -> None:
@@ -374,13 +374,13 @@ async def _score(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a run ended, and what it may lack to be complete all the same."""
+    """How a run ended, and how much may be missing in a complete run."""
 
     stopped: bool = False
     max_unscored: float = MAX_UNSCORED
 
     def status(self, totals: Totals) -> RunStatus:
-        """Return incomplete where attempts failed, or more cases than allowed are unscored."""
+        """Return incomplete if attempts failed, or more cases than allowed are unscored."""
         unscored = totals.cases_unscored > self.max_unscored * totals.cases
         lacks = self.stopped or totals.errors or unscored
         return RunStatus.INCOMPLETE if lacks else RunStatus.COMPLETE
@@ -391,7 +391,7 @@ def finish(
 ) -> RunView:
     """Sum up a run whose scores are in the store, and store the numbers.
 
-    A run that was not scored here has no scorers, and keeps its signature.
+    A run that was not scored here keeps its signature.
     """
     rows = rows or RunRows(store, run.id).drop_memory()
     with _sums(run, suite, rows) as sums:
@@ -414,7 +414,7 @@ def _finished(
     signed_by: Scorers | None,
     ending: Ending | None = None,
 ) -> RunView:
-    """Store the numbers of a run; where its results are held, so they are by the view."""
+    """Store the numbers of a run; the view has its results if they are in memory."""
     header, summary = sums.suite, sums.summary()
     store.results.put(run.id, sums.rows())
     done = replace(
@@ -462,7 +462,7 @@ def view_of(store: Store, reference: str) -> RunView:
 
 
 def with_labels(store: Store, view: RunView) -> RunView:
-    """Return a run with what is known since its end: the scores that labels have corrected."""
+    """Return a run with the scores that labels have corrected since."""
     if not store.labels.criteria(view.run.id):
         return view
     from proctor.engine.labels.agreement import corrected_scores
@@ -472,7 +472,7 @@ def with_labels(store: Store, view: RunView) -> RunView:
 
 
 def damaged(store: Store, run: Run) -> StoreError:
-    """Make the error of a run that the store holds, but not in a form that can be read."""
+    """Return the error for a stored run that cannot be read."""
     return StoreError(
         f"the run {run.name!r} ({run.id}) is damaged in the store at {store.place}: somebody else"
         f" wrote to it, or the disk did (fix: `proctor delete {run.id}`, and make it again)"
@@ -485,7 +485,7 @@ def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
 
 
 def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]:
-    """Return one case of a run after its place in the suite."""
+    """Return one case of a run with its position in the suite."""
     linked = store.attempts.case(view.run.id, case_id)
     return linked.position, case_result(fold_of(view.suite), linked.case, linked.attempts)
 

@@ -1,4 +1,4 @@
-"""Gates: conditions that a run's numbers must fulfil."""
+"""Gates: conditions on a run's numbers."""
 
 import ast
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ _UNLABELLED = CorrectedScore(
 
 
 def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> None:
-    """Try gates on empty numbers before anything is run, so that a misspelt one costs nothing."""
+    """Check gates against empty numbers before a run, so that a misspelt one costs nothing."""
     nothing = Group(score=0.0, full=0.0, rate=None, spread=0.0, interval=None, cases=0)
     rows: dict[str, dict[str, Group]] = {METRIC: {}}
     for case in suite.cases:
@@ -44,7 +44,7 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """What came of one gate, and what unscored cases could make of it."""
+    """Result of one gate, and how unscored cases could change it."""
 
     gate: str
     held: bool
@@ -53,7 +53,7 @@ class GateResult:
 
     @property
     def words(self) -> str:
-        """Return the gate with what is to be known about it."""
+        """Return the gate with its note."""
         return f"{self.gate} ({self.note})" if self.note else self.gate
 
 

@@ -1,4 +1,4 @@
-"""Who works at a run: one process at a time, and whatever ends it leaves the status it had."""
+"""Per-run lock and status; a second process waits, then resumes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,7 +13,7 @@ PAUSE = 0.25
 
 @asynccontextmanager
 async def alone(store: Store, run: Run, notice: Callable[[str], None]) -> AsyncIterator[None]:
-    """Wait until no other process works at a run, on this machine or another, and say so."""
+    """Lock a run, after waiting for other processes on any machine, with a notice."""
     if not store.locks.acquire(run.id):
         notice(
             f"the run {run.name!r} is being made by another process; waiting for it to end"
@@ -28,22 +28,22 @@ async def alone(store: Store, run: Run, notice: Callable[[str], None]) -> AsyncI
 
 
 ROWS_A_SECOND = 1000
-"""How many cases are summed up in a second, at the least."""
+"""Minimum number of cases summed up per second."""
 
 
 @contextmanager
 def at_work(store: Store, run: Run, put_suite: Callable[[], object]) -> Iterator[None]:
-    """Store a run with its first work; mark it where something ends it before its time.
+    """Store a run with its first work; mark it if it ends early.
 
-    A run that was refused before any work of it was stored leaves nothing behind, and one that had
-    its numbers before keeps them with the status they had.
+    A run that is refused before any of its work is stored leaves nothing behind; one that had
+    numbers before keeps them with their status.
     """
     before = store.runs.find(run.id)
     store.liveness.await_work(run, put_suite)
     try:
         yield
     except BaseException as error:
-        # The reason itself is told; a store that fails now has failed before.
+        # The original error is raised; a store that fails here has failed before.
         with suppress(StoreError):
             _leave(store, run.id, before, error)
         raise
@@ -65,6 +65,6 @@ def _leave(store: Store, run_id: str, before: Run | None, error: BaseException) 
 
 
 def allow_time_to_sum_up(store: Store, run: Run, cases: int) -> None:
-    """Let a run be silent as long as its numbers may take to be written, in one transaction."""
+    """Extend a run's deadline by the time that writing its numbers may take."""
     if cases > ROWS_A_SECOND:
         store.liveness.allow_silence(run.id, cases / ROWS_A_SECOND)

@@ -1,4 +1,4 @@
-"""What runs are called: a name for a new one, and how runs of one name are told apart."""
+"""Names of runs: a name for a new one, and the differences of runs with one name."""
 
 import re
 import time
@@ -34,10 +34,10 @@ _ADDRESS = re.compile(r"@https?://([^/,\s]+)")
 
 
 def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Run:
-    """Return the run that settings mean: the one that the store has, or a new one.
+    """Return the run of some settings: the stored one, or a new one.
 
-    A candidate at another address, or answers in another place, get a name of their own where the
-    short name is taken, unless the person chose the name.
+    A candidate at another address, or answers elsewhere, get another name if the short name is
+    taken, unless the user chose the name.
     """
     base = settings.name or f"{suite.name}-{settings.candidate_name}"
     names = [base] if settings.name else [*islice(_names(base, settings.candidate), MOST_TRIES)]
@@ -56,7 +56,7 @@ def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Ru
 
 
 def namesake_notice(run: Run, store: Store) -> str:
-    """Say which other runs have the name of a new one; nothing where none has."""
+    """Return a notice of other runs with the name of a new one; empty if there are none."""
     others = [other for other in store.runs.named(run.name) if other.id != run.id]
     if not others or store.runs.find(run.id) is not None:
         return ""
@@ -75,7 +75,7 @@ def namesake_notice(run: Run, store: Store) -> str:
 
 
 def which_notice(reference: str, store: Store) -> str:
-    """Say which run a name means that several have; nothing where it can mean one only."""
+    """Return a notice which run an ambiguous name means; empty if it is unique."""
     namesakes = store.runs.named(reference)
     if len(namesakes) < 2 or store.runs.find(reference) is not None:
         return ""
@@ -92,7 +92,7 @@ def which_notice(reference: str, store: Store) -> str:
 
 
 def differences(run: Run, other: Run) -> list[str]:
-    """Return what a run has that another one of its name has not, in words."""
+    """Describe how a run differs from another of its name."""
     differing = []
     if run.suite != other.suite:
         differing.append("another suite")
@@ -106,12 +106,12 @@ def differences(run: Run, other: Run) -> list[str]:
 
 
 def _same_choice(run: Run, other: Run) -> bool:
-    """Tell whether two runs take the same part of a suite: then keys show editions."""
+    """Tell whether two runs use the same part of a suite, so that their keys are comparable."""
     return all(run.settings.get(name) == other.settings.get(name) for name in ("limit", "where"))
 
 
 def moment(run: Run) -> str:
-    """Return when a run began."""
+    """Format the start of a run."""
     return datetime.fromtimestamp(run.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -129,17 +129,17 @@ def _run(settings: RunSettings, suite: Suite, key: str, name: str) -> Run:
 
 
 def _telling_apart(settings: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the settings that make another run; runs from before the bounded interval go on."""
+    """Return the settings that identify a run; runs from before the bounded interval resume."""
     return {**settings, "interval": "t"} if settings.get("interval") == "bounded" else settings
 
 
 def _as_before(run: Run, stored_run: Run) -> Run:
-    """Keep what a run that goes on was said to be when it began."""
+    """Keep the regraded mark of a resumed run."""
     return run if stored_run.regraded is None else _regraded(run, stored_run.regraded)
 
 
 def _after_earlier(run: Run, others: Iterable[Run]) -> Run:
-    """Note the run of an earlier edition of the suite, best with nothing else that differs."""
+    """Record the run of an earlier edition of the suite, preferably with no other difference."""
     earlier = [
         other
         for other in others
@@ -158,7 +158,7 @@ def _regraded(run: Run, earlier: str) -> Run:
 
 
 def _names(base: str, candidate: Spec) -> Iterator[str]:
-    """Yield the short name, one that says where the candidate is, and then numbered ones."""
+    """Yield the short name, one with the candidate's location, and then numbered ones."""
     yield base
     place = _place(candidate)
     if place:
@@ -167,7 +167,7 @@ def _names(base: str, candidate: Spec) -> Iterator[str]:
 
 
 def _place(candidate: Spec) -> str:
-    """Return where a candidate is, in a form that fits into a name."""
+    """Return the location of a candidate, as part of a name."""
     if candidate.name == "model":
         hosts = _ADDRESS.findall(str(candidate.params.get("model", "")))
         more = f"+{len(hosts) - 1}" if len(hosts) > 1 else ""
@@ -179,7 +179,7 @@ def _place(candidate: Spec) -> str:
 
 
 def _same_place(candidate: Spec, other: Spec) -> bool:
-    """Tell whether two candidates of one short name are served, or lie, in the same place."""
+    """Tell whether two candidates of one short name have the same location."""
     if candidate.name != other.name:
         return True
     if candidate.name == "model":

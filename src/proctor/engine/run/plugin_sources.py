@@ -1,4 +1,4 @@
-"""What code that a person wrote rests on: the text of its module, and all that this uses.
+"""Dependencies of a user's code: the text of its module, and everything that it uses.
 
 Modules that are not installed are read and hashed together with what they import from the same
 places and with the files they name; installed packages count by their version. Contents and
@@ -24,41 +24,41 @@ from proctor.core.fingerprint import digest
 from proctor.io.search_paths import find_installed, installed_versions, is_installed
 
 MOST_FILES = 2000
-"""How many files one plugin may rest on; of more, the first in order count."""
+"""Maximum number of files of one plugin; of more, the first in order count."""
 MOST_LOOKED_AT = 20_000
-"""How many files are looked at where code looks for some in a whole tree."""
+"""Maximum number of files scanned when code searches a whole tree."""
 _LISTING = frozenset({
     "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "walk", "iter_modules",
     "walk_packages",
 })  # fmt: skip
-"""Functions that find files which no text names."""
+"""Functions that find files without naming them."""
 _DEEP = frozenset({"rglob", "walk", "recursive"})
 _NOBODYS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
 _FINDING_MODULES = frozenset({"iter_modules", "walk_packages"})
 _PLACES = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
-"""Where ``format`` and ``%`` put something."""
+"""Placeholders of ``format`` and ``%``."""
 _MODULE_PATTERN = re.compile(r"[\w*]+(\.[\w*]+)+")
 _WHOLE = frozenset({"asdict", "astuple", "fields", "vars", "__dict__", "__slots__"})
-"""Names by which code looks at a thing without naming its parts."""
+"""Names by which code accesses an object without naming its parts."""
 _PARTS = frozenset({"case", "attempt"})
 _OURS = "proctor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginSource:
-    """The address of a plugin's source, and what the source shows of its needs."""
+    """Hash of a plugin's source, and what the source reveals of its needs."""
 
     key: str
     looks_at: frozenset[str]
-    """Which of ``case`` and ``attempt`` it may look at beyond what scores are keyed by anyway."""
+    """Which of ``case`` and ``attempt`` it may read beyond what score keys cover anyway."""
     ours: frozenset[str]
     """The modules of Proctor that it imports."""
     writes: frozenset[str] = frozenset()
-    """Names of what it writes to: a parameter among them names no input."""
+    """Names that it writes to; a parameter among them is no input."""
 
 
 def source_of(modules: Iterable[str]) -> PluginSource:
-    """Return what modules rest on, without importing anything."""
+    """Return the source of modules, without importing anything."""
     names = sorted(set(modules))
     closure = _Closure(own=frozenset(name.partition(".")[0] for name in names))
     for name in names:
@@ -81,7 +81,7 @@ def source_of(modules: Iterable[str]) -> PluginSource:
 def named_files(
     params: Mapping[str, Any], folders: Sequence[str], writes: frozenset[str] = frozenset()
 ) -> str:
-    """Return one hash for the files that texts among parameters name; empty where none does."""
+    """Return one hash of the files that parameters name; empty if there are none."""
     digest_by_text: dict[str, str] = {}
     for text in _texts_in({name: value for name, value in params.items() if name not in writes}):
         if not _may_name_a_file(text):
@@ -105,10 +105,10 @@ class _Module:
 
 @dataclass
 class _Closure:
-    """All that a module needs, gathered from its text and from the texts of what it imports."""
+    """Transitive dependencies of a module, from its text and the texts of its imports."""
 
     own: frozenset[str]
-    """Names that are read though they may be installed."""
+    """Modules that are read even if they are installed."""
     files: dict[str, str] = field(default_factory=dict)
     packages: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -119,7 +119,7 @@ class _Closure:
     _roots: dict[str, tuple[Path, ...]] = field(default_factory=dict)
 
     def take_module(self, parts: tuple[str, ...]) -> None:
-        """Take in a module by its full name; the last part may also be something inside it."""
+        """Add a module by its full name; the last part may also be a member of it."""
         if parts[0] == _OURS:
             self.ours.add(".".join(parts))
         elif parts[0] not in sys.stdlib_module_names:
@@ -127,12 +127,12 @@ class _Closure:
                 self._take_below(root, parts)
 
     def read(self) -> None:
-        """Read what was taken in, and what that needs in turn."""
+        """Read the added files, and their dependencies in turn."""
         while self._waiting and len(self.files) < MOST_FILES:
             self._read(self._waiting.pop())
 
     def _roots_of(self, top: str) -> tuple[Path, ...]:
-        """Return the folders whose modules a name begins in; none where it is installed."""
+        """Return the folders that contain a top-level module; none if it is installed."""
         if top not in self._roots:
             self._roots[top] = self._looked_up(top)
         return self._roots[top]
@@ -158,7 +158,7 @@ class _Closure:
                 self._take(place.with_name(place.name + suffix), root, parts[: depth - 1])
 
     def _take(self, path: Path, root: Path, package: tuple[str, ...]) -> None:
-        """Take in a file once, and have it read where it is a module."""
+        """Add a file once, and queue it for reading if it is a module."""
         real = os.path.realpath(path)
         if real in self._seen or not os.path.isfile(real) or len(self.files) >= MOST_FILES:
             return
@@ -177,7 +177,7 @@ class _Closure:
         for parts in _imports(tree, module.package):
             self.take_module(parts)
             if parts[0] in sys.stdlib_module_names:
-                # A file beside the module goes before the standard library.
+                # A file beside the module takes precedence over the standard library.
                 self._take_below(module.root, parts)
         names = _names_in(tree)
         self.names |= names & (_PARTS | _WHOLE)
@@ -199,7 +199,7 @@ class _Closure:
                     self._take(path, module.root, _package(path, module.root))
 
     def _take_derived(self, module: _Module, texts: list[str], names: set[str]) -> None:
-        """Take in what is named after the module itself, with another ending."""
+        """Add files with the module's own name and another ending."""
         for text in texts if "with_suffix" in names else ():
             if _is_ending(text):
                 self._take(module.path.with_suffix(text), module.root, module.package)
@@ -207,9 +207,9 @@ class _Closure:
     def _take_named(
         self, module: _Module, texts: list[str], patterns: list[str], names: set[str]
     ) -> None:
-        """Take in the files that texts name, also where folder and file are named apart."""
+        """Add the files that texts name, also with folder and file named separately."""
         places = list(dict.fromkeys([module.path.parent, module.root]))
-        # Code that asks where it lies opens nothing in the working directory.
+        # Code that uses its own location opens nothing in the working directory.
         if "__file__" not in names and not is_installed(str(module.root)):
             with suppress(FileNotFoundError):
                 places.append(Path.cwd())
@@ -252,7 +252,7 @@ def _imports(tree: ast.AST, package: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def _patterns_of(tree: ast.AST, texts: Iterable[str]) -> set[str]:
-    """Return patterns of the names that texts with places, or with an ending alone, may become."""
+    """Return glob patterns for texts with placeholders, or with only an ending."""
     patterns = {_PLACES.sub("*", text) for text in texts if "{" in text or "%" in text}
     patterns |= {f"*{text}" for text in texts if _is_ending(text)}
     for node in ast.walk(tree):
@@ -267,7 +267,7 @@ def _patterns_of(tree: ast.AST, texts: Iterable[str]) -> set[str]:
 
 
 def _tells(pattern: str) -> bool:
-    """Tell whether a pattern says enough of a name not to mean everything there is."""
+    """Tell whether a pattern is specific enough not to match everything."""
     return any(letter.isalnum() for letter in pattern) and not pattern.startswith(("/", "~"))
 
 
@@ -334,7 +334,7 @@ def _texts_in(value: Any) -> Iterable[str]:
 
 
 def _may_name_a_file(text: str) -> bool:
-    """Tell whether a text is short and plain enough to be the name of a file."""
+    """Tell whether a text could be a file name."""
     return 0 < len(text) <= 255 and text.isprintable() and text.strip(". /") != ""
 
 
@@ -343,7 +343,7 @@ def _is_common(parts: tuple[str, ...]) -> bool:
 
 
 def _globbed(place: Path, pattern: str) -> Iterator[Path]:
-    """Yield the files that a pattern means; one that is none, or is absolute, means nothing."""
+    """Yield the files that a pattern matches; none for an invalid or absolute one."""
     try:
         yield from (path for path in place.glob(pattern) if path.is_file())
     except (ValueError, NotImplementedError, OSError):
@@ -351,7 +351,7 @@ def _globbed(place: Path, pattern: str) -> Iterator[Path]:
 
 
 def _below(place: Path, patterns: Sequence[str]) -> Iterator[Path]:
-    """Yield the files anywhere below a folder whose names match, as far as a person keeps some."""
+    """Yield matching files anywhere below a folder, up to a limit."""
     looked_at = 0
     for folder, folders, files in os.walk(place):
         folders[:] = sorted(
@@ -366,7 +366,7 @@ def _below(place: Path, patterns: Sequence[str]) -> Iterator[Path]:
 
 
 def _name(path: Path, root: Path) -> str:
-    """Name a file as seen from where its module's name begins, or by its own name alone."""
+    """Return a file's name relative to its module's root, or its base name."""
     try:
         return path.relative_to(root).as_posix()
     except ValueError:
@@ -374,7 +374,7 @@ def _name(path: Path, root: Path) -> str:
 
 
 def _file_digest(path: Path) -> str:
-    """Hash the content of a file of any size; line ends of a text do not matter."""
+    """Hash a file of any size; line endings of a text do not matter."""
     try:
         with path.open("rb") as file:
             if path.suffix == ".py":

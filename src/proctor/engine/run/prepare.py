@@ -1,4 +1,4 @@
-"""Getting ready: all that stands in the way of a run is found before a token is bought."""
+"""Preparation of a run: every problem is found before a model is called."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,13 +29,13 @@ NO_JUDGE = "there is no --judge: criteria that ask one, and are only shown, stay
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun:
-    """Hold a suite with everybody who is needed to examine a candidate with it."""
+    """A suite with everything needed to evaluate a candidate on it."""
 
     settings: RunSettings
-    """With all that the suite's own settings file says filled in."""
+    """Settings, completed from the suite's own settings file."""
     reading: "Reading"
     suite: Suite
-    """The cases that were asked for."""
+    """The requested cases."""
     scorers: Scorers
     dialogues: Dialogues
     models: Models
@@ -43,7 +43,7 @@ class PreparedRun:
 
     @property
     def concurrency(self) -> int:
-        """Return how many attempts may be under way at a time."""
+        """Return the maximum number of concurrent attempts."""
         most = 1 if self.settings.calls.pause else self.settings.calls.concurrency
         if self.cast.agent is not None:
             limit = self.cast.agent.concurrency
@@ -53,7 +53,7 @@ class PreparedRun:
 
     @property
     def roster(self) -> "AttemptPlan":
-        """Return which attempts there are to be made."""
+        """Return the attempts of the run."""
         from proctor.engine.run.collect import AttemptPlan
 
         return AttemptPlan(
@@ -65,13 +65,13 @@ class PreparedRun:
 
     @property
     def needs_sandbox(self) -> bool:
-        """Tell whether programs must be run before an agent can begin."""
+        """Tell whether an agent's setup needs a sandbox."""
         return self.cast.agent is not None and any(
             case.setup.get("pre_command") for case in self.suite.cases
         )
 
     def interviewer(self, writer: AttemptWriter, tools: Tools) -> "Collector":
-        """Return who puts the cases to the candidate."""
+        """Return the collector of attempts."""
         from proctor.engine.run.collect import Collector
 
         dispatcher = self.dispatcher(writer.store, tools, look_first=False)
@@ -89,7 +89,7 @@ class PreparedRun:
         )
 
     def dispatcher(self, store: Store, tools: Tools, *, look_first: bool) -> ScoreDispatcher:
-        """Return who has attempts scored."""
+        """Return the dispatcher of scores."""
         judge = self.cast.judge
         return ScoreDispatcher(
             scorers=self.scorers,
@@ -104,7 +104,7 @@ class PreparedRun:
         )
 
     async def check(self) -> None:
-        """See to it that all models that will be asked can be reached."""
+        """Check that all required models can be reached."""
         if self.cast.candidate is not None:
             await self._reach(self.cast.candidate, self.settings.model, "candidate")
         if self.cast.agent is not None:
@@ -116,12 +116,12 @@ class PreparedRun:
             await self.check_judges()
 
     async def check_judges(self) -> None:
-        """See to it that all judges can be reached."""
+        """Check that all judges can be reached."""
         for judge, choice in zip(self.cast.judges, self.settings.panel.judges, strict=True):
             await self._reach(judge, choice, "judge")
 
     async def _reach(self, model: "Model", choice: "ModelChoice | None", role: str) -> None:
-        """See to it that a model answers; where a file names its address, an error says where."""
+        """Check that a model answers; an error says which file named its address."""
         try:
             await self.models.check(model)
         except ModelError as error:
@@ -137,7 +137,7 @@ class PreparedRun:
 
 
 def prepare(settings: RunSettings, reading: "Reading", models: Models) -> PreparedRun:
-    """Keep the cases asked for, find who plays which role, and raise all that is wrong."""
+    """Select cases, assign roles, and raise all problems."""
     settings = resolved(settings, reading)
     suite = measured(read_suite.chosen(reading.suite, settings.suite), settings)
     parse_fold(suite.reduce)
@@ -185,7 +185,7 @@ def prepare(settings: RunSettings, reading: "Reading", models: Models) -> Prepar
 
 
 def cases_that_cannot_begin(settings: RunSettings, suite: Suite) -> dict[str, Problem]:
-    """Return by id what the cases lack that the agent of the settings cannot begin with."""
+    """Return, by id, what is missing in cases that the agent cannot begin."""
     if settings.agent is None:
         return {}
     from proctor.engine.agents.workspaces import placed_cases
@@ -194,7 +194,7 @@ def cases_that_cannot_begin(settings: RunSettings, suite: Suite) -> dict[str, Pr
 
 
 def measured(suite: Suite, settings: RunSettings) -> Suite:
-    """Add the measures that several attempts and several judges call for."""
+    """Add the measures for several attempts and several judges."""
     names = {measure.name for measure in suite.measures}
     added = []
     if (settings.attempts or 1) > 1 and "accuracy" in names and SINGLE not in names:
@@ -207,7 +207,7 @@ def measured(suite: Suite, settings: RunSettings) -> Suite:
 
 
 def open_sandbox(settings: RunSettings) -> "Sandbox":
-    """Return the sandbox asked for, or say why it does not work here."""
+    """Return the requested sandbox, or raise an error if it does not work here."""
     sandbox: Sandbox = registry.build("sandbox", settings.sandbox)
     if problems := list(sandbox.problems()):
         raise MissingResource(

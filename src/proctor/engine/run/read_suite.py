@@ -1,4 +1,4 @@
-"""Reading a suite: find its dialect, read it, and keep the cases that were asked for."""
+"""Reading of a suite: find its dialect, parse it, and select cases."""
 
 import re
 from array import array
@@ -39,13 +39,13 @@ def read_all(settings: SuiteSettings) -> Sequence[Reading]:
 
 
 def read_each(settings: SuiteSettings) -> Sequence[Reading]:
-    """Read all suites that the settings name, those that cannot be used with their problems."""
+    """Read all suites that the settings name, unusable ones with their problems."""
     dialect = find_dialect(settings.path, settings.dialect)
     return dialect.read_each(settings.path, **settings.reading)
 
 
 def read_usable(settings: SuiteSettings) -> Sequence[Reading]:
-    """Read all suites as ``read_each`` does; where none can be used, that is raised."""
+    """Read all suites as ``read_each`` does; raise an error if none is usable."""
     readings = read_each(settings)
     if all(reading.problems for reading in readings):
         problems = dict.fromkeys(one for reading in readings for one in reading.problems)
@@ -54,7 +54,7 @@ def read_usable(settings: SuiteSettings) -> Sequence[Reading]:
 
 
 def find_dialect(path: Path, name: str = "") -> Dialect:
-    """Return the dialect of that name, or else the one that recognises the path."""
+    """Return the dialect with a name, or the one that recognises the path."""
     if name:
         return _dialect(name)
     if not path.exists():
@@ -70,7 +70,7 @@ def find_dialect(path: Path, name: str = "") -> Dialect:
 
 
 def _may_be(path: Path, signs: Mapping[str, str] | None) -> bool:
-    """Tell by a file's ending and beginning whether a dialect is worth loading to ask it."""
+    """Tell by a file's suffix and first bytes whether a dialect is worth loading."""
     if signs is None or not path.is_file():
         return True
     pattern = signs.get(path.suffix.lower())
@@ -85,7 +85,7 @@ def _may_be(path: Path, signs: Mapping[str, str] | None) -> bool:
 
 
 def chosen(suite: Suite, settings: SuiteSettings) -> Suite:
-    """Keep the cases that were selected, fulfil the filter, and lie within the limit."""
+    """Keep the cases that are selected, match the filter, and are within the limit."""
     cases: Sequence[Case] = suite.cases
     if settings.select:
         cases = _selected(cases, settings.select)
@@ -99,7 +99,7 @@ def chosen(suite: Suite, settings: SuiteSettings) -> Suite:
 
 
 def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
-    """Return what a filter may name of a case: its id, weight and tags."""
+    """Return the names of a case for filters: id, weight, scorers and tags."""
     from proctor.core.expression import Several
 
     names: dict[str, Any] = dict.fromkeys(tags)
@@ -109,7 +109,7 @@ def case_names(case: Case, tags: set[str]) -> Mapping[str, Any]:
 
 
 def answers(path: Path, suite: Suite) -> Iterator[Attempt]:
-    """Read answers on file: as the suite's own format has them, or else in the native one."""
+    """Read answers on file, in the suite's own format or the native one."""
     if not path.exists():
         raise DialectError([_missing(path)])
     own = _dialect(suite.dialect).answers(path, suite)
@@ -132,7 +132,7 @@ def _tag(values: tuple[str, ...]) -> "str | Several":
 
 
 def _fulfilling(cases: Sequence[Case], where: str) -> Sequence[Case]:
-    """Keep the cases that fulfil an expression; those in a file stay there."""
+    """Keep the cases that match an expression; spooled ones stay spooled."""
     from proctor.core.expression import Expression
 
     expression = Expression(where)

@@ -1,4 +1,4 @@
-"""Running programs for scorers: each once, no more at a time than there are cores."""
+"""Cache of programs run for scorers: each runs once, with a limit on concurrency."""
 
 import asyncio
 import base64
@@ -18,10 +18,10 @@ from proctor.store.store import Store
 
 @dataclass
 class SharedSandbox(Sandbox):
-    """Wrap a sandbox for a whole run: remember what programs did, and let few run at a time.
+    """Sandbox of a whole run, with cached results and limited concurrency.
 
-    A program that was stopped for time is run once more while nothing else runs: on a busy machine
-    the clock is not the program's fault.
+    A program that hit its time limit is run again while nothing else runs, since the machine may
+    have been busy.
     """
 
     tier: ClassVar[str] = "shared"
@@ -30,14 +30,14 @@ class SharedSandbox(Sandbox):
     store: Store | None
     limit: int
     brings_along: str = ""
-    """The languages that the sandbox inside has of its own."""
+    """Languages that the inner sandbox provides itself."""
     joins: bool = False  # type: ignore[misc]
     _busy: int = 0
     _alone: bool = False
     _turn: asyncio.Condition = field(default_factory=asyncio.Condition)
     _flying: dict[str, asyncio.Future[Ran]] = field(default_factory=dict)
     ran: int = 0
-    """How many programs were really run."""
+    """The number of programs run."""
 
     def __post_init__(self) -> None:
         self.joins = self.inner.joins
@@ -89,12 +89,12 @@ class SharedSandbox(Sandbox):
         if warm and (ran := await self.inner.run_python(program)) is not None:
             return ran
         ran = await self.inner.run(program)
-        # Lost once, something else may have been the reason; lost twice, it is the program.
+        # Lost once, the cause may be elsewhere; lost twice, it is the program.
         return await self.inner.run(program) if ran.lost else ran
 
     @asynccontextmanager
     async def _place(self, *, alone: bool = False) -> AsyncIterator[None]:
-        """Wait for a free place, or for all of them."""
+        """Wait for a free slot, or for all slots."""
         async with self._turn:
             most = 0 if alone else self.limit - 1
             await self._turn.wait_for(lambda: not self._alone and self._busy <= most)
@@ -129,7 +129,7 @@ class SharedSandbox(Sandbox):
 
 
 def _document(program: Program) -> Json:
-    """Write a program down for hashing; the secret is not part of it yet."""
+    """Return a program as a document for hashing, without the secret."""
     limits = program.limits
     more: dict[str, Json] = {}
     if program.modules:
@@ -149,7 +149,7 @@ def _document(program: Program) -> Json:
 
 
 def _words(step: Step) -> list[str]:
-    """Write a command down; one without input as the shell's that it once was: the key stays."""
+    """Return a command for hashing; one without input in its earlier form, so that keys stay."""
     closed = () if step.stdin else ("sh", "-c", 'exec "$@" </dev/null', "sh")
     return [*closed, *step.argv]
 
@@ -171,7 +171,7 @@ def _ran_json(ran: Ran) -> dict[str, Json]:
 
 
 def _ambiguous(data: Json) -> bool:
-    """Tell whether a row of an earlier version leaves open whether the program was started."""
+    """Tell whether a row of an earlier version does not say if the program was started."""
     return "not_started" not in data and data["code"] == 127
 
 

@@ -1,4 +1,4 @@
-"""Scoring a run: one pass over its cases, in which every missing score is made and stored."""
+"""Scoring of a run: one pass over its cases, in which missing scores are made and stored."""
 
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
@@ -20,44 +20,44 @@ from proctor.store.store import Store
 FLUSH_ROWS = 500
 FLUSH_SECONDS = 0.5
 BLOCK = 4096
-"""How many attempts are scored, then summed up, at a time."""
+"""Number of attempts scored and summed up at a time."""
 
 
 @dataclass
 class Graded:
-    """Counts of what scoring did."""
+    """Counts of scores while a run is scored."""
 
     stored: int = 0
-    """Scores that were there already."""
+    """Scores that were stored before."""
     judged: int = 0
     failed: int = 0
 
 
 @dataclass
 class RunScoring:
-    """The scores of one run: those that are missing are made, block by block, and stored soon."""
+    """Scoring of one run: missing scores are made block by block, and stored soon."""
 
     store: Store
     rows: RunRows
     dispatcher: ScoreDispatcher
     progress: Callable[[Graded], None]
     ignore_stored: bool = False
-    """Ask judges again, their calls coming from the store: a cassette wants them all."""
+    """Score again with calls from the store, so that a recording is complete."""
     notice: Callable[[str], None] = lambda _: None
-    """Is told of the first failure of each kind, and how many there were."""
+    """Callback for the first failure of each kind, and the number of failures."""
     counted: Graded = field(default_factory=Graded)
     _buffer: list[tuple[str, str, Score]] = field(default_factory=list)
     _waiting: dict[str, list[tuple[dict[str, Score], str]]] = field(default_factory=dict)
-    """By the key of a score that is being made: the scores it belongs to, and its criterion."""
+    """Recipients of scores in progress, by score key: an attempt's scores, and the criterion."""
 
     def used(self) -> Iterator[Usage]:
-        """Yield what each verdict took that need not be asked for."""
+        """Yield the usage of stored verdicts."""
         if not self.ignore_stored:
             for scores in self.rows.iter_scores():
                 yield from map(_used, scores)
 
     async def blocks(self) -> AsyncGenerator[list[LinkedCase], None]:
-        """Score the attempts of some cases at a time, and yield these cases with all scores."""
+        """Score the run block by block, and yield each block's cases with all scores."""
         notices = FailureNotices(self.notice, "not scored")
         flushed = time.monotonic()
         soon = StoredSoon(self._store, FLUSH_SECONDS)
@@ -79,7 +79,7 @@ class RunScoring:
         self.progress(self.counted)
 
     def _take(self, task: ScoreTask, score: Score, notices: FailureNotices) -> None:
-        """Give a score to the attempts that it belongs to, and to the store."""
+        """Add a score to its attempts, and store it."""
         scorer = task.criterion.scorer.name
         self._buffer.append((task.key, scorer, score))
         score_as_stored = stored_score(score)
@@ -126,7 +126,7 @@ class RunScoring:
 
 
 def blocks_of(cases: Iterable[LinkedCase]) -> Iterator[list[LinkedCase]]:
-    """Cut a run into lists of cases that have about so many attempts together."""
+    """Split a run into lists of cases with about that many attempts together."""
     block: list[LinkedCase] = []
     attempts = 0
     for linked in cases:
@@ -140,6 +140,6 @@ def blocks_of(cases: Iterable[LinkedCase]) -> Iterator[list[LinkedCase]]:
 
 
 def _used(score: Score) -> Usage:
-    """Return what a judge took for a score that will not be asked for again."""
+    """Return the usage of a stored verdict."""
     used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
     return Usage() if score.status is ScoreStatus.FAILED else usage_from(used)

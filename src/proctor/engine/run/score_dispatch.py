@@ -1,4 +1,4 @@
-"""Dispatching: every attempt that is to be scored goes to where its scorer runs."""
+"""Dispatch of scoring: each attempt goes to where its scorer runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ASYNC_LIMIT = 16
 BATCH_SIZE = 4096
-"""How many attempts a scorer that scores many at once is given."""
+"""Number of attempts per batch of a batch scorer."""
 
 
 class Kind(StrEnum):
@@ -41,7 +41,7 @@ class Kind(StrEnum):
     BATCH = "batch"
     """Many at once, in a thread."""
     WAITING = "waiting"
-    """On the loop, since it waits for a model or a sandbox."""
+    """On the event loop, since it waits for a model or a sandbox."""
 
 
 def kind_of(scorer: Scorer) -> Kind:
@@ -55,24 +55,24 @@ def kind_of(scorer: Scorer) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTask:
-    """An attempt to be scored by one criterion, from the beginning or from where it was left."""
+    """An attempt to score by one criterion, from the start or from an intermediate score."""
 
     key: str
     case: Case
     criterion: Criterion
     attempt: Attempt
-    """The part of the attempt that the criterion is about."""
+    """The part of the attempt that the criterion applies to."""
     begun: Score | None = None
-    """What the executor gave, where the scorer has still to finish it."""
+    """The executor's intermediate score, if the scorer has to finish it."""
 
 
 TaskGroup = Sequence[ScoreTask]
-"""Attempts at one case, to be scored by one criterion, in their order."""
+"""Attempts at one case to score by one criterion, in order."""
 Scored = tuple[ScoreTask, Score]
 
 
 def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, Score]:
-    """Score an answer by those criteria of its case that take no time."""
+    """Score an answer by the instant criteria of its case."""
     return {
         criterion.id: _instant(scorers.of(criterion), case, scored_part(criterion, attempt))
         for criterion in case.criteria
@@ -82,7 +82,7 @@ def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, 
 
 @dataclass
 class ScoreDispatcher:
-    """The queues of all kinds of scorers, filled in one pass and worked off batch by batch."""
+    """Queues of all kinds of scorers, filled in one pass and processed batch by batch."""
 
     scorers: Scorers
     executor: "Callable[[], Executor]"
@@ -92,20 +92,20 @@ class ScoreDispatcher:
     read_file: Callable[[str], bytes] | None = None
     marks: Marks = MARKS
     check: Callable[[], Awaitable[None]] | None = None
-    """Finds out, before a judge is asked, whether all of them are there."""
+    """Check, before the first call, that all judges can be reached."""
     limit: int = ASYNC_LIMIT
-    """How many attempts are scored at a time by scorers that wait for something."""
+    """Concurrency of scorers that wait for something."""
     look_first: bool = True
-    """Whether stored replies are tried before it must be known that the judges are there."""
+    """Whether to try stored replies before checking that judges can be reached."""
     _processes: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while grading processes are in use."""
+    """Lock while scoring processes are in use."""
 
     def can_score(self, criterion: Criterion) -> bool:
-        """Tell whether there is somebody to score by a criterion; else it is only shown."""
+        """Tell whether a criterion can be scored; otherwise it is only shown."""
         return self.judge is not None or not self.scorers.of(criterion).needs_judge
 
     async def dispatch(self, groups: Iterable[TaskGroup]) -> AsyncGenerator[Scored, None]:
-        """Score a batch: what takes no time, what processes do, many at once, and what waits."""
+        """Score a batch: instant scorers, processes, batch scorers, and waiting ones."""
         queues: dict[Kind, list[TaskGroup]] = {kind: [] for kind in Kind}
         for group in groups:
             queues[kind_of(self.scorers.of(group[0].criterion))].append(group)
@@ -166,7 +166,7 @@ class ScoreDispatcher:
         return finishable and self.scorers.of(task.criterion).finishes
 
     def _batches(self, groups: Iterable[TaskGroup]) -> Iterator[list[ScoreTask]]:
-        """Gather what one scorer scores, and yield as many as it is given at once."""
+        """Group tasks by scorer, and yield them in batches."""
         heaps: dict[tuple[str, bytes], list[ScoreTask]] = {}
         for group in groups:
             key = spec_key(group[0].criterion.scorer)
@@ -187,7 +187,7 @@ class ScoreDispatcher:
         return list(zip(tasks, scores, strict=True))
 
     def _waiting(self, groups: Iterable[TaskGroup]) -> Iterator[TaskGroup]:
-        """Yield what is scored in order: the attempts at a case, where they are scored apart."""
+        """Yield the tasks of waiting scorers in order."""
         for group in groups:
             if self.scorers.of(group[0].criterion).per_attempt:
                 yield group
@@ -221,7 +221,7 @@ class ScoreDispatcher:
             if self.look_first and (score := await scored_from_store(scored)) is not None:
                 return score
             await self.check()
-            self.look_first = False  # somebody had to be asked, so all judges are there
+            self.look_first = False  # a judge was asked, so all judges can be reached
         return await scored_on_replies(scored)
 
 
@@ -231,7 +231,7 @@ def _instant(scorer: Scorer, case: Case, part: Attempt) -> Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """Hold what a run scores and sets up agents with."""
+    """Resources for scoring and for the setup of agents."""
 
     executor: "Callable[[], Executor]"
     sandbox: "Sandbox | None"
@@ -239,13 +239,13 @@ class Tools:
 
 @dataclass(frozen=True, kw_only=True)
 class TurnGrader:
-    """Scores of single turns, stored under the keys that scoring the run will look for."""
+    """Scoring of single turns, stored under the keys that scoring the run will use."""
 
     store: Store
     dispatcher: ScoreDispatcher
 
     async def value(self, case: Case, attempt: Attempt, turn: int) -> Value | None:
-        """Return what a turn is worth; none where nothing in it is scored."""
+        """Return the value of a turn; None if nothing in it is scored."""
         criteria = [criterion for criterion in case.criteria if criterion.turn == turn]
         keys = self.dispatcher.scorers.keys(case, attempt)
         stored = self.store.scores.get_many(keys[criterion.id] for criterion in criteria)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from proctor.engine.run.plugin_sources import PluginSource
 
 MOST_BUILT = 1000
-"""How many scorers are kept; a suite may have one of its own for every case."""
+"""Maximum number of cached scorers; a suite may have one for every case."""
 
 
 @dataclass
@@ -36,9 +36,9 @@ class ScoreKeys(ABC):
     allow_import: bool = False
     language: str = "en"
     judge: Json = None
-    """The identity of who judges, where somebody does."""
+    """The identity of the judge, if there is one."""
     place: str = ""
-    """Where programs are run, where that has languages of its own."""
+    """The sandbox, if it provides its own languages."""
     _versions: dict[str, str] = field(default_factory=dict)
     _sources: "dict[str, PluginSource | None]" = field(default_factory=dict)
     _files: dict[tuple[str, bytes], str] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class ScoreKeys(ABC):
         return self.built(criterion.scorer)
 
     def keys(self, case: Case, attempt: Attempt) -> dict[str, str]:
-        """Return the key of each criterion's score on an attempt; those of one case are kept."""
+        """Return the score key of each criterion on an attempt; those of one case are cached."""
         if self._keyed is None or self._keyed[0] is not case:
             self._keyed = case, {}
         keys_by_attempt = self._keyed[1]
@@ -74,9 +74,9 @@ class ScoreKeys(ABC):
         }
 
     def version(self, spec: Spec) -> str:
-        """Return the version of a scorer, as it enters keys and signatures.
+        """Return the version of a scorer, as used in keys and signatures.
 
-        One that a person wrote has the address of its source with it.
+        A user's scorer includes the hash of its source.
         """
         if (version := self._versions.get(spec.name)) is None:
             scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
@@ -99,7 +99,7 @@ class ScoreKeys(ABC):
         return own is not None and "attempt" in own.looks_at
 
     def _source(self, spec: Spec) -> "PluginSource | None":
-        """Return what a scorer rests on that is not one of our own; none for ours."""
+        """Return the source of a user's scorer; None for Proctor's own."""
         if spec.name not in self._sources:
             scorer_class = registry.find("scorer", spec.name, allow_import=self.allow_import)
             self._sources[spec.name] = scorer_source(spec.name, scorer_class)
@@ -126,14 +126,14 @@ class ScoreKeys(ABC):
 
 
 def spec_key(spec: Spec) -> tuple[str, bytes]:
-    """Return what tells specs apart within a process, quickly."""
+    """Return a fast key of a spec within this process."""
     return spec.name, json_bytes.dumps(spec.params) if spec.params else b""
 
 
 def scorer_source(name: str, scorer_class: type[Any]) -> "PluginSource | None":
-    """Return what a class rests on that is not one of our own; none for ours.
+    """Return the source of a class outside Proctor; None for Proctor's own.
 
-    What it takes of our own scorers counts by their versions.
+    Proctor's own scorers that it uses count by their versions.
     """
     modules = [cls.__module__ for cls in scorer_class.__mro__ if not _is_ours(cls.__module__)]
     if name in registry.BUILT_IN["scorer"] or not modules:
@@ -148,9 +148,9 @@ def scorer_source(name: str, scorer_class: type[Any]) -> "PluginSource | None":
 
 
 def files_of(spec: Spec, source: "PluginSource") -> str:
-    """Return the address of the files that the parameters of a person's own scorer name.
+    """Return the hash of the files that the parameters of a user's scorer name.
 
-    What the scorer writes to, a log for example, is none.
+    Files that the scorer writes, such as a log, do not count.
     """
     from proctor.engine.run.plugin_sources import named_files
 
@@ -162,7 +162,7 @@ def files_of(spec: Spec, source: "PluginSource") -> str:
 
 
 def _versions(source: "PluginSource") -> Iterator[str]:
-    """Yield the versions of our own scorers that a module may use."""
+    """Yield the versions of Proctor's scorers that a module may use."""
     for name, target in registry.BUILT_IN["scorer"].items():
         module, _, attribute = target.partition(":")
         old = former(module) or module
@@ -175,7 +175,7 @@ def _is_ours(module: str) -> bool:
 
 
 class _Same:
-    """Hold a case that is compared by identity, which is cheap, instead of content."""
+    """A case compared by identity, which is cheap, instead of content."""
 
     def __init__(self, case: Case) -> None:
         self.case = case

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Lacking:
-    """Count the cases that lack something, and name the first few."""
+    """Number of cases that lack something, and the first few ids."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
     _last: str | None = None
 
     def add(self, case_id: str) -> None:
-        """Take in a case; one that was taken in just before is not counted again."""
+        """Add a case; one that was just added is not counted again."""
         if case_id == self._last:
             return
         self._last = case_id
@@ -32,14 +32,14 @@ class Lacking:
             self.first.append(case_id)
 
     def words(self) -> str:
-        """Say how many cases there are, and which."""
+        """Describe how many cases there are, and which."""
         shown = ", ".join(self.first) + (", …" if self.count > 3 else "")
         return f"{self.count} case{'s' if self.count > 1 else ''} ({shown})"
 
 
 @dataclass
 class Survey:
-    """Hold what one look at all criteria of a suite found."""
+    """Findings of one pass over all criteria of a suite."""
 
     problems: dict[str, Problem] = field(default_factory=dict)
     missing: dict[str, Lacking] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Survey:
 
 @dataclass
 class Scorers(ScoreKeys):
-    """Hold the scorers that criteria name, each built once."""
+    """The scorers that criteria name, each built once."""
 
     _built: "dict[tuple[str, bytes], Scorer]" = field(default_factory=dict)
     _surveyed: tuple[Sequence[Case], Survey] | None = None
@@ -66,7 +66,7 @@ class Scorers(ScoreKeys):
         return scorer
 
     def problems(self, suite: Suite) -> list[Problem]:
-        """Return everything that keeps the criteria of a suite from being judged."""
+        """Return everything that prevents scoring the criteria of a suite."""
         return list(self.survey(suite).problems.values())
 
     def need_sandbox(self, suite: Suite) -> bool:
@@ -74,7 +74,7 @@ class Scorers(ScoreKeys):
         return any(self.of(c).needs_sandbox for c in self.examples(suite))
 
     def need_processes(self, suite: Suite) -> bool:
-        """Tell whether some criterion of a suite is judged in a process of its own."""
+        """Tell whether some criterion of a suite is scored in a separate process."""
         scorers_used = (self.of(c) for c in self.examples(suite))
         return any(
             not (scorer.instant or scorer.batches or scorer.is_async) for scorer in scorers_used
@@ -94,14 +94,14 @@ class Scorers(ScoreKeys):
         ]
 
     def doubts(self, suite: Suite) -> list[Problem]:
-        """Return what makes scores of some cases say less than they seem to."""
+        """Return reasons to doubt scores of some cases."""
         return [
             Problem(message=f"{message}: {concerned.words()}", severity="warning")
             for message, concerned in self.survey(suite).doubts.items()
         ]
 
     def examples(self, suite: Suite) -> Iterable[Criterion]:
-        """Return some criteria of a suite: one of each way to be judged, whatever it weighs."""
+        """Return sample criteria of a suite: one of each kind of scoring."""
         return self.survey(suite).examples.values()
 
     def specs(self, suite: Suite) -> Mapping[str, Spec]:
@@ -109,7 +109,7 @@ class Scorers(ScoreKeys):
         return self.survey(suite).specs
 
     def survey(self, suite: Suite) -> Survey:
-        """Go through the criteria of a suite once, and remember what was found."""
+        """Examine all criteria of a suite once, and cache the findings."""
         if self._surveyed is None or self._surveyed[0] is not suite.cases:
             surveyed = Survey()
             for case in suite.cases:
@@ -146,7 +146,7 @@ class Scorers(ScoreKeys):
 
 @dataclass
 class Dialogues:
-    """Hold the dialogues that cases name, each built once."""
+    """The dialogues that cases name, each built once."""
 
     allow_import: bool = False
     _built: "dict[tuple[str, bytes], Dialogue]" = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Dialogues:
         return {role for case in suite.cases for role in self.of(case.dialogue).consults}
 
     def problems(self, suite: Suite) -> list[Problem]:
-        """Return what keeps cases from being put to a candidate."""
+        """Return what prevents running the dialogues of cases."""
         return [
             Problem(message=f"case {case.id!r}: {text}", file=case.source or None)
             for case in suite.cases

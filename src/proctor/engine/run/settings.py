@@ -1,4 +1,4 @@
-"""What a person asked for: the settings of a run."""
+"""The settings of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """The executor where nobody chose one."""
 MAX_UNSCORED = 0.1
-"""The share of cases without a value from which on a run is incomplete."""
+"""The share of cases without a value above which a run is incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteSettings:
-    """Say which suite to read, how, and which of its cases."""
+    """Which suite to read, how, and which of its cases."""
 
     path: Path
     dialect: str = ""
-    """Empty means: recognised by its content."""
+    """Empty: recognised by content."""
     compat: str = ""
     root: Path | None = None
     where: str = ""
     limit: int | None = None
     select: tuple[str, ...] = ()
-    """Ids or sources of the only cases to take; empty means all."""
+    """Ids or sources of the selected cases; empty means all."""
     allow_import: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
-    """What the format lets a person set beside the file, such as ``max_turns``."""
+    """Format options beside the file, such as ``max_turns``."""
 
     def __post_init__(self) -> None:
         if self.compat not in ("", "original"):
@@ -47,18 +47,18 @@ class SuiteSettings:
 
     @classmethod
     def of(cls, suite: Suite) -> "SuiteSettings":
-        """Return the settings of a suite that came from somewhere else than its own files."""
+        """Return the settings of a suite that was not read from its own files."""
         return cls(path=Path(suite.name), compat=suite.variant)
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Return what a dialect is told beside the path."""
+        """Return the options for the dialect."""
         return {"compat": self.compat, "root": self.root, "options": self.options}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSettings:
-    """Say who judges: one model or several, how often each, and how their verdicts fold."""
+    """The judges: one model or several, repeats, and how verdicts are combined."""
 
     judges: "tuple[ModelChoice, ...]" = ()
     combine: Literal["mean", "median", "majority"] = "mean"
@@ -71,19 +71,19 @@ class JudgeSettings:
 
     @property
     def may_tie(self) -> bool:
-        """Tell whether there are several verdicts that may be evenly divided."""
+        """Tell whether several verdicts may be evenly split."""
         return len(self.judges) > 1 or (bool(self.judges) and self.repeats > 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettings:
-    """Say how models are called: how many at a time, for how long, for how much."""
+    """Settings of model calls: concurrency, time limits, budget."""
 
     concurrency: int = 64
     timeout: float | None = None
     attempt_timeout: float = 3600.0
     pause: float = 0.0
-    """Seconds between attempts, which are then made one after the other."""
+    """Seconds between attempts, which then run one after the other."""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     max_cost: float | None = None
@@ -104,7 +104,7 @@ class CallSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """Say what is examined with what, and how."""
+    """The candidate, the suite, and how to evaluate."""
 
     suite: SuiteSettings
     answers: Path | None = None
@@ -112,23 +112,23 @@ class RunSettings:
     """Who is examined, where it is a model; none with answers means: whom the suite's own
     settings file names."""
     agent: Spec | None = None
-    """Who is examined, where it is an agent."""
+    """The candidate, if it is an agent."""
     proxy: "ModelChoice | None" = None
-    """The model that the agent's own calls go to, where they are to be seen."""
+    """The model behind the proxy for the agent's own calls, if there is one."""
     panel: JudgeSettings = field(default_factory=JudgeSettings)
     simulator: "ModelChoice | None" = None
     calls: CallSettings = field(default_factory=CallSettings)
     attempts: int | None = None
     repeat_label: str = ""
-    """Names a repetition: attempts under another name are made anew."""
+    """Label of a repetition: attempts under another label are made again."""
     name: str = ""
     executor: Spec = field(default_factory=lambda: Spec(name=LOCAL))
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
     interval: IntervalMethod = "bounded"
     gates: tuple[str, ...] = ()
-    """Expressions over the numbers that the caller will ask for."""
+    """Gates that the caller will check."""
     max_unscored: float = MAX_UNSCORED
-    """A run is incomplete where a larger share of its cases could not be scored."""
+    """A run is incomplete if a larger share of its cases could not be scored."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_unscored <= 1:
@@ -147,19 +147,19 @@ class RunSettings:
 
     @property
     def on_file(self) -> bool:
-        """Tell whether the answers are on file, so that nobody is asked."""
+        """Tell whether the answers are on file, so that no candidate is called."""
         return self.model is None and self.agent is None
 
     @property
     def asks_models(self) -> bool:
-        """Tell whether a model is to be asked: as a candidate, a judge or a simulated user."""
+        """Tell whether a model is called: as a candidate, a judge or a simulated user."""
         return self.model is not None or self.simulator is not None or bool(self.panel.judges)
 
     @property
     def candidate(self) -> Spec:
-        """Return who is examined."""
+        """Return the candidate."""
         if self.agent is not None:
-            # Options may hold what should not be kept, so only their hash tells agents apart.
+            # Options may contain secrets, so only their hash identifies agents.
             params = {"name": self.candidate_name, "key": digest(self.agent)}
             return Spec(name="agent", params=params)
         if self.model is not None:
@@ -169,7 +169,7 @@ class RunSettings:
 
     @property
     def candidate_name(self) -> str:
-        """Return a short name for who is examined."""
+        """Return a short name of the candidate."""
         if self.agent is not None:
             return agent_label(self.agent)
         return self._file if self.model is None else short_name(self.model.spec)
@@ -182,7 +182,7 @@ class RunSettings:
         return path.name if path.is_dir() else path.stem
 
     def stored(self) -> dict[str, Json]:
-        """Return what of this may change the numbers, as it is kept with the run."""
+        """Return the settings that may change the numbers, as stored with the run."""
         stored_settings: dict[str, Json] = {
             "compat": self.suite.compat,
             "where": self.suite.where,
@@ -206,12 +206,12 @@ class RunSettings:
 
 
 def short_name(spec: str) -> str:
-    """Return the name of a model without its address, as people know it."""
+    """Return the name of a model without its address."""
     return spec.partition("@http")[0]
 
 
 def _reply_settings(choice: "ModelChoice") -> dict[str, Json]:
-    """Return what of a choice may change replies; addresses and keys stay out of names."""
+    """Return the settings of a model that may change replies, without addresses and keys."""
     fields: dict[str, Json] = {"model": choice.spec, "sampling": plain(choice.sampling)}
     fields |= {"system": choice.system, "suffix": choice.suffix}
     return {name: value for name, value in fields.items() if value}

@@ -1,4 +1,4 @@
-"""The signature of a run: every choice that could move its numbers, on one line."""
+"""The signature of a run: every choice that could change its numbers, on one line."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from proctor.contracts.dialogue import Dialogue
 
 MOST_SHOWN = 60
-"""How long the description of a toolchain may be in a signature; a longer one is hashed."""
+"""Maximum length of a toolchain's description in a signature; a longer one is hashed."""
 
 
 def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Signature:
-    """Write down every choice that could move the number."""
+    """Record every choice that could change the numbers."""
     specs = scorers.specs(suite)
     totals = summary.totals
     parts: dict[str, Json] = {
@@ -44,7 +44,7 @@ def signature(run: Run, suite: Suite, summary: Summary, scorers: Scorers) -> Sig
 
 
 def _model_parts(run: Run, suite: Suite, scorers: Scorers) -> dict[str, Json]:
-    """Say who was asked, how, and with which prompts, where models were."""
+    """Return the parts about models: judges, panel, simulator and prompts."""
     settings = run.settings
     judges = [short_name(judge["model"]) for judge in settings.get("judges", ())]
     if settings.get("repeats"):
@@ -84,9 +84,9 @@ def _prompts(suite: Suite, scorers: Scorers) -> str:
 
 
 def _version(scorers: Scorers, spec: Spec) -> str:
-    """Return a scorer's version with what its numbers depend on besides.
+    """Return a scorer's version with its other dependencies.
 
-    An imported run may have been judged by one that is not here.
+    An imported run may use a scorer that is not installed.
     """
     try:
         version = scorers.version(spec)

@@ -1,1 +1,1 @@
-"""Runs that travel: export, import, answers at hand."""
+"""Transfer of runs: export, import, answers in memory."""

@@ -1,4 +1,4 @@
-"""Runs whose answers are at hand: judged here, or brought along with their scores."""
+"""Runs of answers in memory: scored here, or stored with their own scores."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ from proctor.store.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InMemoryAnswers:
-    """Hold answers with the suite that they belong to, and how they are to be judged."""
+    """Answers with their suite, and how to score them."""
 
     suite: Suite
     attempts: Sequence[Attempt]
@@ -39,9 +39,9 @@ class InMemoryAnswers:
     judges: tuple[ModelChoice, ...] = ()
     sandbox: Spec = field(default_factory=lambda: Spec(name="bubblewrap"))
     settings: Mapping[str, Json] = field(default_factory=dict)
-    """What else is kept with the run."""
+    """Additional settings to store with the run."""
     case_keys: Sequence[str] = ()
-    """The keys of the cases, where they were made already."""
+    """The keys of the cases, if already computed."""
 
 
 async def examine(
@@ -50,7 +50,7 @@ async def examine(
     progress: Callable[[RunProgress], None] = lambda _: None,
     notice: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Judge answers that are at hand, by the suite's own criteria."""
+    """Score answers in memory by the suite's own criteria."""
     settings = RunSettings(
         suite=SuiteSettings.of(answers.suite),
         answers=Path(answers.name),
@@ -61,7 +61,7 @@ async def examine(
     models = Models(store, settings.calls, notice)
     try:
         ready = prepare(settings, Reading(suite=answers.suite), models)
-        same = len(ready.suite.cases) == len(answers.suite.cases)  # nothing was left out
+        same = len(ready.suite.cases) == len(answers.suite.cases)  # no case was left out
         keys = (answers.case_keys if same else ()) or keys_of(ready.suite)
         key = suite_key(ready.suite, keys)
         stored_settings = {**ready.settings.stored(), **answers.settings}
@@ -83,12 +83,12 @@ async def examine(
 
 
 def keep_new(store: Store, archived: KeptSuite) -> tuple[list[RunView], int]:
-    """Store a suite and those of its runs that are not there, as they were judged elsewhere.
+    """Store a suite and its new runs, as they were scored elsewhere.
 
-    They are quotations. Return them, and how many were there.
+    They are imported runs. Return them, and how many were stored before.
     """
     views = []
-    # What was written down from runs of this very store is nothing new.
+    # Copies of runs of this very store are not new.
     strange = [
         one for one in archived.runs if not one.copy_of or store.runs.find(one.copy_of) is None
     ]
@@ -106,7 +106,7 @@ def keep_new(store: Store, archived: KeptSuite) -> tuple[list[RunView], int]:
 
 
 def keep_run(store: Store, suite: Suite, key: str, archived: KeptRun) -> RunView:
-    """Store a run with its scores as they are, and sum it up; the view holds all of it."""
+    """Store a run with its scores as they are, and sum it up; the view has everything."""
     return _keep(store, suite, run_of(suite, key, archived), archived)
 
 
@@ -127,7 +127,7 @@ def _keep(store: Store, suite: Suite, run: Run, archived: KeptRun) -> RunView:
 
 
 def _quoted(store: Store, suite: Suite, key: str, archived: KeptRun) -> Run:
-    """Make the run that quotes what another tool kept, under a name that its suite has once."""
+    """Make the imported run of another tool's results, with a name unique in its suite."""
     identity = (
         key,
         archived.name,
@@ -149,7 +149,7 @@ def put_suite(
     imported: bool = False,
     created: float = 0.0,
 ) -> str:
-    """Store a suite, and return its key; those of its cases may be given."""
+    """Store a suite, and return its key; the keys of its cases may be passed in."""
     keys = case_keys or keys_of(suite)
     key = suite_key(suite, keys)
     cases = list(zip(keys, suite.cases, strict=True))
@@ -163,7 +163,7 @@ def keys_of(suite: Suite) -> list[str]:
 
 
 def run_of(suite: Suite, key: str, archived: KeptRun) -> Run:
-    """Make the run of a suite that has this name: there is one of a name."""
+    """Make the run of a suite with a name; there is one per name."""
     return Run(
         id=digest("given", key, archived.name)[:12],
         name=archived.name,
@@ -176,7 +176,7 @@ def run_of(suite: Suite, key: str, archived: KeptRun) -> Run:
 
 
 def _was_kept(store: Store, run: Run) -> bool:
-    """Tell whether a run was imported by version 0.1.0, with the settings that it comes with."""
+    """Tell whether version 0.1.0 imported the run with the same settings."""
     stored_run = store.runs.find(run.id)
     return (
         stored_run is not None
@@ -190,7 +190,7 @@ def _archived_run(answers: InMemoryAnswers) -> KeptRun:
 
 
 def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
-    """Yield all rows, and one without an answer for each case that has none."""
+    """Yield all rows, and an unanswered one for each case without a row."""
     seen = set()
     for row in rows:
         seen.add(row[0])
@@ -203,7 +203,7 @@ def _with_silent(suite: Suite, rows: Iterable[Row]) -> Iterable[Row]:
 def _scored_row(run: Run, suite: Suite, row: Row) -> AttemptRow:
     """Return an answer with its scores, under keys that no other run shares.
 
-    What scored it may be code that has changed since, so equal answers may differ in score.
+    The code that scored it may have changed, so equal answers may differ in score.
     """
     place, attempt, scores = row
     case = suite.cases[place]

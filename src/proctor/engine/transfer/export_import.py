@@ -1,4 +1,4 @@
-"""Runs as files: written whole, and read into another store."""
+"""Runs as files: export, and import into another store."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ from proctor.store.rows import LinkedKeys
 from proctor.store.store import Store
 
 FORMAT = 2
-"""What is written: 2 may hold several runs, and comparisons."""
+"""Version of the file format: 2 may contain several runs, and comparisons."""
 WRITTEN = (".jsonl", ".parquet")
 
 
 def write_runs(store: Store, references: Sequence[str], path: Path, *, own: bool = False) -> int:
-    """Write runs to a file, in the form its name asks for; return the number of rows.
+    """Write runs to a file, in the format of its suffix; return the number of rows.
 
-    With ``own``, this store, or one that has its key, can take them back as what they are.
+    With ``own``, this store, or one with its key, can import them as its own again.
     """
     kind = path.suffix.lower()
     if kind not in WRITTEN:
@@ -60,7 +60,7 @@ def _check_own(views: Sequence[RunView], path: Path) -> None:
 
 @contextmanager
 def in_place(path: Path) -> Iterator[Path]:
-    """Give the path to write to, which becomes the file only when all of it is there."""
+    """Yield a temporary path, which replaces the file only when it is complete."""
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def in_place(path: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """Hold what came of an import: the runs, and what a person should know about them."""
+    """Result of an import: the runs, and notices."""
 
     views: Sequence[RunView]
     notices: Sequence[str] = ()
@@ -83,8 +83,8 @@ class Imported:
 def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None = None) -> Imported:
     """Read runs that were written as JSON Lines, with their battles, into a store.
 
-    They are quotations, unless ``own``: then the file must have been written for that by this
-    store, or by the one whose key is given, and its runs are what they were there.
+    They are imported runs, unless ``own``: then the file must have been written for that by this
+    store, or by the one with the given key, and its runs are stored as they were there.
     """
     proof = Proof(store.secret.derive_key(PURPOSE) if key is None else key) if own else None
     if proof is not None:
@@ -103,15 +103,15 @@ def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None 
 
 
 def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
-    """Read what a folder of another tool has and the store has not, as quotations.
+    """Import the new runs in a folder of another tool.
 
-    Return suites, each with its new runs and how many were there already.
+    Return suites, each with its new runs and the number of runs stored before.
     """
     return [(archived.suite.name, *keep_new(store, archived)) for archived in _in_folder(path)]
 
 
 def _in_folder(path: Path) -> list[KeptSuite]:
-    """Read all suites of a folder, so that nothing is stored where one of them is broken."""
+    """Read all suites of a folder, so that nothing is stored if one of them is broken."""
     for name in registry.names("archive"):
         archive: Archive = registry.build("archive", Spec(name=name))
         if archive.recognises(path):
@@ -126,7 +126,7 @@ def _write_jsonl(
 ) -> int:
     """Write each run as a line about itself and a line for each case; comparisons come last.
 
-    With a proof, the keys of attempts and scores are there as well, and the proof ends the file.
+    With a proof, the keys of attempts and scores are included, and the proof ends the file.
     """
     rows = 0
     with path.open("wb") as file:

@@ -1,4 +1,4 @@
-"""Exported runs on their way into a store: checked row by row, whole or not at all."""
+"""Import of exported runs: checked row by row, all or nothing."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,11 +40,11 @@ from proctor.io.text_files import Document, wrong
 from proctor.store.store import Store
 
 ALIKE = 3
-"""How many notices of one kind are given one by one."""
+"""Number of notices of one kind that are shown individually."""
 
 
 class Tried(NamedTuple):
-    """Hold an attempt of a file with its scores, and the keys that the file has for both."""
+    """An attempt of a file with its scores, and the file's keys of both."""
 
     place: int
     case: Case
@@ -57,7 +57,7 @@ class Tried(NamedTuple):
 
 @dataclass
 class Taking(ABC):
-    """Take the runs of a file into a store; whoever calls opens the transaction."""
+    """Import of the runs of a file; the caller opens the transaction."""
 
     store: Store
     path: Path
@@ -69,7 +69,7 @@ class Taking(ABC):
         """What the runs of this file are called here, by what the file calls them."""
 
     def take_in(self) -> list[RunView]:
-        """Take in all runs of the file, then how they compare."""
+        """Import all runs of the file, then their comparisons."""
         views: list[RunView] = []
         row = next(self.rows, None)
         if row is None or kind_of(row) is not HeadRow or row.data["proctor"] not in KNOWN:
@@ -83,7 +83,7 @@ class Taking(ABC):
 
     @abstractmethod
     def _named(self, exported: Run, head: Mapping[str, Json]) -> Run:
-        """Return a run as it is called here, or raise a SuiteError where it cannot come in."""
+        """Return a run with its name here, or raise a SuiteError if it cannot be imported."""
 
     @abstractmethod
     def _case(self, case: Case) -> Case:
@@ -91,20 +91,20 @@ class Taking(ABC):
 
     @abstractmethod
     def _row(self, run_id: str, tried: Tried) -> AttemptRow:
-        """Return an attempt with its scores, and the keys that these have here."""
+        """Return an attempt with its scores, and their keys here."""
 
     @abstractmethod
     def _finished(self, exported: Run, view: RunView, suite: Suite) -> Run:
-        """Return a run that was summed up as it is stored."""
+        """Return a summed-up run as it is stored."""
 
     @abstractmethod
     def _comparison(
         self, row: Mapping[str, Json], comparison: Comparison
     ) -> tuple[str, str, Comparison] | None:
-        """Return a comparison as it is put, none where it has no place here."""
+        """Return a comparison as it is stored, or None if it is not imported."""
 
     def _run(self, head: Document) -> tuple[RunView, Document | None]:
-        """Take in one run; return it with the row after its last one."""
+        """Import one run; return it with the row after its last one."""
         if head.data["proctor"] not in KNOWN:
             hint = "pip install --upgrade proctor"
             message = f"the file is of format {head.data['proctor']!r}, which is not known here"
@@ -189,7 +189,7 @@ class Taking(ABC):
             )
 
     def _end(self, row: Document | None) -> None:
-        """See that nothing follows but the proof of a file of one's own."""
+        """Check that nothing follows but the proof."""
         if row is not None and kind_of(row) is ProofRow:
             checked(row, ProofRow)
             row = next(self.rows, None)
@@ -199,7 +199,7 @@ class Taking(ABC):
 
 
 class Quoting(Taking):
-    """Take in what others may have written: it is shown as theirs, and is found by no key."""
+    """Import of untrusted files: runs are marked as imported, and not found by key."""
 
     def _named(self, exported: Run, head: Mapping[str, Json]) -> Run:
         run_id = quotations.quoted_id(head["run"], head["suite"])
@@ -244,7 +244,7 @@ class Quoting(Taking):
 
 
 class Restoring(Taking):
-    """Take back what this store has written: everything is found again by the keys it had."""
+    """Import of this store's own files: everything is found by its original keys."""
 
     def _named(self, exported: Run, head: Mapping[str, Json]) -> Run:
         if (stored_run := self.store.runs.find(exported.id)) is not None:

@@ -1,4 +1,4 @@
-"""Imported runs: what makes them quotations, which take the place of nothing that is one's own."""
+"""Ids and keys of imported runs, which never replace the store's own data."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,31 +14,31 @@ from proctor.reports.reasons import one_line
 from proctor.store.store import Store
 
 PREFIX = "imported-"
-"""What the id of a quoted run begins with; ids of runs that are made here are numbers."""
+"""Prefix of the id of an imported run; ids of the store's own runs are hexadecimal."""
 _CLAIMED = (
     *("scorers", "sampling", "judge", "panel", "simulator", "prompts"),
     *("ci", "version"),
 )
-"""The parts of a signature that nobody can tell but who wrote the file."""
+"""Parts of a signature that only the author of the file knows."""
 
 
 def quoted_id(*content: Json) -> str:
-    """Return the id that a run gets here, by what the file says of it."""
+    """Return the id of an imported run, from the content of the file."""
     return PREFIX + digest("imported", *content)[:12]
 
 
 def attempt_key(run_id: str, position: int, index: int) -> str:
-    """Address an attempt of a quoted run, which is found through its run alone."""
+    """Return the key of an imported run's attempt, which only its run refers to."""
     return digest("imported", "attempt", run_id, position, index)
 
 
 def score_key(run_id: str, position: int, index: int, criterion: str) -> str:
-    """Address a score of a quoted run, which is found through its run alone."""
+    """Return the key of an imported run's score, which only its run refers to."""
     return digest("imported", "score", run_id, position, index, criterion)
 
 
 def quoted_case(case: Case) -> Case:
-    """Return a case that names no place on this machine: whoever wrote it was never here."""
+    """Return a case without paths on this machine."""
     return replace(case, files=tuple(replace(file, path="") for file in case.files))
 
 
@@ -50,9 +50,9 @@ def quoted_attempt(case: Case, attempt: Attempt) -> Attempt:
 def quoted_comparison(
     comparison: Comparison, ids: Mapping[str, str]
 ) -> tuple[str, str, Comparison] | None:
-    """Return a comparison between quoted runs, as it is put; none where one of them is not there.
+    """Return a comparison of imported runs, as it is stored; None if one of them is missing.
 
-    No battle that is held here finds it, nor sums it up with its own.
+    Battles in this store do not find it, nor add it to their own.
     """
     first, second = ids.get(comparison.first), ids.get(comparison.second)
     if first is None or second is None:
@@ -69,7 +69,7 @@ def quoted_comparison(
 
 
 def free_name(store: Store, name: str, *, suite_key: str | None = None) -> str:
-    """Return a name that no run has, or none of a suite: this one, or one made of it."""
+    """Return an unused name, in all or in a suite: this one, or a variant of it."""
     taken_names = store.runs.names_like(name, suite_key=suite_key)
     tries: Iterable[str] = chain(
         [name, f"{name}-imported"], (f"{name}-imported-{number}" for number in count(2))
@@ -78,7 +78,7 @@ def free_name(store: Store, name: str, *, suite_key: str | None = None) -> str:
 
 
 def quoted_signature(run: Run, suite: Suite, summary: Summary) -> Signature:
-    """Write down what is known of a quoted run, and what its file claims."""
+    """Return the signature of an imported run, with what its file claims."""
     claimed = Signature.read(one_line(run.signature)).parts
     totals = summary.totals
     parts: dict[str, Json] = {

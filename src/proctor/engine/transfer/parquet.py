@@ -1,4 +1,4 @@
-"""Runs as Parquet: a row for each score, for those who compute with them elsewhere."""
+"""Runs as Parquet: a row for each score, for use in other tools."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from proctor.io.concurrency import batched
 from proctor.store.store import Store
 
 SPAN = 10_000
-"""How many rows are held at most, and written together."""
+"""Maximum number of rows in memory, written together."""
 
 
 def write_parquet(_: Store, views: Sequence[RunView], path: Path) -> int:
@@ -89,5 +89,5 @@ def _rows(view: RunView) -> Iterator[dict[str, Json]]:
 
 
 def _valid(text: str) -> str:
-    """Return a text that can be written: half of a surrogate pair becomes a question mark."""
+    """Return a text that can be encoded: a lone surrogate becomes a question mark."""
     return text.encode("utf-8", "replace").decode()

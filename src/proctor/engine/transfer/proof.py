@@ -1,4 +1,4 @@
-"""The proof that a file of runs was written by a store, and is as it was written."""
+"""Proof that a file of runs was written by a store, and is unchanged."""
 
 import hashlib
 import hmac
@@ -8,12 +8,12 @@ from proctor.errors import Problem, SuiteError
 from proctor.io import json_bytes, text_files
 
 PURPOSE = "exported runs"
-"""What the key of a store that this needs is derived for."""
+"""The purpose of the derived store key."""
 _START = b"proctor export 1\n"
 
 
 class Proof:
-    """Compute the authentication code of a file's lines, all but the last, which holds it."""
+    """Authentication code of a file's lines, stored in the last line."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -21,25 +21,25 @@ class Proof:
         self._last = b""
 
     def take(self, line: bytes) -> None:
-        """Take in the next line, as it stands in the file."""
+        """Add the next line, exactly as in the file."""
         self._code.update(self._last)
         self._last = line
 
     def written(self) -> str:
-        """Return the code of all lines that were taken in."""
+        """Return the code of all lines so far."""
         self._code.update(self._last)
         self._last = b""
         return self._code.hexdigest()
 
     def check(self, path: Path) -> None:
-        """Read a file, and raise a SuiteError unless its last line proves where it is from."""
+        """Read a file, and raise a SuiteError unless its last line is a valid proof."""
         reader = Proof(self._key)
         for line in text_files.read_lines(path):
             reader.take(line)
         reader.confirm(path)
 
     def confirm(self, path: Path) -> None:
-        """Raise a SuiteError unless the last line that was taken in is the code of the others."""
+        """Raise a SuiteError unless the last line is the code of the others."""
         try:
             row = json_bytes.loads(self._last)
         except ValueError:

@@ -1,4 +1,4 @@
-"""The rows of an exported run as they must be: whoever wrote the file, whatever it says."""
+"""Validation of the rows of an exported run."""
 
 import time
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ from proctor.io.validation import Strict, validate
 from proctor.stats.intervals import IntervalMethod
 
 MOST = 1e15
-"""The largest number of points, weights and marks, with either sign."""
+"""The largest absolute value of points, weights and marks."""
 MOST_COUNT = 1 << 53
 SLACK = 2 * 24 * 3600.0
-"""By how many seconds another machine's clock may be ahead."""
+"""How many seconds another machine's clock may be ahead."""
 NAME, KEY = 1000, 200
-"""The most characters of a name, and of an id or a key."""
+"""Maximum characters of a name, and of an id or a key."""
 KNOWN = (1, 2)
 
 
@@ -71,7 +71,7 @@ class _Spec(Strict):
 
 
 class _Sampled(Strict):
-    """Hold who was asked, as a run's settings keep it."""
+    """A model in a run's settings."""
 
     model: StrictStr
     sampling: Object = Field(default_factory=dict)
@@ -80,7 +80,7 @@ class _Sampled(Strict):
 
 
 class _Settings(Strict, extra="allow"):
-    """Hold those settings of a run that pages and comparisons look at."""
+    """Settings of a run that pages and comparisons use."""
 
     attempts: Annotated[StrictInt, Field(ge=1, lt=1 << 31)] | None = None
     interval: IntervalMethod = "t"
@@ -101,7 +101,7 @@ class _Candidate(_Spec):
 
 
 class RunRow(Strict):
-    """Hold what a file says of a run."""
+    """A run in a file."""
 
     id: Id
     name: Name
@@ -117,7 +117,7 @@ class RunRow(Strict):
 
 
 class ExportedSuite(Strict):
-    """Hold what a file says of a suite, its cases apart."""
+    """A suite in a file, without its cases."""
 
     name: Name
     version: Name = ""
@@ -132,7 +132,7 @@ class ExportedSuite(Strict):
 
 
 class HeadRow(Strict):
-    """Hold the line that a run begins with."""
+    """The first line of a run."""
 
     proctor: Literal[1, 2]
     run: RunRow
@@ -189,7 +189,7 @@ class _Usage(Strict, extra="allow"):
 
 
 class _Usages(Strict, extra="allow"):
-    """Hold what an attempt took, by the roles that are summed up."""
+    """Usage of an attempt, by role."""
 
     candidate: _Usage | None = None
     judge: _Usage | None = None
@@ -222,7 +222,7 @@ class _Score(Strict):
 
 
 class _Tried(Strict):
-    """Hold an attempt with its scores, and in a file of one's own the keys of both."""
+    """An attempt with its scores, and in a store's own file the keys of both."""
 
     attempt: _Attempt
     scores: dict[StrictStr, _Score] = Field(default_factory=dict)
@@ -231,7 +231,7 @@ class _Tried(Strict):
 
 
 class CaseRow(Strict):
-    """Hold a case with all attempts at it."""
+    """A case with all its attempts."""
 
     case: _ExportedCase
     attempts: Annotated[list[_Tried], Field(min_length=1, max_length=100_000)]
@@ -261,7 +261,7 @@ class _Comparison(Strict):
 
 
 class ComparisonRow(Strict):
-    """Hold how two attempts compared, and where a battle would look for it."""
+    """A comparison of two attempts, with its key."""
 
     comparison: _Comparison
     key: Key
@@ -269,13 +269,13 @@ class ComparisonRow(Strict):
 
 
 class ProofRow(Strict):
-    """Hold the last line of a file of one's own: what only its store could write."""
+    """The last line of a store's own file: its proof."""
 
     own: Annotated[StrictStr, Field(min_length=64, max_length=64)]
 
 
 def kind_of(row: Document) -> type[Strict] | None:
-    """Tell from its keys what a row is meant to be; none where nothing of ours looks like that."""
+    """Return the kind of a row by its keys; None if unknown."""
     kinds: Mapping[str, type[Strict]] = {
         "proctor": HeadRow,
         "case": CaseRow,
@@ -288,7 +288,7 @@ def kind_of(row: Document) -> type[Strict] | None:
 
 
 def checked(row: Document, kind: type[Strict]) -> Mapping[str, Json]:
-    """Return the values of a row that is what it must be, or raise a SuiteError."""
+    """Return the validated values of a row, or raise a SuiteError."""
     validate(kind, row)
     values: Mapping[str, Json] = row.data
     return values
