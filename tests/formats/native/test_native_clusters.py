@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.core.fingerprint import attempt_key, case_key, judged_key
+from proctor.core.fingerprint import attempt_key, case_key, scoring_key
 from proctor.core.suite import Suite
 from proctor.errors import SuiteError
 from proctor.formats.native.case import cluster_of
@@ -71,6 +71,6 @@ def test_a_cluster_is_no_part_of_what_is_paid_for(tmp_path: Path) -> None:
     one, other = next(iter(plain)), next(iter(clustered))
     assert one.cluster != other.cluster
     assert attempt_key(one, 0, "m") == attempt_key(other, 0, "m")
-    assert judged_key(one, one.criteria[0], "1") == judged_key(other, other.criteria[0], "1")
+    assert scoring_key(one, one.criteria[0], "1") == scoring_key(other, other.criteria[0], "1")
     assert case_key(one) != case_key(other)
     assert cluster_of(one, "nothing") == ""
