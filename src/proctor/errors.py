@@ -22,14 +22,14 @@ from typing import Literal
 
 
 class ProctorError(Exception):
-    """Be the base of everything a user may be shown without a traceback."""
+    """Base of every error that a user may be shown without a traceback."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Say one thing that is wrong with a file people wrote, and where."""
+    """One thing that is wrong with a file people wrote, and where."""
 
     message: str
     file: str | None = None
@@ -96,7 +96,7 @@ def _short_place(problem: Problem) -> str:
 
 
 class SuiteError(ProctorError):
-    """Report every problem found in a suite or an answers file at once."""
+    """Every problem found in a suite or an answers file at once."""
 
     def __init__(self, problems: Iterable[Problem] | str, *, rest: object = None) -> None:
         self.problems = [Problem(message=problems)] if isinstance(problems, str) else list(problems)
@@ -107,27 +107,27 @@ class SuiteError(ProctorError):
 
 
 class DialectError(SuiteError):
-    """Say that a path is not readable in the dialect asked for, or in any."""
+    """A path that is not readable in the requested dialect, or in any."""
 
 
 class PluginError(ProctorError):
-    """Say that a plugin name is unknown or its parameters are wrong."""
+    """A plugin name that is unknown, or wrong parameters of a plugin."""
 
 
 class MissingResource(ProctorError):
-    """Name a judge, sandbox, language or file that nobody configured."""
+    """A judge, sandbox, language or file that nobody configured."""
 
 
 class ConditionError(ProctorError):
-    """Say why an expression of a suite gave no answer."""
+    """The reason why an expression of a suite gave no answer."""
 
 
 class SandboxError(ProctorError):
-    """Say why programs cannot be run safely on this machine, and what would mend that."""
+    """The reason why programs cannot be run safely on this machine, and a remedy."""
 
 
 class ModelError(ProctorError):
-    """Say why a model gave no reply: the server's own words, and what would mend it."""
+    """The reason why a model gave no reply: the server's own words, and a remedy."""
 
     def __init__(self, message: str, *, status: int | None = None, passing: bool = False) -> None:
         super().__init__(message)
@@ -141,14 +141,14 @@ class ModelError(ProctorError):
 
 
 class BudgetError(ModelError):
-    """Say that the money allowed for a run is spent."""
+    """The end of the money allowed for a run."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, passing=True)
 
 
 class AgentError(ModelError):
-    """Say how an agent broke, and where in its own code."""
+    """The way in which an agent broke, and where in its own code."""
 
     def __init__(self, message: str, *, traceback: str = "", reply: object = None) -> None:
         super().__init__(message)
@@ -158,7 +158,7 @@ class AgentError(ModelError):
 
 
 class JudgeError(ProctorError):
-    """Say that no readable verdict came; what the judge said instead is kept."""
+    """A verdict that could not be read, with the judge's replies."""
 
     def __init__(
         self, message: str, *, raw: Iterable[str] = (), usage: object = None, reason: str = ""
@@ -172,15 +172,15 @@ class JudgeError(ProctorError):
 
 
 class UsageError(ProctorError):
-    """Say that an option or expression was written wrongly."""
+    """An option or expression that was written wrongly."""
 
 
 class StoreError(ProctorError):
-    """Say that the store cannot be read or written, or has no such run."""
+    """A store that cannot be read or written, or that has no such run."""
 
 
 class StoreGone(StoreError):
-    """Say that the file of a store was deleted or replaced while it was in use."""
+    """A store whose file was deleted or replaced while it was in use."""
 
 
 def _window(text: str, offset: int, width: int = 100) -> tuple[str, int]:

@@ -140,7 +140,7 @@ def test_names_with_spaces_and_other_scripts(make: Make, name: str) -> None:
 
 
 def test_configuration_that_no_method_knows() -> None:
-    with pytest.raises(UserValueError, match="cannot be told 'sensitive'"):
+    with pytest.raises(UserValueError, match="has no setting 'sensitive'"):
         ScoringMethod("exact_match", sensitive=True)
 
 

@@ -64,8 +64,8 @@ def test_quotes_and_percent_signs(tmp_path: Path, written: str, value: str) -> N
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("[model]\na = 1\nA = 2\n", 3, "the key 'a' is there on line 2 already"),
-        ("[model]\n[tasks]\n[model]\n", 3, "the section [model] is there on line 1 already"),
+        ("[model]\na = 1\nA = 2\n", 3, "the key 'a' is already on line 2"),
+        ("[model]\n[tasks]\n[model]\n", 3, "the section [model] is already on line 1"),
         ("a = 1\n[model]\n", 1, "a key stands before the first [section]"),
         ("[model]\nnothing here\n", 2, "neither [section] nor key = value"),
         ("[model]\n= 3\n", 2, "neither [section] nor key = value"),

@@ -50,19 +50,19 @@ WARNINGS = [
     ),
     (
         "  keywords:\n    - content: {content: a, weight: 2}\n",
-        "7:29: 'weight' inside 'content' has no meaning, here as in the original",
+        "7:29: 'weight' inside 'content' has no effect, here as in the original",
     ),
     (
         "  keywords:\n    - content: {content: a, neg: true}\n",
-        "7:29: 'neg' inside 'content' has no meaning",
+        "7:29: 'neg' inside 'content' has no effect",
     ),
     (
         "  keywords:\n    - content: {or: [a], content: b}\n",
-        "7:26: 'content' counts for nothing, here as in the original: 'or' comes first",
+        "7:26: 'content' has no effect, here as in the original: 'or' comes first",
     ),
     (
         "  keywords:\n    - content: {or: [a], and: [b]}\n",
-        "7:26: 'and' counts for nothing, here as in the original: 'or' comes first",
+        "7:26: 'and' has no effect, here as in the original: 'or' comes first",
     ),
     ("  keywords:\n    - or: [a]\n", "7:7: a rule without 'content': the original loses the case"),
     ("  keywords: [1.10]\n", "6:14: 1.10 is not a text but a number: the original loses the case"),
@@ -85,7 +85,7 @@ WARNINGS = [
     ),
     (
         ONE_BLANK + "[{content: [{content: x, weight: 2}]}]}\n",
-        "6:78: 'weight' inside 'content' has no meaning",
+        "6:78: 'weight' inside 'content' has no effect",
     ),
     (
         ONE_BLANK + "[{content: [{or: [x]}]}]}\n",
@@ -93,7 +93,7 @@ WARNINGS = [
     ),
     (
         ONE_BLANK + "[{content: x, or: [y]}]}\n",
-        "6:67: 'or' counts for nothing",
+        "6:67: 'or' has no effect",
     ),
     (
         ONE_BLANK + "[{or: [y]}]}\n",
@@ -121,7 +121,7 @@ WARNINGS = [
     ),
     (
         "  unit_test: {tests: [{content: a, path: prompt.txt}]}\n",
-        "6:24: 'content' counts for nothing, here as in the original: 'path' comes first",
+        "6:24: 'content' has no effect, here as in the original: 'path' comes first",
     ),
     ("  keywords: [a]\n  keywords: [b]\n", "7:3: the key 'keywords' occurs twice"),
     (

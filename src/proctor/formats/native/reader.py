@@ -364,7 +364,7 @@ class _Loader:
             self._describe(spot, keys)
         elif lost := [key for key in ("reduce", "measures") if key in header]:
             names = " and ".join(lost)
-            spot.warn(f"{names} of an included file count for nothing", key=lost[0])
+            spot.warn(f"{names} of an included file have no effect", key=lost[0])
         defaults = defaults_of(spot, keys, outer)
         if not keys.cluster:
             return defaults

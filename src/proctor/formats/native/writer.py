@@ -61,7 +61,7 @@ def case_data(case: Case, *, keep_source: bool = False) -> dict[str, Json]:
     """Return a case as the keys and values of a native file, in the shortest exact form."""
     has_task = case.dialogue.name == VIRTUAL_USER and bool(case.hidden.get("task"))
     if not (case.messages or has_task) or not (case.criteria or case.references):
-        raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to judge it")
+        raise SuiteError(f"the case {case.id!r} asks nothing, or nothing says how to score it")
     data: dict[str, Json] = {"id": case.id, **_question(case.messages)}
     if case.references:
         data["references"] = _one_or_list(case.references)

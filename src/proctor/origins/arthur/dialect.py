@@ -62,7 +62,7 @@ class Bench(Dialect):
         method = (options or {}).get(OPTION, "")
         if path.is_dir() or path.suffix.lower() == ".json":
             if method:
-                raise UsageError(f"{path} says itself what it is scored by")
+                raise UsageError(f"{path} names its own scoring method")
             return (Reading(suite=read_suite(path, compat)),)
         return (Reading(suite=_from_table(path, method or DEFAULT, compat)),)
 

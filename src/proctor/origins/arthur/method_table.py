@@ -193,7 +193,7 @@ def specs_of(name: str, config: Mapping[str, Json], compat: str, count: int) -> 
     method = method_named(name)
     if wrong := sorted(config.keys() - method.config):
         settings = ", ".join(sorted(method.config)) or "nothing"
-        raise UsageError(f"{name} cannot be told {wrong[0]!r} (it can be told: {settings})")
+        raise UsageError(f"{name} has no setting {wrong[0]!r} (known are: {settings})")
     original = compat == ORIGINAL
     if name != UNIT_TESTS:
         spec = Spec(name=method.scorer, params=method.params(config, original))

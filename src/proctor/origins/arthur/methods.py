@@ -28,9 +28,7 @@ class ScoringMethod:
             raise UserValueError(str(error)) from None
         if strange := sorted(config.keys() - method.config):
             settings = ", ".join(sorted(method.config)) or "nothing"
-            raise UserValueError(
-                f"{name} cannot be told {strange[0]!r} (it can be told: {settings})"
-            )
+            raise UserValueError(f"{name} has no setting {strange[0]!r} (known are: {settings})")
         self.name = name
         self.config = dict(config)
 

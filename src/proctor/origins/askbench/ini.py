@@ -255,7 +255,7 @@ class _IniReader:
         self.key = None
         self.section = name
         if name in self.sections:
-            self._wrong(number, f"the section [{name}] is there on line {self.lines[name]} already")
+            self._wrong(number, f"the section [{name}] is already on line {self.lines[name]}")
         else:
             self.sections[name] = {}
             self.lines[name] = number
@@ -264,7 +264,7 @@ class _IniReader:
         assert self.section is not None
         entries = self.sections[self.section]
         if key in entries:
-            message = f"the key {key!r} is there on line {entries[key].line} already"
+            message = f"the key {key!r} is already on line {entries[key].line}"
             self._wrong(number, message)
             self.key = None
             return

@@ -174,7 +174,7 @@ class _SuiteReader:
         self.problems += records.problems
         for name, count in left_out.items():
             hint = near(name, self.config.categories)
-            message = f"{count} targets of category {name!r} are left out: the config has it not"
+            message = f"{count} targets of category {name!r} are left out: the config has none"
             self._warn(records.document.problem((), message, hint=hint, severity="warning"))
         present = {row.category for row in records.rows}
         self._warn_of(

@@ -90,10 +90,10 @@ class Notes:
         return text
 
     def ignored(self, loc: Loc, names: Sequence[str], why: str) -> None:
-        """Warn of keys that count for nothing, here as in the original."""
+        """Warn of keys that have no effect, here as in the original."""
         shown = ", ".join(repr(name) for name in names)
         for name in names:
-            message = f"{shown} counts for nothing, here as in the original: {why}"
+            message = f"{shown} has no effect, here as in the original: {why}"
             self.warn((*loc, name), message, hint="write one of them")
 
     def beside_content(self, node: WrittenNode | AnswerEntry, loc: Loc, ours: str) -> None:
@@ -121,7 +121,7 @@ class Notes:
         """Warn of keys that only mean something at a rule or target itself."""
         for name in names:
             if name in keys_of(node):
-                message = f"{name!r} inside 'content' has no meaning, here as in the original"
+                message = f"{name!r} inside 'content' has no effect, here as in the original"
                 self.warn((*loc, name), message, hint=f"write {name!r} beside 'content'")
 
     def keys_at(self, loc: Loc) -> Sequence[str]:

@@ -105,7 +105,7 @@ def taskweaver(**options: Any) -> int:
 
     path, batch = _path(options), options["mode"] == "batch"
     if batch and not path.is_dir():
-        raise click.UsageError(f"-m batch wants a folder of cases, and {path} is none")
+        raise click.UsageError(f"-m batch needs a folder of cases, which {path} is not")
     as_json, url = options.pop("as_json"), options.pop("store")
     result, flush = options.pop("result"), options.pop("flush")
     settings = _settings(options, batch=batch)
@@ -200,7 +200,7 @@ def _examine(settings: "RunSettings", store: "Store", batch: _Batch, *, quiet: b
         click.echo(f"{len(broken)} problems kept cases from being examined", err=True)
     unscored = view.summary.totals.unscored
     if unscored:
-        click.echo(f"{unscored} attempts could not be judged; the next run asks again", err=True)
+        click.echo(f"{unscored} attempts could not be scored; the next run tries again", err=True)
     return max(exit_code(view.summary, [], view.run), 3 if broken or unscored else 0)
 
 

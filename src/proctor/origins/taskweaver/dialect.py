@@ -147,7 +147,7 @@ class _CasesReader:
         keys = [name for name in data if name in model.model_fields]
         for extra in data.keys() - set(keys):
             hint = suggest(str(extra), model.model_fields)
-            message = f"the key {extra!r} means nothing here"
+            message = f"the key {extra!r} has no effect here"
             self.warnings.append(document.problem((extra,), message, hint=hint, severity="warning"))
         problems = list(_unreadable_code(document))
         try:
