@@ -79,3 +79,12 @@ def endpoints() -> list[Any]:
         for table in _tables()
         if (name := getattr(table, "ENDPOINTS", ""))
     ]
+
+
+def battle_writer() -> Any:
+    """Import the function of an origin that writes the result files of a battle, if any does."""
+    for table in _tables():
+        if target := getattr(table, "BATTLE_FILES", ""):
+            module, _, name = target.partition(":")
+            return getattr(importlib.import_module(module), name)
+    return None

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from proctor import origin_tables
 from proctor.cli.options import (
     call_options,
     call_settings,
@@ -60,6 +61,8 @@ def battle(runs: tuple[str, ...], **options: Any) -> int:
     from proctor.io.concurrency import run_sync
     from proctor.store.store import Store
 
+    if options["out"] is not None and origin_tables.battle_writer() is None:
+        raise click.UsageError("--out: no format that is installed writes files of battles")
     panel, calls = panel_settings(options), call_settings(options)
     with Store.open(options["store"], create=False) as store:
         tell_which(store, runs)
@@ -108,9 +111,7 @@ def print_battle(outcome: Any, options: dict[str, Any]) -> None:
         text = battle_table(outcome, by=by, width=table_width(), color=on_terminal())
         click.echo(text.rstrip("\n"))
     if options.get("out") is not None:
-        from proctor.reports.battle_files import write_battle
-
-        for path in write_battle(outcome, options["out"]):
+        for path in origin_tables.battle_writer()(outcome, options["out"]):
             if form != "json":
                 click.echo(f"wrote {path}", err=True)
 

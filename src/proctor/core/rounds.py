@@ -12,7 +12,7 @@ from proctor.core.suite import Criterion, Json
 USER = "User"
 
 AGENT = "Planner"
-"""The role that talks with the user: every agent's name in its own rounds."""
+"""The name of every agent in its rounds. Stored rounds and keys contain it, so it must not change."""
 
 ROUNDS, FILES = "rounds", "files"
 """Where an attempt's notes keep what the agent did, and the files there were after each round."""

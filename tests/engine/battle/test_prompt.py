@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt
-from proctor.core.comparison import Preference
 from proctor.core.suite import Case, Message
 from proctor.engine.battle.prompt import Asking, original_scores, read_marks, read_original
 from proctor.errors import UsageError
 from proctor.judging.prompts import addressed_words
-from proctor.reports.battle_files import BattleRecord, statistics
 
 GOLDEN = json.loads(
     (Path(__file__).resolve().parents[2] / "golden" / "colossal_battle.json").read_text("utf-8")
@@ -34,14 +32,6 @@ CASE = Case(
     hidden={"instruction": "Add.", "input": "1 and 2"},
 )
 ONE, TWO = Attempt.of("1", "3 {answer_2}"), Attempt.of("1", "4")
-
-
-def preferred(scores: tuple[float, float]) -> Preference:
-    if scores == (-1, -1):
-        return Preference.INVALID
-    if scores[0] > scores[1]:
-        return Preference.FIRST
-    return Preference.SECOND if scores[1] > scores[0] else Preference.TIE
 
 
 @pytest.mark.parametrize("row", GOLDEN["battle_parser"], ids=lambda row: repr(row["reply"])[:40])
@@ -66,24 +56,6 @@ def test_the_original_parser(row: Mapping[str, Any]) -> None:
 )
 def test_the_original_parser_in_its_odd_ways(reply: str, scores: tuple[float, float]) -> None:
     assert original_scores(reply) == scores
-
-
-def test_the_original_statistics() -> None:
-    wanted = GOLDEN["battle_statistics"]
-    records = []
-    for row in wanted["evaluations"]:
-        scores = original_scores(row["evaluation"])
-        records.append(
-            BattleRecord(
-                id=row["id"],
-                evaluation=row["evaluation"],
-                scores=scores,
-                outcome=preferred(scores),
-            )
-        )
-    assert statistics(("A", "B"), records) == wanted["battle_results"]["A_vs_B"]
-    nothing = statistics(("A", "B"), records[7:])
-    assert (nothing["win_rate"], nothing["score"]) == (None, [None, None])
 
 
 def test_what_the_original_takes_for_a_failure_is_final() -> None:

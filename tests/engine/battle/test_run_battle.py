@@ -18,7 +18,7 @@ from proctor.core.suite import Case, Message, Spec, Suite
 from proctor.engine.battle.run_battle import battle, battles_of
 from proctor.engine.run.settings import CallSettings, JudgeSettings
 from proctor.errors import MissingResource, ModelError, UsageError
-from proctor.reports.battle_files import write_battle
+from proctor.origins.colossal.battle_files import write_battle
 from proctor.store.rows import RunAttempt
 from proctor.store.store import Store
 from proctor.testing import Answer, FakeServer, Fault

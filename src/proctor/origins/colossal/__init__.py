@@ -28,3 +28,4 @@ COMMANDS = {
         "Evaluate as ColossalAI's eval.py did.",
     ),
 }
+BATTLE_FILES = "proctor.origins.colossal.battle_files:write_battle"

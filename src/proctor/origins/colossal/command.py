@@ -266,7 +266,7 @@ def _battle(request: _Request) -> int:
 
 
 def _write_battle(outcome: Any, request: _Request) -> None:
-    from proctor.reports.battle_files import write_battle
+    from proctor.origins.colossal.battle_files import write_battle
 
     _say_written(write_battle(outcome, request.options["save_path"]), request)
 
