@@ -12,7 +12,7 @@ from proctor.core.suite import Criterion, Json
 USER = "User"
 
 AGENT = "Planner"
-"""The name of every agent in its rounds. Stored rounds and keys contain it, so it must not change."""
+"""The name of every agent in its rounds; stored rounds and keys contain it, so it stays."""
 
 ROUNDS, FILES = "rounds", "files"
 """Where an attempt's notes keep what the agent did, and the files there were after each round."""
