@@ -20,6 +20,30 @@ TESTS = [
 LONG = {
     "src/proctor/scorers/programs/launchers/joined.py": "both ends of one protocol, laid into a sandbox as one file",
 }
+# Words that begin an order, not the name of a thing.
+IMPERATIVES = {
+    "Be", "Collect", "Compute", "Describe", "Gather", "Give", "Hold", "Keep", "Let", "Look", "Make", "Pass",
+    "Put", "Read", "Remember", "Return", "Say", "Take", "Talk", "Tell", "Watch", "Write",
+}  # fmt: skip
+# Classes that are described otherwise: scorers in `proctor list scorers`, and verdicts, whose
+# descriptions are part of what judges are asked, and so of the keys of stored calls.
+SCORERS_AND_VERDICTS = {
+    "Scorer",
+    "Handled",
+    "BaseModel",
+    "_Strict",
+    "ClarifyVerdict",
+    "FataLastVerdict",
+}
+# Programs that run inside a sandbox: their text is what was tried there.
+IN_SANDBOXES = {
+    "limits_watch",
+    "supervise",
+    "warm_supervisor",
+    "zygote",
+    "confined",
+    "function_call",
+}
 FORBIDDEN = {"utils", "util", "helpers", "common", "misc", "base", "manager", "handler"}
 # A path of the machine it was written on. /tmp is everywhere: programs in tests may name it.
 MACHINE = re.compile(r"(?<![\w/.])/(?:work|root|home)/\w")
@@ -208,3 +232,16 @@ def test_a_method_without_a_docstring_is_an_override_or_reported(tmp_path: Path)
         for method in plugin.public_methods()
         if not overrides(method.name, plugin, package)
     ] == ["extra"]
+
+
+def test_a_class_is_described_by_what_it_is() -> None:
+    described = {
+        f"{definition.path.relative_to(ROOT)} {name}": ast.get_docstring(definition.node) or "-"
+        for name, definitions in class_definitions(SOURCES).items()
+        for definition in definitions
+        if definition.path.stem not in IN_SANDBOXES
+        and not SCORERS_AND_VERDICTS & {*definition.base_names()}
+    }
+    assert len(described) > 500
+    orders = [place for place, text in described.items() if text.split()[0] in IMPERATIVES]
+    assert orders == []

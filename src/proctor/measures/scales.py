@@ -16,7 +16,7 @@ class Scales:
     """The scale around all points that were seen; an end that one scorer leaves open is open."""
 
     _seen: set[Scale] = field(default_factory=set)
-    _known: dict[str, Scale] = field(default_factory=dict)
+    _scales: dict[str, Scale] = field(default_factory=dict)
     """By the digest of a scorer, the scale of its points."""
 
     @property
@@ -35,9 +35,9 @@ class Scales:
 
     def add_scorer(self, scorer: Spec, key: str) -> None:
         """Note the scale of a scorer's points, given the digest of the scorer."""
-        if key not in self._known:
-            self._known[key] = _declared(scorer)
-        self._seen.add(self._known[key])
+        if key not in self._scales:
+            self._scales[key] = _declared(scorer)
+        self._seen.add(self._scales[key])
 
     def add_value(self, value: float) -> None:
         """Note a value that is given without any scorer."""

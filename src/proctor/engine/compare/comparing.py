@@ -37,7 +37,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareSettings:
-    """Say how runs are compared."""
+    """The way in which runs are compared."""
 
     by: tuple[str, ...] = ()
     """The tags to break the differences down by; those that gates name are added."""
@@ -187,7 +187,7 @@ def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
 
 @dataclass
 class _PairSums:
-    """Gather what the pairs of one row come to."""
+    """Sums over the pairs of one row."""
 
     pairs: PairedCases = field(default_factory=PairedCases)
     to_right: int = 0
@@ -228,7 +228,7 @@ class _PairSums:
 
 @dataclass
 class _PairedRowSums:
-    """Gather the cases of one row, and what they would be with the unscored at both extremes."""
+    """Sums over the cases of one row, and with the unscored at both extremes."""
 
     seen: _PairSums = field(default_factory=_PairSums)
     worst: PairedCases = field(default_factory=PairedCases)

@@ -15,7 +15,7 @@ MOST_CHANGED = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """Hold one of the runs that are compared."""
+    """One of the runs that are compared."""
 
     run: Run
     name: str

@@ -17,7 +17,7 @@ KINDS: tuple[Change, ...] = ("better", "worse", "both_wrong", "both_partly", "bo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedValues:
-    """Hold what a case came to in both runs."""
+    """The values of a case in both runs."""
 
     first: float
     second: float
@@ -53,7 +53,7 @@ class PairedValues:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasePair(PairedValues):
-    """Hold one case of both runs."""
+    """One case of both runs."""
 
     id: str
     position: int
@@ -79,7 +79,7 @@ class Flips:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """Count the cases that could not be paired."""
+    """Numbers of the cases that could not be paired."""
 
     unscored: int = 0
     """A judge, simulator or sandbox failed in one of the runs."""
@@ -109,7 +109,7 @@ class SequentialEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupContrast:
-    """Hold how two runs compare on some of the cases."""
+    """The comparison of two runs on some of the cases."""
 
     paired: Paired
     """The cases that count in both runs."""
@@ -212,7 +212,7 @@ class GroupContrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast(GroupContrast):
-    """Hold how the second of two runs compares with the first."""
+    """The comparison of the second of two runs with the first."""
 
     first: Side
     second: Side
@@ -224,7 +224,7 @@ class Contrast(GroupContrast):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Hold all pairs of several runs."""
+    """All pairs of several runs."""
 
     sides: tuple[Side, ...]
     contrasts: tuple[Contrast, ...]
