@@ -97,7 +97,7 @@ def answered() -> Suite:
 
 def read_rounds(data: bytes, ending: str = ".json") -> None:
     """Read what an agent did, from a file."""
-    from proctor.agents.recorded_rounds import read_rounds as read
+    from proctor.agents.recorded import read_rounds as read
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rounds" + ending)

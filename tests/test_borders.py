@@ -21,7 +21,7 @@ DECODERS = (
 )  # fmt: skip
 READERS = ("read_text", "read_bytes", "open")
 """What reads a whole file, as a method of a path, in the folders that read files of others."""
-OUTSIDE = ("formats", "origins", "agents/recorded_rounds.py", "models", "reports")
+OUTSIDE = ("formats", "origins", "agents/recorded.py", "models", "reports")
 
 NO_FILES = ("os", "Store", "models", "scorer")
 """What has a method ``open`` that opens no file."""

@@ -18,7 +18,7 @@ ONLY_LISTENS = {
     "cli/serving.py", "models/llama_process.py", "testing/connection.py", "testing/server.py",
 }  # fmt: skip
 """Modules that open sockets which others connect to."""
-LOOKS_UP = {"models/addresses.py": "the proxy that the environment prescribes"}
+LOOKS_UP = {"models/endpoints.py": "the proxy that the environment prescribes"}
 
 
 @cache

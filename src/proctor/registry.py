@@ -93,7 +93,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
     },
     "model": {
         "anthropic": "proctor.models.anthropic:Anthropic",
-        "azure": "proctor.models.azure:Azure",
+        "azure": "proctor.models.openai:Azure",
         "local": "proctor.models.local:Local",
         "openai": "proctor.models.openai:OpenAI",
         "replay": "proctor.models.replay:Replay",

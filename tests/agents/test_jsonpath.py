@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.jsonpath import find, first, parse
-from proctor.agents.template import DEFAULT, filled, places
+from proctor.agents.endpoint import DEFAULT, filled, find, first, parse, places
 
 DATA = {"a": {"b": [{"c": 1}, {"c": 2}, {"d": 3}]}, "x y": "z", "n": None}
 

@@ -17,7 +17,7 @@ from proctor.core.suite import Case, Message, Spec
 from proctor.engine.battle.prompt import Asking, BattleMarks
 from proctor.errors import JudgeError
 from proctor.judging import ModelJudge
-from proctor.models.thinking import split
+from proctor.models.http_model import split
 from proctor.registry import build
 from proctor.testing import ScriptedCandidate, ScriptedModel, hold_dialogue, try_scorer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from proctor.errors import UsageError
-from proctor.models.addresses import base_of, is_loopback, is_private, proxy_of
+from proctor.models.endpoints import base_of, is_loopback, is_private, proxy_of
 
 CHAT = ("/chat/completions",)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor.models.error_text import LONGEST, clean, code_of, message_of, said_by
+from proctor.models.refusals import LONGEST, clean, code_of, message_of, said_by
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.models.thinking import split
+from proctor.models.http_model import split
 
 
 @pytest.mark.parametrize(

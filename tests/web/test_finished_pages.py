@@ -20,7 +20,7 @@ from proctor.store.rows import Label
 from proctor.store.store import Store
 from proctor.web import searching as web_searching
 from proctor.web.app import make_app
-from proctor.web.page_cache import PageCache, stamp
+from proctor.web.store_pool import PageCache, stamp
 
 NAMES = ("a", "b", "c")
 

@@ -4,7 +4,7 @@ import pytest
 from starlette.requests import Request
 
 from proctor.errors import UsageError
-from proctor.web.query_params import one_of, whole_number
+from proctor.web.addresses import one_of, whole_number
 
 
 def request(query: str) -> Request:

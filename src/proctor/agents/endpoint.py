@@ -2,17 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from proctor.agents.jsonpath import find, first, parse
 from proctor.agents.process import Broken, NoAnswer
 from proctor.agents.sessions import TimedSession, named, resolved, unset
 from proctor.agents.steps import round_of, text_of
-from proctor.agents.streams import LINES, parts
-from proctor.agents.template import DEFAULT, NAMES, filled, places
 from proctor.contracts.agent import Agent, Session, Workspace
 from proctor.core.access import Destination
 from proctor.core.names import holds_user_info
@@ -20,11 +19,155 @@ from proctor.core.rounds import Round
 from proctor.core.suite import Json
 from proctor.errors import ModelError
 from proctor.io import json_bytes
-from proctor.io.event_stream import MEDIA_TYPE
+from proctor.io.event_stream import MEDIA_TYPE, event_data, events
 from proctor.io.redaction import SECRETS, redact_body
 
 if TYPE_CHECKING:
     import aiohttp
+
+
+_STEP = re.compile(r"\.([^.\[\]'\"]+)|\[(-?\d+)\]|\[(\*)\]|\['([^']*)'\]|\[\"([^\"]*)\"\]")
+
+
+@lru_cache(maxsize=256)
+def parse(path: str) -> tuple[str | int | None, ...]:
+    """Return the steps of a path, none for all of a list, or raise a ValueError."""
+    if not path.startswith("$"):
+        raise ValueError(f"the path {path!r} does not begin with $")
+    steps: list[str | int | None] = []
+    at = 1
+    while at < len(path):
+        match = _STEP.match(path, at)
+        if match is None:
+            raise ValueError(
+                f"the path {path!r} cannot be read from {path[at:]!r} on (known are .name, [0],"
+                " [-1], [*] and ['name'])"
+            )
+        name, number, every, single, double = match.groups()
+        if number is not None:
+            steps.append(int(number))
+        elif every or name == "*":
+            steps.append(None)
+        else:
+            steps.append(next(text for text in (name, single, double) if text is not None))
+        at = match.end()
+    return tuple(steps)
+
+
+def find(path: str, data: Json) -> list[Json]:
+    """Return all that a path leads to; nothing where it leads nowhere."""
+    values = [data]
+    for step in parse(path):
+        values = [inner for value in values for inner in _inside(value, step)]
+    return values
+
+
+def first(path: str, data: Json) -> Json:
+    """Return the first thing that a path leads to and that is not null."""
+    return next((value for value in find(path, data) if value is not None), None)
+
+
+def _inside(value: Json, step: str | int | None) -> list[Json]:
+    if step is None:
+        if isinstance(value, dict):
+            return list(value.values())
+        return list(value) if isinstance(value, list) else []
+    if isinstance(step, int):
+        fits = isinstance(value, list) and -len(value) <= step < len(value)
+        return [value[step]] if fits else []
+    return [value[step]] if isinstance(value, dict) and step in value else []
+
+
+NAMES = ("message", "session", "history", "case", "turn")
+DEFAULT: Mapping[str, Any] = {
+    "message": "{{message}}",
+    "session": "{{session}}",
+    "history": "{{history}}",
+    "case": "{{case}}",
+}
+_PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+
+
+def filled(template: Json, values: Mapping[str, Json]) -> Json:
+    """Put values into their places: alone as they are, inside a text as text."""
+    if isinstance(template, Mapping):
+        return {key: filled(value, values) for key, value in template.items()}
+    if isinstance(template, list | tuple):
+        return [filled(value, values) for value in template]
+    if not isinstance(template, str):
+        return template
+    whole = _PLACE.fullmatch(template.strip())
+    if whole is not None and whole[1] in values:
+        return values[whole[1]]
+    return _PLACE.sub(lambda match: _inserted(match, values), template)
+
+
+def _inserted(match: re.Match[str], values: Mapping[str, Json]) -> str:
+    if match[1] not in values:
+        return match[0]
+    value = values[match[1]]
+    return "" if value is None else text_of(value)
+
+
+def places(template: Json) -> set[str]:
+    """Return the names of all places in a template."""
+    if isinstance(template, Mapping):
+        return {name for value in template.values() for name in places(value)}
+    if isinstance(template, list | tuple):
+        return {name for value in template for name in places(value)}
+    return set(_PLACE.findall(template)) if isinstance(template, str) else set()
+
+
+LINES = (
+    "application/x-ndjson",
+    "application/jsonl",
+    "application/jsonlines",
+    "application/json-seq",
+)
+
+
+async def parts(
+    chunks: AsyncIterator[bytes], kind: str, count: Callable[[int], None]
+) -> AsyncIterator[Json]:
+    """Yield what a stream holds, thing by thing; ``count`` is told of every byte."""
+    counted = _counted(chunks, count)
+    if kind == MEDIA_TYPE:
+        pieces = (event_data(event) async for event in events(counted))
+    else:
+        pieces = (line.strip(b"\x1e \t\r") async for line in _lines(counted))
+    async for data in pieces:
+        if data:
+            yield _json(data)
+
+
+async def _counted(
+    chunks: AsyncIterator[bytes], count: Callable[[int], None]
+) -> AsyncIterator[bytes]:
+    async for chunk in chunks:
+        count(len(chunk))
+        yield chunk
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    buffer = b""
+    async for chunk in chunks:
+        *lines, buffer = (buffer + chunk).split(b"\n")
+        for line in lines:
+            yield line
+    yield buffer
+
+
+def _json(data: bytes) -> Json:
+    """Read a part; one that is no JSON is a piece of text."""
+    try:
+        return json_bytes.loads_foreign(data)
+    except ValueError:
+        pass
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Broken("what it streams is not UTF-8") from None
+
 
 REPLIES = (
     "$.reply", "$.response", "$.answer", "$.output", "$.text", "$.message.content", "$.message",

@@ -8,8 +8,7 @@ from typing import ClassVar
 from proctor.core.exchange import Reply, Request
 from proctor.core.suite import Json, Message
 from proctor.io import json_bytes
-from proctor.models.http_model import Served, shape_name, usage_of
-from proctor.models.thinking import split
+from proctor.models.http_model import Served, shape_name, split, usage_of
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096

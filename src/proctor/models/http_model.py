@@ -20,9 +20,14 @@ from proctor.errors import ModelError, UsageError
 from proctor.io import concurrency as concurrency_module
 from proctor.io import json_bytes
 from proctor.io.redaction import SECRETS, redact
-from proctor.models.addresses import base_of, is_loopback, is_private
-from proctor.models.endpoints import Endpoints, HttpAnswer, ModelEndpoint
-from proctor.models.error_text import code_of, said_by
+from proctor.models.endpoints import (
+    Endpoints,
+    HttpAnswer,
+    ModelEndpoint,
+    base_of,
+    is_loopback,
+    is_private,
+)
 from proctor.models.prices import price_of
 from proctor.models.rate_limit import Limiter
 from proctor.models.refusals import (
@@ -31,12 +36,42 @@ from proctor.models.refusals import (
     Refusal,
     adjusted,
     changes,
+    code_of,
     drop,
     learn_field,
     lessons_about,
     on_ladder,
+    said_by,
 )
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
+
+OPEN, CLOSE = "<think>", "</think>"
+
+
+def split(text: str) -> tuple[str, str | None]:
+    """Return the thinking and the answer; none where there is thinking and nothing after it.
+
+    Blocks count from the start of the text; the answer is what comes after the last one. A block
+    that is never closed has no answer after it. Templates that open the block in the prompt leave a
+    closing tag alone: all before it is thinking then.
+    """
+    start = text.lstrip()
+    opened = start.startswith(OPEN)
+    if not opened and (CLOSE not in text or OPEN in text[: text.index(CLOSE)]):
+        return "", text
+    thoughts: list[str] = []
+    rest = start
+    while True:
+        before, tag, after = rest.partition(CLOSE)
+        if not tag:
+            break
+        thoughts.append(before.replace(OPEN, "", 1).strip())
+        rest = after
+    if OPEN in rest and (not thoughts or rest.lstrip().startswith(OPEN)):
+        thoughts.append(rest.replace(OPEN, "", 1).strip())
+        rest = ""
+    return "\n\n".join(part for part in thoughts if part), rest.strip() or None
+
 
 CHECK_LIMIT = 10.0
 CHECK_ALL_LIMIT = 15.0

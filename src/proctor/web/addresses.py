@@ -1,9 +1,11 @@
-"""Addresses of pages: how they are built, and how they are parsed."""
+"""Addresses of pages: built, parsed, and their query parameters validated, never guessed."""
 
 from collections.abc import Iterable
 from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
+
+from proctor.errors import UsageError
 
 TWIN = ".json"
 
@@ -58,3 +60,25 @@ def raw_path(request: Request) -> str:
 def _part(text: str) -> str:
     quoted = quote(text, safe="", errors="replace")
     return f"{quoted.removesuffix(TWIN)}%2Ejson" if quoted.endswith(TWIN) else quoted
+
+
+def whole_number(request: Request, name: str, default: int) -> int:
+    """Return an integer query parameter."""
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    try:
+        number = int(text)
+    except ValueError:
+        number = 1 << 63
+    if abs(number) >= 1 << 31:
+        raise UsageError(f"{name} must be a whole number")
+    return number
+
+
+def one_of(request: Request, name: str, choices: tuple[str, ...]) -> str:
+    """Return a query parameter that must be one of some choices; the first is the default."""
+    choice = request.query_params.get(name) or choices[0]
+    if choice not in choices:
+        raise UsageError(f"{name} must be one of: {', '.join(filter(None, choices))}")
+    return choice

@@ -1,5 +1,8 @@
 """Lookup of the runs and suites that requests name; a missing one is a 404 page."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -62,3 +65,14 @@ def listed_run(store: Store, run: Run) -> ListedRun:
             errors=totals.get("errors", 0),
         ),
     )
+
+
+@contextmanager
+def or_missing() -> Iterator[None]:
+    """Turn the store's error about a missing run or case into a 404 error."""
+    try:
+        yield
+    except StoreGone:
+        raise
+    except StoreError as error:
+        raise HTTPException(404, str(error)) from None

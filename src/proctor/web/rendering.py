@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from proctor.reports.structured import clean
 from proctor.web import addresses
 from proctor.web.api.response import HtmlPage, Page, ResponseModel
-from proctor.web.visible import visible
+from proctor.web.highlight import visible
 from proctor.web.wording import COOKIE, LANGUAGES, language_of, words
 
 YEAR = 365 * 24 * 3600

@@ -4,8 +4,8 @@ import pytest
 
 from proctor.core.run import RunStatus
 from proctor.web.api.response import ListedRun, ListedTotals
-from proctor.web.pages import suite_view
-from proctor.web.pages.suite_view import HEIGHT, TOP, TrendPoint, drawn, over_time, side_by_side
+from proctor.web.pages import suite as suite_view
+from proctor.web.pages.suite import HEIGHT, TOP, TrendPoint, drawn, over_time, side_by_side
 
 
 def run(name: str, rate: float | None, interval: tuple[float, float] | None = None) -> ListedRun:

@@ -8,8 +8,8 @@ from typing import Any
 
 from proctor.core.expression import Expression
 from proctor.core.score import ValueStatus
-from proctor.engine.compare.compatibility import Side, obstacles
 from proctor.engine.compare.family import adjusted_together
+from proctor.engine.compare.obstacles import Side, obstacles
 from proctor.engine.compare.results import (
     KINDS,
     CasePair,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from proctor.engine.compare.compatibility import Side
+from proctor.engine.compare.obstacles import Side
 from proctor.stats.intervals import Interval
 from proctor.stats.paired import Paired
 from proctor.store.pairs import NEAR, Change

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from proctor.agents.recorded_rounds import read_rounds
+from proctor.agents.recorded import read_rounds
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.fingerprint import digest_bytes

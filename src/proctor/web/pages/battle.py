@@ -12,7 +12,7 @@ from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.endpoint import Endpoint, Operation, several
 from proctor.web.api.response import Named, Page, ResponseModel
-from proctor.web.missing import or_missing
+from proctor.web.lookup import or_missing
 from proctor.web.store_pool import opened, store_pool_of
 
 MOST_RUNS = 50

@@ -20,8 +20,7 @@ from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, in_path, text, whole
 from proctor.web.api.response import HtmlPage, Named, ResponseModel, Tag, ValueState
 from proctor.web.highlight import MOST
-from proctor.web.lookup import the_run
-from proctor.web.missing import or_missing
+from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_view import case_view
 from proctor.web.store_pool import opened
 

@@ -16,21 +16,20 @@ from proctor.engine.compare.comparing import (
     obstacles_among,
     sides_of,
 )
-from proctor.engine.compare.compatibility import Side
+from proctor.engine.compare.obstacles import Side
 from proctor.engine.compare.results import KINDS, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
 from proctor.store.pairs import Change, PairCursor, PairQuery
 from proctor.store.store import Store
 from proctor.web import addresses
+from proctor.web.addresses import one_of, whole_number
 from proctor.web.api.endpoint import Endpoint, Operation, choice, several, text, whole
 from proctor.web.api.response import Error, ErrorTold, Interval, Page, ResponseModel, Searched
-from proctor.web.missing import or_missing
-from proctor.web.page_cache import stamp
+from proctor.web.lookup import or_missing
 from proctor.web.pages.compare_case import ComparedCase, case_beside
-from proctor.web.query_params import one_of, whole_number
 from proctor.web.searching import searched
-from proctor.web.store_pool import opened, store_pool_of
+from proctor.web.store_pool import opened, stamp, store_pool_of
 from proctor.web.wording import LANGUAGES, language_of
 
 MOST_SIDES = 4

@@ -31,12 +31,10 @@ from proctor.web import addresses
 from proctor.web.api.endpoint import RUN, Endpoint, FormEndpoint, Operation, text, whole
 from proctor.web.api.response import Interval, Named, Page, ResponseModel
 from proctor.web.highlight import MOST
-from proctor.web.lookup import the_run
-from proctor.web.missing import or_missing
-from proctor.web.page_cache import stamp
+from proctor.web.lookup import or_missing, the_run
 from proctor.web.pages.case_models import LaidAttempt, LaidQuestion, LaidScore
 from proctor.web.pages.case_view import case_view
-from proctor.web.store_pool import opened, store_pool_of
+from proctor.web.store_pool import opened, stamp, store_pool_of
 
 LONGEST_FORM = 64 * 1024
 _SECRET = secrets.token_bytes(32)

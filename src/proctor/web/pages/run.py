@@ -17,7 +17,7 @@ from proctor.reports.structured import tag_object, to_object
 from proctor.store.listing import Cursor, ListingQuery, Sort
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
-from proctor.web.addresses import run_link, with_query
+from proctor.web.addresses import one_of, run_link, whole_number, with_query
 from proctor.web.api.endpoint import RUN, Endpoint, Operation, choice, text, whole
 from proctor.web.api.response import (
     Interval,
@@ -31,7 +31,6 @@ from proctor.web.api.response import (
 )
 from proctor.web.lookup import listed_run, the_run
 from proctor.web.pages.home import progress_of
-from proctor.web.query_params import one_of, whole_number
 from proctor.web.searching import searched
 from proctor.web.store_pool import opened
 

@@ -9,8 +9,8 @@ from typing import Any
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json
 from proctor.reports.structured import clean, tag_object
+from proctor.web.highlight import visible
 from proctor.web.pages.case_view import Laid, case_view
-from proctor.web.visible import visible
 
 MOST_TEXT = 20_000
 """How many characters of one text the page contains."""
