@@ -52,19 +52,19 @@ def items(references: tuple[str, ...], **options: Any) -> None:
         return f"http://127.0.0.1:{PORT}{case_link(run_id, case_id)}"
 
     with Store.open(options["store"], create=False) as store:
-        found = analyse(store, chosen_runs(store, references), most=options["most"])
+        analysis = analyse(store, chosen_runs(store, references), most=options["most"])
         path: Path | None = options["table"]
         if path is not None:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("w", encoding="utf-8", newline="") as file:
-                    count = write_items(found.every(), file, link)
+                    count = write_items(analysis.every(), file, link)
             except OSError as error:
                 raise UsageError(f"{path} cannot be written: {error.strerror or error}") from None
             click.echo(f"wrote {path}: {count} cases", err=True)
     if options["as_json"]:
-        print_json(items_object(found, link))
+        print_json(items_object(analysis, link))
     else:
-        click.echo(items_table(found, link, width=table_width(), color=on_terminal()).rstrip())
-        if found.listed:
+        click.echo(items_table(analysis, link, width=table_width(), color=on_terminal()).rstrip())
+        if analysis.listed:
             click.echo("`proctor view` serves these pages.", err=True)

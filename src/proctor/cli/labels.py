@@ -58,29 +58,37 @@ def _import(store: Any, run: str, file: Path, options: dict[str, Any]) -> None:
     from proctor.cli.output import print_json
     from proctor.engine.labels.label_files import import_labels
 
-    found = store.runs.get(run)
-    done = import_labels(store, found, file, author=options["author"])
+    stored_run = store.runs.get(run)
+    done = import_labels(store, stored_run, file, author=options["author"])
     if options["as_json"]:
-        counts = {"added": done.added, "known": done.known, "empty": done.empty}
-        print_json({"run": {"id": found.id, "name": found.name}, **counts})
+        counts = {"added": done.added, "known": done.unchanged, "empty": done.empty}
+        print_json({"run": {"id": stored_run.id, "name": stored_run.name}, **counts})
         return
-    known = f", {done.known} were there already" if done.known else ""
+    skipped = f", {done.unchanged} were there already" if done.unchanged else ""
     empty = f", {done.empty} rows have no points" if done.empty else ""
-    click.echo(f"{done.added} label{'' if done.added == 1 else 's'} of {found.name}{known}{empty}")
+    click.echo(
+        f"{done.added} label{'' if done.added == 1 else 's'} of {stored_run.name}{skipped}{empty}"
+    )
 
 
 def _export(store: Any, run: str, file: Path, options: dict[str, Any]) -> None:
     from proctor.cli.output import print_json
     from proctor.engine.labels.label_files import export_labels, export_sample
 
-    found = store.runs.get(run)
+    stored_run = store.runs.get(run)
     about: dict[str, Any] = {"criterion": options["criterion"]}
     if options["sample"]:
         about["seed"] = options["seed"]
-        count = export_sample(store, found, file, options["sample"], **about)
+        count = export_sample(store, stored_run, file, options["sample"], **about)
     else:
-        count = export_labels(store, found, file, **about)
+        count = export_labels(store, stored_run, file, **about)
     if options["as_json"]:
-        print_json({"run": {"id": found.id, "name": found.name}, "wrote": str(file), "rows": count})
+        print_json(
+            {
+                "run": {"id": stored_run.id, "name": stored_run.name},
+                "wrote": str(file),
+                "rows": count,
+            }
+        )
     else:
         click.echo(f"wrote {file}: {count} row{'' if count == 1 else 's'}")

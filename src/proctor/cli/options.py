@@ -527,13 +527,13 @@ def _model_options(options: dict[str, Any]) -> dict[str, Any]:
     names = ("temperature", "top_p", "top_k", "max_tokens", "seed")
     sampling = Sampling(**{name: options.pop(name, None) for name in names})
     headers = [_pair(text, "--header") for text in options.pop("headers", ())]
-    asked = {"sampling": sampling, "system": options.pop("system", "")}
+    model_options = {"sampling": sampling, "system": options.pop("system", "")}
     if not headers:
-        return asked
+        return model_options
     from proctor.core.access import Access, Credential
 
     sent = Credential(name="--header", headers=dict(headers))
-    return {**asked, "access": Access(credentials=(sent,))}
+    return {**model_options, "access": Access(credentials=(sent,))}
 
 
 def _choice(text: str, model_options: dict[str, Any]) -> "ModelChoice":

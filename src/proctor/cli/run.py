@@ -86,9 +86,9 @@ def _gated(view: Any, gates: Sequence[str]) -> int:
 
     results = gate_results(gates, view.summary)
     for result in results:
-        if result.held and result.note:
+        if result.passed and result.note:
             click.echo(f"gate held: {result.words}", err=True)
-    missed = [result.words for result in results if not result.held]
+    missed = [result.words for result in results if not result.passed]
     return exit_code(view.summary, missed, view.run)
 
 

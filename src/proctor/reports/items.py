@@ -23,36 +23,36 @@ Link = Callable[[str, str], str]
 
 
 def items_table(
-    found: ItemAnalysis, link: Link, *, width: int | None = None, color: bool = False
+    analysis: ItemAnalysis, link: Link, *, width: int | None = None, color: bool = False
 ) -> str:
     """Return the list of cases to look at, most suspicious first."""
-    rows = [_cells(item, link) for item in found.listed]
-    counts = ", ".join(f"{number} {_WORDS[kind]}" for kind, number in found.counts.items())
+    rows = [_cells(item, link) for item in analysis.listed]
+    counts = ", ".join(f"{number} {_WORDS[kind]}" for kind, number in analysis.counts.items())
     head = (
-        f"{one_line(found.suite)} · {found.cases} cases · {len(found.takers)} candidates in"
-        f" {len(found.runs)} runs"
+        f"{one_line(analysis.suite)} · {analysis.cases} cases · {len(analysis.takers)} candidates"
+        f" in {len(analysis.runs)} runs"
     )
     parts: list[RenderableType] = [head, ""]
     if rows:
         parts += [_table(rows), ""]
     parts.append(f"To look at: {counts}" if counts else "No case is suspicious.")
-    parts += found.notes
+    parts += analysis.notes
     return printed(parts, width=width, color=color)
 
 
-def items_object(found: ItemAnalysis, link: Link) -> dict[str, Json]:
+def items_object(analysis: ItemAnalysis, link: Link) -> dict[str, Json]:
     """Make the object that ``items --json`` prints."""
     return {
-        "suite": found.suite,
-        "cases": found.cases,
-        "runs": [{"id": run.id, "name": run.name} for run in found.runs],
+        "suite": analysis.suite,
+        "cases": analysis.cases,
+        "runs": [{"id": run.id, "name": run.name} for run in analysis.runs],
         "takers": [
             {"candidate": name, "rate": rate}
-            for name, rate in zip(found.takers, found.rates, strict=True)
+            for name, rate in zip(analysis.takers, analysis.rates, strict=True)
         ],
-        "counts": dict(found.counts),
-        "notes": list(found.notes),
-        "items": [_object(item, link, found.takers) for item in found.listed],
+        "counts": dict(analysis.counts),
+        "notes": list(analysis.notes),
+        "items": [_object(item, link, analysis.takers) for item in analysis.listed],
     }
 
 

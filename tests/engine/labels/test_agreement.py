@@ -29,7 +29,7 @@ def test_nothing_without_labels(store: Store, put_scored: Callable[..., Run]) ->
     view = with_labels(store, view_of(store, run.id))
     assert to_object(view)["corrected"] == {}
     assert judge_notes(view.summary) == []
-    assert not gate_results(["corrected.low > 0"], view.summary)[0].held
+    assert not gate_results(["corrected.low > 0"], view.summary)[0].passed
 
 
 def test_attempts_of_a_case_are_one_cluster(store: Store, put_scored: Callable[..., Run]) -> None:
@@ -63,7 +63,7 @@ def test_a_kind_judge_is_corrected_everywhere(store: Store, put_scored: Callable
     assert shown["value"] == score.value
     assert shown["labelled"] == 29
     gates = ["corrected < 0.8", "corrected.low > 0.3", "corrected.fits.high < 0.8"]
-    assert all(result.held for result in gate_results(gates, view.summary))
+    assert all(result.passed for result in gate_results(gates, view.summary))
     assert judge_notes(view.summary)[0].startswith("Corrected fits: ")
 
 

@@ -42,7 +42,7 @@ def test_there_and_back(
     path = tmp_path / f"labels.{ending}"
     assert export_labels(store, run, path) == len(ODD)
     again = import_labels(store, run, path)
-    assert (again.added, again.known) == (0, len(ODD))
+    assert (again.added, again.unchanged) == (0, len(ODD))
     other = put_scored(store, "two", [[1.0, 2.0]] * 12, scorer=RATING, out_of=None)
     assert import_labels(store, other, path).added == len(ODD)
     assert [told(label) for label in store.labels.of_run("two")] == before
@@ -55,14 +55,14 @@ def test_what_people_write_by_hand(
     path = tmp_path / "by hand.csv"
     path.write_text("\ufeffcase;points;remark\nc0;right;x\nc1; No ;y\nc2;;z\n", encoding="utf-8")
     done = import_labels(store, run, path, author="ann")
-    assert (done.added, done.known, done.empty) == (2, 0, 1)
+    assert (done.added, done.unchanged, done.empty) == (2, 0, 1)
     labels = store.labels.of_run("one")
     assert [(label.case_id, label.points, label.author) for label in labels] == [
         ("c0", 1.0, "ann"),
         ("c1", 0.0, "ann"),
     ]
     assert all(label.criterion == "fits" and label.created > 0 for label in labels)
-    assert import_labels(store, run, path, author="ann").known == 2
+    assert import_labels(store, run, path, author="ann").unchanged == 2
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ LIES = "3 cases are unscored, so the rate may be anything in [0.3750, 0.7500]; "
 )
 def test_a_gate_says_what_unscored_cases_could_make_of_it(gate: str, held: bool, note: str) -> None:
     (found,) = gate_results([gate], OPEN)
-    assert (found.held, found.note) == (held, note)
+    assert (found.passed, found.note) == (held, note)
     assert found.words == f"{gate} ({note})"
     assert missed_gates([gate], OPEN) == ([] if held else [gate])
 
@@ -45,7 +45,7 @@ def test_a_gate_says_what_unscored_cases_could_make_of_it(gate: str, held: bool,
 def test_a_run_without_unscored_cases_has_nothing_to_say() -> None:
     for gate, held in (("rate >= 0.5", True), ("rate > 0.9", False)):
         (found,) = gate_results([gate], WHOLE)
-        assert (found.held, found.note, found.words) == (held, "", gate)
+        assert (found.passed, found.note, found.words) == (held, "", gate)
 
 
 def test_the_command_prints_it(tmp_path: Path, proctor: str) -> None:

@@ -13,14 +13,14 @@ def adjusted_together(contrasts: Sequence[Contrast], margin: float | None = None
     for contrast in contrasts:
         rows.append(contrast)
         rows.extend(group for groups in contrast.groups.values() for group in groups.values())
-    found = [row.decision_p for row in rows]
-    tested = sum(p is not None for p in found)
-    adjusted = iter(holm(found))
+    p_values = [row.decision_p for row in rows]
+    tested = sum(p is not None for p in p_values)
+    adjusted = iter(holm(p_values))
 
     def settled(row: GroupContrast) -> GroupContrast:
         return replace(row, adjusted_p=next(adjusted), tested=tested, margin=margin)
 
-    made = []
+    adjusted_contrasts = []
     for contrast in contrasts:
         whole = settled(contrast)
         groups = {
@@ -28,5 +28,5 @@ def adjusted_together(contrasts: Sequence[Contrast], margin: float | None = None
             for tag, rows in contrast.groups.items()
         }
         assert isinstance(whole, Contrast)
-        made.append(replace(whole, groups=groups))
-    return made
+        adjusted_contrasts.append(replace(whole, groups=groups))
+    return adjusted_contrasts

@@ -138,11 +138,11 @@ class GroupContrast:
     @property
     def decision_p(self) -> float | None:
         """Return the largest p value of all scenarios; 1 where they go different ways."""
-        found = [paired.decision_p for paired in self.scenarios]
+        p_values = [paired.decision_p for paired in self.scenarios]
         if self.paired.p is None or self.paired.estimate is None:
             return self.paired.p
         signs = {(paired.difference or 0.0) > 0 for paired in self.scenarios}
-        return 1.0 if len(signs) > 1 else max(1.0 if p is None else p for p in found)
+        return 1.0 if len(signs) > 1 else max(1.0 if p is None else p for p in p_values)
 
     @property
     def verdict(self) -> Verdict:

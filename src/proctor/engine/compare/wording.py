@@ -86,7 +86,7 @@ def sentence(contrast: Contrast, language: Language = "en") -> str:
     if paired.difference is None or contrast.interval is None:
         cases = words["one counts"] if paired.n == 1 else words["no cases"]
         return words["nothing"].format(**sides, cases=cases)
-    said = words[verdict].format(
+    verdict_text = words[verdict].format(
         **sides,
         numbers=_numbers(contrast, words),
         flips=_flips(contrast, words),
@@ -94,7 +94,7 @@ def sentence(contrast: Contrast, language: Language = "en") -> str:
         power=_power(contrast, words) if verdict == "unclear" else "",
     )
     more = words["smaller"] if verdict == "equal" and contrast.told_apart == "worse" else ""
-    parts = (said.strip(), more, _turn(contrast, words), _stop(contrast, words))
+    parts = (verdict_text.strip(), more, _turn(contrast, words), _stop(contrast, words))
     return " ".join(part for part in parts if part)
 
 
@@ -132,34 +132,34 @@ def about(number: int) -> str:
 
 
 def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
-    found, sequential = contrast.paired, contrast.sequential
-    assert found.difference is not None
+    paired, sequential = contrast.paired, contrast.sequential
+    assert paired.difference is not None
     assert contrast.interval is not None
     if sequential is not None:
         return words["evidence"].format(
             odds=odds_text(sequential.odds),
             cases=_cases(sequential.cases, words),
-            difference=points(found.difference),
+            difference=points(paired.difference),
             low=points(contrast.interval[0]),
             high=points(contrast.interval[1]),
         )
     return words["together" if contrast.tested > 1 else "numbers"].format(
-        difference=points(found.difference),
+        difference=points(paired.difference),
         low=points(contrast.interval[0]),
         high=points(contrast.interval[1]),
         p=p_text(contrast.adjusted_p),
-        cases=_cases(found.n, words),
+        cases=_cases(paired.n, words),
         tested=contrast.tested,
     )
 
 
 def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:
-    found, flips = contrast.paired, contrast.flips
-    if not found.better and not found.worse:
+    paired, flips = contrast.paired, contrast.flips
+    if not paired.better and not paired.worse:
         return words["none"]
     return words["graded" if flips.graded else "flips"].format(
-        better=_cases(found.better, words),
-        worse=f"{found.worse:,}",
+        better=_cases(paired.better, words),
+        worse=f"{paired.worse:,}",
         to_right=f"{flips.to_right:,}" if flips.graded else _cases(flips.to_right, words),
         to_wrong=f"{flips.to_wrong:,}",
     )

@@ -92,27 +92,27 @@ class _Rules:
 
     def learn(self, sample: Sequence[tuple[float | None, ...]]) -> None:
         """Learn what discrimination is usual among cases."""
-        found = [self._discrimination(scores).value for scores in sample[:1000]]
-        values = [value for value in found if value is not None]
+        discriminations = [self._discrimination(scores).value for scores in sample[:1000]]
+        values = [value for value in discriminations if value is not None]
         if len(values) > 5:
             self.usual = min(0.9, max(-0.2, fmean(values)))
             self.spread = min(1.0, max(0.1, pstdev(values) / 2))
 
     def item(self, taken: TakenCase) -> Item:
         scores = taken.scores
-        known = [score for score in scores if score is not None]
+        present = [score for score in scores if score is not None]
         odds = self.spoken.get(taken.case_id)
         odds = self.odds(scores) if odds is None else odds
-        found = self._discrimination(scores)
+        discrimination = self._discrimination(scores)
         item = Item(
             case_id=taken.case_id,
             run_id=taken.run_id,
-            takers=len(known),
-            rate=fmean(known) if known else None,
-            interval=wilson_interval(sum(known), len(known)) if known else None,
-            discrimination=found.value,
-            discrimination_interval=found.interval,
-            discrimination_shrunk=found.shrunk,
+            takers=len(present),
+            rate=fmean(present) if present else None,
+            interval=wilson_interval(sum(present), len(present)) if present else None,
+            discrimination=discrimination.value,
+            discrimination_interval=discrimination.interval,
+            discrimination_shrunk=discrimination.shrunk,
             wrong_key=1 / (1 + exp(-max(-700.0, min(700.0, odds)))),
             scores=scores,
         )
@@ -160,12 +160,12 @@ def _explained(item: Item, odds: float, twins: Sequence[str], flips: Mapping[str
 
 
 def _key_words(item: Item) -> str:
-    known = [score for score in item.scores if score is not None]
-    failed = sum(score < 0.5 for score in known)
-    if failed == len(known):
+    present = [score for score in item.scores if score is not None]
+    failed = sum(score < 0.5 for score in present)
+    if failed == len(present):
         who = f"all {failed} candidates fail, though most should pass"
     else:
-        who = f"{failed} of {len(known)} candidates fail, and not those who should"
+        who = f"{failed} of {len(present)} candidates fail, and not those who should"
     return f"the key may be wrong ({item.wrong_key:.0%} likely): {who}"
 
 
@@ -205,10 +205,10 @@ def _answers(
     for run in runs:
         taker = names.index(candidate_label(run.candidate))
         for linked in _linked(store, run, ids):
-            said = words.setdefault(linked.case.id, [None] * len(names))
+            taker_answers = words.setdefault(linked.case.id, [None] * len(names))
             outputs = Counter(comparable(attempt.output) for attempt, _ in linked.attempts)
-            if said[taker] is None and outputs:
-                said[taker] = outputs.most_common(1)[0][0]
+            if taker_answers[taker] is None and outputs:
+                taker_answers[taker] = outputs.most_common(1)[0][0]
     return words
 
 

@@ -47,13 +47,13 @@ class Takers:
         for number, run in enumerate(self.runs):
             rows = self.store.results.iter_rows(run.id)
             for chunk in batched(rows, AT_ONCE):
-                wanted = [row for row in chunk if row.status is not ValueStatus.SHOWN]
-                ids = [row.case_id for row in wanted]
-                before = self._known(self.runs[:number], ids)
-                mine = [row for row in wanted if row.case_id not in before]
+                counted_rows = [row for row in chunk if row.status is not ValueStatus.SHOWN]
+                ids = [row.case_id for row in counted_rows]
+                before = self._ids_in(self.runs[:number], ids)
+                mine = [row for row in counted_rows if row.case_id not in before]
                 yield from self._taken(run, number, [(row.case_id, row.position) for row in mine])
 
-    def _known(self, runs: Sequence[Run], ids: Sequence[str]) -> set[str]:
+    def _ids_in(self, runs: Sequence[Run], ids: Sequence[str]) -> set[str]:
         return {
             case_id for run in runs for case_id in self.store.results.values_of(run.id, list(ids))
         }
@@ -74,8 +74,11 @@ class Takers:
                     share = min(1.0, max(0.0, value / full))
                     shares[case_id].setdefault(name, []).append(share)
         for case_id, position in cases:
-            found = shares[case_id]
-            scores = [fmean(found[name]) if name in found else None for name in self.names]
+            scores_by_name = shares[case_id]
+            scores = [
+                fmean(scores_by_name[name]) if name in scores_by_name else None
+                for name in self.names
+            ]
             yield TakenCase(case_id=case_id, position=position, run_id=run.id, scores=tuple(scores))
 
     def _contents(self, run: Run, ids: Sequence[str]) -> dict[str, str]:

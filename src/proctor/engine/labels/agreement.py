@@ -62,11 +62,11 @@ def labelled_criterion(store: Store, run_id: str, criterion: str, labels: Labels
             linked = store.attempts.case(run_id, case_id)
         except ProctorError:
             continue
-        known = [one for one in linked.case.criteria if one.id == criterion]
+        named_criteria = [one for one in linked.case.criteria if one.id == criterion]
         scores = [scores.get(criterion) for _, scores in linked.attempts]
-        if known:
+        if named_criteria:
             score = next((one for one in scores if one is not None and one.out_of), None)
-            return scale_of(known[0], score)
+            return scale_of(named_criteria[0], score)
     return CriterionScale()
 
 
@@ -87,13 +87,13 @@ def agreement(
         others = judged_places(store, run_id, criterion, scale)
     looked = list(labels.values())[-MOST:]
     places = store.criterion_points.places(run_id, {label.case_id for label in looked})
-    known = {
+    judge_marks = {
         (mark.position, mark.number): mark
         for mark in store.criterion_points.of_places(run_id, criterion, sorted(places.values()))
     }
     both: list[tuple[CriterionMark, float]] = []
     for label in looked:
-        mark = known.get((places.get(label.case_id, -1), label.index))
+        mark = judge_marks.get((places.get(label.case_id, -1), label.index))
         if mark is not None and label.points is not None:
             both.append((mark, label.points))
     right = [(_right(scale, mark, mark.points), _right(scale, mark, own)) for mark, own in both]
@@ -122,28 +122,28 @@ def corrected_scores(store: Store, run_id: str) -> dict[str, CorrectedScore]:
     return {name: agreement(store, run_id, name, latest(labels, name)).score for name in criteria}
 
 
-def scaled(found: Corrected, scale: CriterionScale) -> CorrectedScore:
+def scaled(corrected: Corrected, scale: CriterionScale) -> CorrectedScore:
     """Return a corrected score in the numbers that the criterion is shown in."""
     width = 1.0 if scale.counts else scale.high - scale.low
     interval = None
-    if found.interval is not None:
-        interval = (scale.points(found.interval[0]), scale.points(found.interval[1]))
+    if corrected.interval is not None:
+        interval = (scale.points(corrected.interval[0]), scale.points(corrected.interval[1]))
     return CorrectedScore(
-        raw=None if found.raw is None else scale.points(found.raw),
-        value=None if found.value is None else scale.points(found.value),
+        raw=None if corrected.raw is None else scale.points(corrected.raw),
+        value=None if corrected.value is None else scale.points(corrected.value),
         interval=interval,
-        bias=None if found.bias is None else found.bias * width,
-        trust=found.trust,
-        labelled=found.labelled,
-        cases=found.cases,
-        unlike=found.unlike,
+        bias=None if corrected.bias is None else corrected.bias * width,
+        trust=corrected.trust,
+        labelled=corrected.labelled,
+        cases=corrected.cases,
+        unlike=corrected.unlike,
         scale=(0.0, 1.0) if scale.counts else (scale.low, scale.high),
-        warning=_warning(found),
+        warning=_warning(corrected),
     )
 
 
-def _warning(found: Corrected) -> str:
-    if not found.is_picked:
+def _warning(corrected: Corrected) -> str:
+    if not corrected.is_picked:
         return ""
     return (
         f"the labelled cases are not like the others: the judge's means differ, p < {UNLIKE:g};"
@@ -171,9 +171,9 @@ def _cases(
     return [(judge[place], person[place]) for place in judge]
 
 
-def _by_case(found: Iterable[tuple[int, float]]) -> dict[int, float]:
+def _by_case(place_values: Iterable[tuple[int, float]]) -> dict[int, float]:
     """Return the mean of each place: attempts at one case are no draws of their own."""
     gathered: dict[int, list[float]] = {}
-    for place, share in found:
+    for place, share in place_values:
         gathered.setdefault(place, []).append(share)
     return {place: fmean(shares) for place, shares in gathered.items()}

@@ -44,7 +44,7 @@ class ReadLabels:
     """What came of a file of labels."""
 
     added: int
-    known: int
+    unchanged: int
     """Labels that were there already, exactly so."""
     empty: int
     """Rows whose points nobody filled in."""
@@ -68,7 +68,7 @@ def import_labels(store: Store, run: Run, path: Path, *, author: str = "") -> Re
     new = {key: label for key, label in dated.items() if key not in seen}
     now = time.time()
     store.labels.add_many(_dated(label, now) for label in new.values())
-    return ReadLabels(added=len(new), known=len(labels) - len(new), empty=reader.empty)
+    return ReadLabels(added=len(new), unchanged=len(labels) - len(new), empty=reader.empty)
 
 
 def export_labels(store: Store, run: Run, path: Path, *, criterion: str = "") -> int:
@@ -183,9 +183,11 @@ class _LabelRows:
             return None
         index = _whole(data.get("attempt", 0))
         if index is None or index not in {attempt.index for attempt, _ in linked.attempts}:
-            known = ", ".join(str(attempt.index) for attempt, _ in linked.attempts)
+            indices = ", ".join(str(attempt.index) for attempt, _ in linked.attempts)
             written = data.get("attempt")
-            message = f"the case {linked.case.id!r} has no attempt {written!r} (there are: {known})"
+            message = (
+                f"the case {linked.case.id!r} has no attempt {written!r} (there are: {indices})"
+            )
             self._wrong(document, "attempt", message)
             return None
         criterion = self._criterion(document, linked)

@@ -66,8 +66,8 @@ class Permutation:
         return (1 << self._half) - 1
 
     def _mixed(self, key: bytes, value: int) -> int:
-        found = blake2b(value.to_bytes(8, "big"), key=key, digest_size=8).digest()
-        return int.from_bytes(found, "big") & self._mask
+        mixed = blake2b(value.to_bytes(8, "big"), key=key, digest_size=8).digest()
+        return int.from_bytes(mixed, "big") & self._mask
 
 
 @dataclass(frozen=True)

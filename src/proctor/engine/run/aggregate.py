@@ -152,9 +152,9 @@ class UsageSums:
         if not self.roles:
             return {}
         whole = sum(self.roles.values(), Usage())
-        made: dict[str, Json] = _counts(whole)
-        made["roles"] = {role: _counts(usage) for role, usage in self.roles.items()}
-        return made
+        totals: dict[str, Json] = _counts(whole)
+        totals["roles"] = {role: _counts(usage) for role, usage in self.roles.items()}
+        return totals
 
     def _add(self, role: str, used: Mapping[str, Json]) -> None:
         self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
@@ -162,8 +162,8 @@ class UsageSums:
 
 def usage_from(used: Json) -> Usage:
     """Decode a stored usage; zero if it is none."""
-    found = used if isinstance(used, Mapping) else {}
-    numbers = {f.name: found[f.name] for f in fields(Usage) if f.name in found}
+    usage_fields = used if isinstance(used, Mapping) else {}
+    numbers = {f.name: usage_fields[f.name] for f in fields(Usage) if f.name in usage_fields}
     return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
 
 
@@ -416,8 +416,8 @@ def _row(position: int, result: CaseResult) -> ResultRow:
 
 
 def _why_not(status: ValueStatus) -> ValueStatus:
-    kept = (ValueStatus.ERROR, ValueStatus.SHOWN)
-    return status if status in kept else ValueStatus.UNSCORED
+    own_statuses = (ValueStatus.ERROR, ValueStatus.SHOWN)
+    return status if status in own_statuses else ValueStatus.UNSCORED
 
 
 class _ResultSpool:
@@ -426,12 +426,12 @@ class _ResultSpool:
     most: int = 5_000
 
     def __init__(self) -> None:
-        self._held: list[ResultRow] = []
+        self._in_memory: list[ResultRow] = []
         self._database: TemporaryDatabase | None = None
 
     def append(self, row: ResultRow) -> None:
-        self._held.append(row)
-        if len(self._held) > self.most:
+        self._in_memory.append(row)
+        if len(self._in_memory) > self.most:
             self._spill()
 
     def __iter__(self) -> Iterator[ResultRow]:
@@ -442,7 +442,7 @@ class _ResultSpool:
                 tags = {tag: tuple(names) for tag, names in values["tags"].items()}
                 status = ValueStatus(values["status"])
                 yield ResultRow(**{**values, "status": status, "tags": tags})
-        yield from self._held
+        yield from self._in_memory
 
     def _spill(self) -> None:
         if self._database is None:
@@ -452,9 +452,9 @@ class _ResultSpool:
         self._database.change_many(
             "INSERT INTO results (data) VALUES (?)",
             ([json_bytes.dumps([plain(getattr(row, name)) for name in _COLUMNS])]
-             for row in self._held),
+             for row in self._in_memory),
         )  # fmt: skip
-        self._held.clear()
+        self._in_memory.clear()
 
 
 _Batch = Sequence[CaseResult]

@@ -47,7 +47,7 @@ class GateResult:
     """Result of one gate, and how unscored cases could change it."""
 
     gate: str
-    held: bool
+    passed: bool
     note: str = ""
     """How far the rate is open, where cases are unscored, and what that means for the gate."""
 
@@ -59,22 +59,24 @@ class GateResult:
 
 def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
     """Return the gates that do not hold; a number that is not known misses its gate."""
-    return [result.gate for result in gate_results(gates, summary) if not result.held]
+    return [result.gate for result in gate_results(gates, summary) if not result.passed]
 
 
 def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
     """Return what came of each gate; a number that is not known misses its gate."""
     names = summary_gate_names(summary)
-    made = []
+    results = []
     for gate in gates:
         expression = Expression(gate)
-        held = expression.holds(names)
-        note = _openness(expression, held, names, summary.totals)
-        made.append(GateResult(gate=gate, held=held, note=note))
-    return made
+        passed = expression.holds(names)
+        note = _openness(expression, passed, names, summary.totals)
+        results.append(GateResult(gate=gate, passed=passed, note=note))
+    return results
 
 
-def _openness(expression: Expression, held: bool, names: Mapping[str, Any], totals: Totals) -> str:
+def _openness(
+    expression: Expression, passed: bool, names: Mapping[str, Any], totals: Totals
+) -> str:
     """Say what the unscored cases could still make of a gate; nothing where there are none."""
     if totals.bounds is None or not (totals.cases_unscored or totals.unscored):
         return ""
@@ -82,13 +84,13 @@ def _openness(expression: Expression, held: bool, names: Mapping[str, Any], tota
     count = totals.cases_unscored
     cases = f"{count} case{' is' if count == 1 else 's are'} unscored"
     many = cases if count else "attempts are unscored"
-    known = f"{many}, so the rate may be anything in [{worst:.4f}, {best:.4f}]"
+    open_rate = f"{many}, so the rate may be anything in [{worst:.4f}, {best:.4f}]"
     if not _is_about_the_rate(expression.tree):
-        return f"{known}; whether that would change it is not known"
+        return f"{open_rate}; whether that would change it is not known"
     ends = [expression.holds({**names, "rate": {"value": end}}) for end in totals.bounds]
-    if held:
-        return f"{known}; it {'still holds' if all(ends) else 'would be missed'} at the worst"
-    return f"{known}; it {'would hold' if any(ends) else 'is missed even'} at the best"
+    if passed:
+        return f"{open_rate}; it {'still holds' if all(ends) else 'would be missed'} at the worst"
+    return f"{open_rate}; it {'would hold' if any(ends) else 'is missed even'} at the best"
 
 
 def _is_about_the_rate(tree: ast.expr) -> bool:
@@ -117,13 +119,13 @@ def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
         "errors": totals.errors,
     }
     names["corrected"] = _corrected(summary)
-    for name, found in summary.measures.items():
-        low, high = found.interval or (None, None)
+    for name, measured in summary.measures.items():
+        low, high = measured.interval or (None, None)
         names[name.replace("@", "_at_")] = {
-            "value": found.value,
+            "value": measured.value,
             "low": low,
             "high": high,
-            "n": found.n,
+            "n": measured.n,
         }
     for tag, rows in summary.groups.items():
         names.setdefault(tag, {value: _ranged(group) for value, group in rows.items()})

@@ -39,14 +39,14 @@ def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterato
             mean = _MetricShare(*(fmean(column) for column in zip(*parts, strict=True)))
             rows[label].append(mean if parts else None)
     for label, shares_by_bucket in rows.items():
-        known = [share for share in shares_by_bucket if share is not None]
-        full = fmean(share.full for share in known) if known else 0.0
-        if full <= 0 and not any(share.points for share in known):
+        valued = [share for share in shares_by_bucket if share is not None]
+        full = fmean(share.full for share in valued) if valued else 0.0
+        if full <= 0 and not any(share.points for share in valued):
             continue
-        least = min(share.penalties for share in known)
+        least = min(share.penalties for share in valued)
         yield CriterionRow(
             label=label,
-            points=fmean(share.points for share in known) * case.weight,
+            points=fmean(share.points for share in valued) * case.weight,
             full=full * case.weight,
             buckets=[
                 None if share is None else share.points * case.weight for share in shares_by_bucket

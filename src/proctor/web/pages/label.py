@@ -57,18 +57,18 @@ class Agreement(ResponseModel):
     score: dict[str, Any] = Field(description="the judge's score, corrected by the marks")
 
     @classmethod
-    def of(cls, found: LabelAgreement) -> "Agreement":
+    def of(cls, label_agreement: LabelAgreement) -> "Agreement":
         """Make the numbers of the page."""
         return cls(
-            kappa=found.kappa.value,
-            interval=found.kappa.interval,
-            agreed=found.kappa.agreed,
-            n=found.kappa.n,
-            cases=found.kappa.clusters,
-            judge_right=found.judge_right,
-            person_right=found.person_right,
-            confusion=list(found.confusion),
-            score=asdict(found.score),
+            kappa=label_agreement.kappa.value,
+            interval=label_agreement.kappa.interval,
+            agreed=label_agreement.kappa.agreed,
+            n=label_agreement.kappa.n,
+            cases=label_agreement.kappa.clusters,
+            judge_right=label_agreement.judge_right,
+            person_right=label_agreement.person_right,
+            confusion=list(label_agreement.confusion),
+            score=asdict(label_agreement.score),
         )
 
 
