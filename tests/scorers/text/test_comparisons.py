@@ -6,7 +6,10 @@ import pytest
 
 from proctor import ScoreContext, Spec
 from proctor.core.score import Score
+from proctor.origins.arthur.scorers import ArthurExactMatch
 from proctor.registry import build
+from proctor.scorers.text.comparisons import ExactMatch
+from proctor.testing import try_scorer
 
 
 def blank_of(alternative: dict[str, Any], template: str = "[blank]") -> dict[str, Any]:
@@ -172,3 +175,13 @@ def test_probes_get_full_marks(name: str, params: dict[str, Any]) -> None:
     for probe in probes:
         score = scorer.score(ScoreContext.of(probe.answer))
         assert score.points == score.out_of, probe
+
+
+@pytest.mark.parametrize(
+    ("ignore_case", "compat", "points"),
+    [(False, "", 0.0), (True, "", 1.0), (True, "original", 0.0)],
+)
+def test_lower_case_is_not_casefold(ignore_case: bool, compat: str, points: float) -> None:
+    kind = ArthurExactMatch if compat else ExactMatch
+    scorer = kind(ignore_case=ignore_case, strip=False)
+    assert try_scorer(scorer, ScoreContext.of("STRASSE", references=["straße"])).points == points
