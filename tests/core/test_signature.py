@@ -3,8 +3,7 @@
 import pickle
 from pathlib import Path
 
-from proctor.core.run import Run
-from proctor.core.signature import Signature
+from proctor.core.run import Run, Signature
 from proctor.core.suite import Spec
 from proctor.store.store import Store
 

@@ -14,8 +14,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from proctor.core.encoding import spec_from
-from proctor.core.run import Run, RunStatus
-from proctor.core.signature import Signature
+from proctor.core.run import Run, RunStatus, Signature
 from proctor.core.suite import Json, Spec
 from proctor.errors import StoreError, UsageError
 from proctor.store.database import Database, Transaction, chunks

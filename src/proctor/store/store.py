@@ -15,10 +15,10 @@ from proctor.store.scores import Scores
 from proctor.store.suites import Suites
 
 if TYPE_CHECKING:
+    from proctor.store.attempts import Labels
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
-    from proctor.store.labels import Labels
     from proctor.store.listing import Listing
     from proctor.store.pairs import PairedListing, Pairs
     from proctor.store.searching import Search
@@ -66,7 +66,7 @@ class Store:
     @cached_property
     def labels(self) -> "Labels":
         """Labels that people gave."""
-        from proctor.store.labels import Labels
+        from proctor.store.attempts import Labels
 
         return Labels(self.database)
 

@@ -14,7 +14,7 @@ from proctor import registry
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.attempt import Attempt
 from proctor.core.program import Program, Ran, Step
-from proctor.core.signature import Signature
+from proctor.core.run import Signature
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.engine.run.sandbox_cache import SharedSandbox
 from proctor.engine.run.score_keys import scorer_source

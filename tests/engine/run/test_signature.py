@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor.core.run import Run, Summary, Totals
-from proctor.core.signature import Signature
+from proctor.core.run import Run, Signature, Summary, Totals
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.signature import MOST_SHOWN, signature

@@ -18,8 +18,7 @@ from proctor import registry
 from proctor.contracts.case_spool import Keyed
 from proctor.contracts.report import RunView
 from proctor.core.fingerprint import suite_key
-from proctor.core.run import CaseResult, Run, RunStatus, Summary, Totals
-from proctor.core.signature import Signature
+from proctor.core.run import CaseResult, Run, RunStatus, Signature, Summary, Totals
 from proctor.core.suite import Spec, Suite
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.refused_settings import (

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from proctor import registry
 from proctor.core.fingerprint import digest
-from proctor.core.run import Run, Summary
-from proctor.core.signature import SCORERS, Signature
+from proctor.core.run import SCORERS, Run, Signature, Summary
 from proctor.core.suite import VARIANT, Json, Spec, Suite
 from proctor.engine.models.refused_settings import refused_in, refused_words
 from proctor.engine.run.scorer_pool import Scorers

@@ -7,8 +7,7 @@ from itertools import chain, count
 from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison
 from proctor.core.fingerprint import digest
-from proctor.core.run import Run, Summary
-from proctor.core.signature import Signature
+from proctor.core.run import Run, Signature, Summary
 from proctor.core.suite import VARIANT, Case, Json, Suite
 from proctor.reports.reasons import one_line
 from proctor.store.store import Store
