@@ -29,6 +29,7 @@ def test_head_is_the_object_of_the_design(make_view: Any) -> None:
         "signature": "keywords:1|n:3",
         "imported": False,
         "regraded": None,
+        "stopped_early": None,
     }
     assert made["totals"] == {
         "score": 1.25,

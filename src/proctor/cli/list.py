@@ -84,6 +84,7 @@ def _runs(store: "Store", limit: int) -> list[dict[str, Any]]:
                 "suite": run.suite,
                 "status": (RunStatus.BROKEN if broken else run.status).value,
                 "imported": run.imported,
+                "stopped_early": run.stopped_early is not None,
                 "differs": _apart(run, newer),
                 "rate": totals.get("rate"),
                 "started": datetime.fromtimestamp(run.started, UTC).isoformat(timespec="seconds"),

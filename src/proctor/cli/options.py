@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proctor import origin_tables
+from proctor.cli.stop_options import stop_options, stop_settings
 from proctor.core.exchange import Sampling
 from proctor.core.names import parse_agent, parse_model
 from proctor.core.suite import VARIANT, Spec
@@ -243,6 +244,7 @@ def run_options(command: Command) -> Command:
             *judge_options,
             *sampling_options,
             *call_options,
+            *stop_options,
             click.option(
                 "--executor",
                 default="local",
@@ -505,6 +507,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "bounded"),
         gates=tuple(options.pop("gates", ())),
+        stop=stop_settings(options),
         max_unscored=options.pop("max_unscored", MAX_UNSCORED),
     )
     if not models:

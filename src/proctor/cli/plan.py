@@ -85,6 +85,7 @@ def _object(candidate: str, run_plan: "Plan") -> dict[str, Any]:
         "unanswered": run_plan.unanswered,
         "scores": {"total": run_plan.scores, "stored": run_plan.stored, "to_do": run_plan.to_do},
         "scorers": dict(run_plan.scorers),
+        "stop_when": run_plan.stop_when or None,
         "usage": dict(run_plan.usage),
         "problems": [problem_json(problem) for problem in run_plan.problems],
         "warnings": [problem_json(problem) for problem in run_plan.warnings],
@@ -115,6 +116,8 @@ def _say(candidate: str, run_plan: "Plan") -> int:
     )
     for name, count in sorted(run_plan.scorers.items()):
         click.echo(f"          {name}: {count}")
+    if run_plan.stop_when:
+        click.echo(f"end       stops when {run_plan.stop_when} is answered: at most what follows")
     usage_range = run_plan.usage["range"]
     if not usage_range["calls"][2]:
         click.echo(

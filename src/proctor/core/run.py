@@ -94,6 +94,8 @@ def _parts_of(text: str) -> dict[str, Json]:
 
 REGRADED = "regraded"
 """Where a run's settings keep the id of the run of an earlier edition of its suite."""
+STOPPED_EARLY = "stopped_early"
+"""Where the settings of a run say that, and why, it ended before its last case."""
 
 
 class RunStatus(StrEnum):
@@ -144,6 +146,12 @@ class Run:
         """Return the id of the run of an earlier edition of the suite, where this came after it."""
         earlier = self.settings.get(REGRADED)
         return earlier if isinstance(earlier, str) else None
+
+    @property
+    def stopped_early(self) -> Mapping[str, Json] | None:
+        """Return why and where a run ended before its last case; none where it did not."""
+        early = self.settings.get(STOPPED_EARLY)
+        return early if isinstance(early, Mapping) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,7 +121,7 @@ def value_of(case: Case, scores: Mapping[str, Score]) -> Value:
             penalties += criterion.weight * (score.out_of or 0.0)
     denominator = denominator_of(case, full)
     if failed and (unknown or denominator <= 0):
-        worst = min(_worst(case), _scaled(case, low, denominator) if denominator > 0 else 0.0)
+        worst = min(least_value(case), _scaled(case, low, denominator) if denominator > 0 else 0.0)
         return Value(status=ValueStatus.UNSCORED, value=None, low=worst, high=case.full_score)
     if failed:
         return Value(
@@ -183,13 +183,13 @@ def null_value(case: Case) -> Value:
 
 def stopped_value(case: Case) -> Value:
     """Return what a case is worth when a judge or a simulated user failed in mid-dialogue."""
-    worst = _worst(case)
+    worst = least_value(case)
     return Value(status=ValueStatus.UNSCORED, value=None, low=worst, high=case.full_score)
 
 
 def error_value(case: Case) -> Value:
     """Return what a case is worth when the candidate could not be reached."""
-    return Value(status=ValueStatus.ERROR, value=None, low=_worst(case), high=case.full_score)
+    return Value(status=ValueStatus.ERROR, value=None, low=least_value(case), high=case.full_score)
 
 
 def shares(case: Case, scores: Mapping[str, Score]) -> Sequence[tuple[Criterion, float, float]]:
@@ -204,7 +204,7 @@ def shares(case: Case, scores: Mapping[str, Score]) -> Sequence[tuple[Criterion,
     return rows
 
 
-def _worst(case: Case) -> float:
+def least_value(case: Case) -> float:
     """Return the least that a case may be worth when nothing of it was scored: all penalties.
 
     A criterion whose full marks nobody knows is taken for one of one point.

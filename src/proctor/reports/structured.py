@@ -85,6 +85,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
                 "signature": run.signature,
                 "imported": run.imported,
                 "regraded": run.regraded,
+                "stopped_early": run.stopped_early,
             },
             "totals": _totals(summary.totals),
             "measures": {name: _measured(measured) for name, measured in summary.measures.items()},

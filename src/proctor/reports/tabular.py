@@ -122,6 +122,8 @@ def notes_of(view: RunView) -> list[str]:
     notes = []
     if view.run.imported:
         notes.append("Imported: answers and scores are as in the file")
+    if (early := view.run.stopped_early) is not None:
+        notes.append(early_note(early))
     if totals.unanswered:
         notes.append(f"Unanswered: {totals.unanswered} of {totals.attempts} attempts")
     if totals.unscored:
@@ -144,6 +146,16 @@ def notes_of(view: RunView) -> list[str]:
 
         notes += judge_notes(view.summary)
     return notes + [line for line in (usage_line(view.summary.usage),) if line]
+
+
+def early_note(early: Mapping[str, Json]) -> str:
+    """Say that a run ended before its last case, and what its numbers are worth therefore."""
+    return (
+        f"Stopped early: {early['cases']} of {early['of']} cases, taken at random until"
+        f" {one_line(str(early['question']))!r} was answered: {early['answer']}"
+        f" (evidence {early['odds']:,.3g}:1); the rate is not that of a full run, its interval"
+        " holds at any time, those of groups and measures do not"
+    )
 
 
 def reference_notes(counts: Mapping[str, Json]) -> list[str]:

@@ -50,6 +50,7 @@ def listed_run(store: Store, run: Run) -> ListedRun:
         candidate=candidate_label(run.candidate),
         status=status,
         imported=run.imported,
+        stopped_early=run.stopped_early is not None,
         started=run.started,
         finished=run.finished,
         totals=ListedTotals(

@@ -18,7 +18,7 @@ from proctor.engine.compare.comparing import (
     contrast_gate_names,
     missed_gates,
 )
-from proctor.engine.compare.sequential import order_seed, stopped_early
+from proctor.engine.compare.sequential import order_seed
 from proctor.engine.compare.wording import about, odds_text, points, sentence
 from proctor.errors import UsageError
 from proctor.store.rows import ResultRow
@@ -574,4 +574,4 @@ def test_a_run_that_was_stopped_early_is_compared_by_its_evidence(
     assert found.sequential is not None
     assert found.sequential.seed == order_seed(early) == 7
     assert any("stopped early" in warning for warning in compared.warnings)
-    assert stopped_early(replace(early, settings={})) is None
+    assert replace(early, settings={}).stopped_early is None

@@ -21,7 +21,7 @@ from proctor.engine.compare.results import (
     PairedValues,
     share,
 )
-from proctor.engine.compare.sequential import sequential_contrasts, stopped_early
+from proctor.engine.compare.sequential import sequential_contrasts
 from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
 from proctor.errors import UsageError
@@ -79,7 +79,7 @@ def compare(
         _contrast(store, first, second, settings) for first, second in combinations(sides, 2)
     ]
     together = adjusted_together(contrasts, settings.margin)
-    early = [side for side in sides if stopped_early(side.run) is not None]
+    early = [side for side in sides if side.run.stopped_early is not None]
     if settings.sequential or early:
         together = sequential_contrasts(store, together, settings.margin)
     return Compared(

@@ -51,14 +51,13 @@ def _refused(first: Side, second: Side) -> Iterator[str]:
         if "?" not in (mine, other):
             yield f"the scorer {name!r} differs: version {mine} and {other}"
     if (one.get("prompts") or two.get("prompts")) and (
-        words := _unlike_judges(first.run.settings, second.run.settings)
+        words := unlike_judges(first.run.settings, second.run.settings)
     ):
         yield words
     elif first.run.suite_key == second.run.suite_key and one.get("prompts") != two.get("prompts"):
         yield "the judge was asked in other words"
-    mine, other = (_asked(side.run.settings.get("simulator")) for side in (first, second))
-    if mine != other:
-        yield f"the simulator differs: {_named([mine])} and {_named([other])}"
+    if words := unlike_simulators(first.run.settings, second.run.settings):
+        yield words
     if parse_fold(first.suite.reduce).pick != "avg" and _each(first) != _each(second):
         mine, other = f"{_each(first):g}", f"{_each(second):g}"
         yield f"the {first.suite.reduce} of {mine} attempts a case is not that of {other}"
@@ -102,7 +101,8 @@ def _untagged(case: Case) -> Case:
     return replace(case, tags={}, cluster="", source="")
 
 
-def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
+def unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
+    """Say how the judges of two runs differ, by their settings; nothing where they do not."""
     sides = [[_asked(judge) for judge in kept.get("judges", ())] for kept in (one, two)]
     if sides[0] != sides[1]:
         words = "and other settings" if _named(sides[0]) == _named(sides[1]) else "and"
@@ -111,6 +111,14 @@ def _unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
         if one.get(name) != two.get(name):
             return f"the judge's {name!r} differs: {one.get(name)} and {two.get(name)}"
     return ""
+
+
+def unlike_simulators(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
+    """Say how the simulated users of two runs differ; nothing where they do not."""
+    mine, other = (_asked(kept.get("simulator")) for kept in (one, two))
+    if mine == other:
+        return ""
+    return f"the simulator differs: {_named([mine])} and {_named([other])}"
 
 
 def _asked(choice: Json) -> Json:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from proctor.core.random_order import ORDER_SEED, order_key
 from proctor.core.run import Run
@@ -11,9 +10,6 @@ from proctor.engine.compare.results import Contrast, SequentialEvidence, share
 from proctor.stats.sequential import SURE, SequentialComparison, ValueRange
 from proctor.store.rows import PairedRow
 from proctor.store.store import Store
-
-STOPPED_EARLY = "stopped_early"
-"""Where the settings of a run say that, and why, it ended before its last case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +28,10 @@ def sequential_contrasts(
     return [_with_evidence(store, contrast, margin, len(contrasts)) for contrast in contrasts]
 
 
-def stopped_early(run: Run) -> dict[str, Any] | None:
-    """Return why and where a run ended before its last case; none where it did not."""
-    found = run.settings.get(STOPPED_EARLY)
-    return dict(found) if isinstance(found, dict) else None
-
-
 def order_seed(*runs: Run) -> int:
     """Return the seed of the order in which cases are taken: that of a run that was stopped."""
     for run in runs:
-        seed = (stopped_early(run) or {}).get("seed")
+        seed = (run.stopped_early or {}).get("seed")
         if isinstance(seed, int):
             return seed
     return ORDER_SEED

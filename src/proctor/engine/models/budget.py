@@ -10,7 +10,7 @@ if it alone would not fit into what is left.
 import asyncio
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from proctor.core.exchange import Reply, Request, Usage
@@ -176,6 +176,12 @@ class Budget:
             f"{self.spent:.4f} dollars were spent, {over:.4f} more than --max-cost allows, by calls"
             " that were under way"
         )
+
+    def before_all(self, usages: Iterable[Usage]) -> None:
+        """Take in what was paid for many such things, where there is a limit to hold."""
+        if self.most is not None:
+            for usage in usages:
+                self.before(usage)
 
     def before(self, usage: Usage) -> None:
         """Count the cost of stored work that is not repeated."""

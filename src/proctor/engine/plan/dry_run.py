@@ -41,6 +41,8 @@ class Plan:
     """Stored scores."""
     scorers: Mapping[str, int] = field(default_factory=dict)
     """Number of scores to make, by scorer."""
+    stop_when: str = ""
+    """The question whose answer may end the run before its last case."""
     usage: Mapping[str, Json] = field(default_factory=dict)
     """Expected calls, tokens and cost: minimum, likely, maximum."""
 
@@ -70,6 +72,10 @@ def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store 
         return _refused(reading.suite, SuiteError(reading.problems))
     try:
         ready = prepare(settings, reading, models)
+        if settings.stop is not None and store is not None:
+            from proctor.engine.run.stop_early import stop_rule
+
+            stop_rule(ready.settings, ready.suite, store)
         count = _count_answers if ready.settings.on_file else _count_dialogues
         estimate = Estimate()
         counts = count(ready, store, estimate)
@@ -86,6 +92,7 @@ def _plan(settings: RunSettings, reading: Reading, models: Models, store: Store 
         scores=counts["scores"],
         stored=counts["stored"],
         scorers={name[7:]: n for name, n in counts.items() if name[:7] == "scorer "},
+        stop_when="" if settings.stop is None else settings.stop.when,
         usage=_usage(ready, estimate),
     )
 

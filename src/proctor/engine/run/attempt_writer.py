@@ -78,6 +78,8 @@ class RunRows:
     run_id: str
     _in_memory: dict[tuple[int, int], AttemptRow] | None = field(default_factory=dict)
     """Written rows by position and index; None if they are too many."""
+    positions: tuple[int, ...] | None = None
+    """The places of the only cases that are meant, where not all are."""
     _text: int = 0
     _cases: list[LinkedCase] | None = None
 
@@ -116,13 +118,15 @@ class RunRows:
 
     def iter_cases(self) -> Iterator[LinkedCase]:
         """Yield the cases with their attempts and scores, from memory if possible."""
+        if self.positions is not None:
+            return iter(self.store.attempts.cases_at(self.run_id, sorted(self.positions)))
         if self.are_in_memory and self._cases is not None:
             return iter(self._cases)
         return self.store.attempts.iter_cases(self.run_id)
 
     def iter_scores(self) -> Iterator[list[Score]]:
         """Yield the scores of each case, each shared one once."""
-        if self.are_in_memory:
+        if self.positions is not None or self.are_in_memory:
             for linked in self.iter_cases():
                 by_id = {id(score): score for _, of in linked.attempts for score in of.values()}
                 yield list(by_id.values())

@@ -73,10 +73,14 @@ class AttemptPlan:
     attempts: int = 1
     only: int | None = None
     """Only the attempts with this index."""
+    positions: tuple[int, ...] | None = None
+    """The places of the only cases to take, in this order, where not all are meant."""
     _identities: dict[int, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Planned]:
-        for position, case in enumerate(self.suite.cases):
+        cases = self.suite.cases
+        for position in range(len(cases)) if self.positions is None else self.positions:
+            case = cases[position]
             identity = self._identity(case)
             for index in range(self.attempts) if self.only is None else (self.only,):
                 yield Planned(position, case, index, attempt_key(case, index, identity))
@@ -91,7 +95,8 @@ class AttemptPlan:
         return [replace(self, only=index) for index in range(self.attempts)]
 
     def __len__(self) -> int:
-        return len(self.suite.cases) * self.attempts
+        cases = self.suite.cases if self.positions is None else self.positions
+        return len(cases) * self.attempts
 
     def _identity(self, case: Case) -> str:
         """Return the hash of what an attempt depends on besides the messages shown."""

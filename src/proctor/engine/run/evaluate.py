@@ -18,7 +18,15 @@ from proctor import registry
 from proctor.contracts.case_spool import Keyed
 from proctor.contracts.report import RunView
 from proctor.core.fingerprint import suite_key
-from proctor.core.run import CaseResult, Run, RunStatus, Signature, Summary, Totals
+from proctor.core.run import (
+    STOPPED_EARLY,
+    CaseResult,
+    Run,
+    RunStatus,
+    Signature,
+    Summary,
+    Totals,
+)
 from proctor.core.suite import Spec, Suite
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.refused_settings import (
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
     from proctor.contracts.executor import Executor
     from proctor.contracts.sandbox import Sandbox
     from proctor.engine.run.collect import CollectedCounts
+    from proctor.engine.run.stop_early import StopRule
 
 LARGE_FILE = 16 * 2**20
 """Size of a suite in bytes from which a notice says that it is being read."""
@@ -175,8 +184,16 @@ async def _examine(
     if notice := namesake_notice(run, store):
         ready.models.notice(notice)
 
+    rule: StopRule | None = None
+    if settings.stop is not None:
+        from proctor.engine.run.stop_early import stop_rule
+
+        rule = stop_rule(settings, suite, store, store.runs.find(run.id) or run)
+
     async def collect(tools: Tools) -> RunRows:
         writer = AttemptWriter(store, run.id)
+        if rule is not None:
+            return await _interview_until(ready, writer, tools, rule, progress)
         if settings.on_file:
             await _collect_answers(ready, writer, progress)
         else:
@@ -184,7 +201,8 @@ async def _examine(
         return writer.rows
 
     put = partial(store.suites.put, suite, key, keyed)
-    return await carry_out(ready, store, run, Work(put_suite=put, collect=collect), progress)
+    work = Work(put_suite=put, collect=collect, rule=rule)
+    return await carry_out(ready, store, run, work, progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +211,8 @@ class Work:
 
     put_suite: Callable[[], object]
     collect: Callable[[Tools], Awaitable[RunRows]]
+    rule: "StopRule | None" = None
+    """When the run may end before its last case."""
 
 
 async def carry_out(
@@ -243,7 +263,7 @@ async def _carry_out(
             rows = await work.collect(tools)
             store.liveness.begin(run.id)
             sums = _sums(run, suite, rows)
-            graded = await _score(ready, rows, tools, sums, progress)
+            graded = await _score(ready, rows, tools, sums, progress, paid=work.rule is not None)
     finally:
         await executor.close()
         if sandbox is not None:
@@ -253,6 +273,8 @@ async def _carry_out(
     if budget.overdrawn and not budget.refused:
         ready.models.notice(budget.overdrawn)
     allow_time_to_sum_up(store, run, len(suite.cases))
+    if work.rule is not None:
+        done = _stopped_early(ready, store, done, work.rule)
     ended = Ending(stopped=budget.refused, max_unscored=settings.max_unscored)
     view = _finished(store, done, suite, sums, signed_by=scorers, ending=ended)
     earlier_scorers = before.signed if before else Signature.of({})
@@ -267,6 +289,18 @@ async def _carry_out(
         graded=graded,
         stopped=budget.words if budget.refused else "",
     )
+
+
+def _stopped_early(ready: PreparedRun, store: Store, run: Run, rule: "StopRule") -> Run:
+    """Say what the question of a run came to, and mark it where it ended before its last case."""
+    attempts = max(1, ready.settings.attempts or 1)
+    present = store.attempts.count(run.id) // attempts
+    if not ready.models.budget.refused:
+        ready.models.notice(rule.words(present))
+    early = rule.stopped(present)
+    if early is None:
+        return run
+    return replace(run, settings={**run.settings, STOPPED_EARLY: early})
 
 
 async def _collect_answers(
@@ -306,9 +340,7 @@ async def _interview(
     if interviewer.missing() or interviewer.ignore_stored:
         await ready.check()
         writer.store.liveness.begin(writer.run_id)
-    if ready.models.budget.most is not None:
-        for used in interviewer.used():
-            ready.models.budget.before(used)
+    ready.models.budget.before_all(interviewer.used())
 
     def report(counts: "CollectedCounts") -> None:
         progress(
@@ -318,6 +350,42 @@ async def _interview(
     with _settled():
         async with _passed_on(ready):
             await interviewer.collect(report)
+
+
+async def _interview_until(
+    ready: PreparedRun,
+    writer: AttemptWriter,
+    tools: Tools,
+    rule: "StopRule",
+    progress: Callable[[RunProgress], None],
+) -> RunRows:
+    """Put cases to the candidate in random order, and score them, until it is sure."""
+    from proctor.engine.run.stop_early import scored_results
+
+    store, budget = writer.store, ready.models.budget
+    reached, before = False, 0
+
+    def report(found: "CollectedCounts") -> None:
+        total = len(ready.suite.cases) * (ready.settings.attempts or 1)
+        progress(
+            RunProgress(phase="collect", done=before + found.done, total=total, failed=found.failed)
+        )
+
+    async with _passed_on(ready):
+        for batch in rule.batches(ready.concurrency):
+            interviewer = ready.interviewer(writer, tools, batch)
+            if not reached and interviewer.missing():
+                await ready.check()
+                store.liveness.begin(writer.run_id)
+                reached = True
+            budget.before_all(interviewer.used())
+            found = await interviewer.collect(report)
+            before += found.done
+            part = RunRows(store, writer.run_id, positions=batch).drop_memory()
+            rule.take(batch, await scored_results(ready, part, tools))
+            if rule.answered or budget.refused:
+                break
+    return RunRows(store, writer.run_id).drop_memory()
 
 
 @asynccontextmanager
@@ -344,8 +412,13 @@ async def _score(
     tools: Tools,
     sums: RunSums,
     progress: Callable[[RunProgress], None],
+    *,
+    paid: bool = False,
 ) -> Graded:
-    """Make missing scores, and sum up all cases as they pass by."""
+    """Make missing scores, and sum up all cases as they pass by.
+
+    What was ``paid`` for on the way is known to the budget already.
+    """
     total = rows.store.scores.count(rows.run_id)
 
     def report(graded: Graded) -> None:
@@ -361,9 +434,8 @@ async def _score(
         ignore_stored=ignore_stored,
         notice=ready.models.notice,
     )
-    if ready.models.budget.most is not None:
-        for used in scoring.used():
-            ready.models.budget.before(used)
+    if not paid:
+        ready.models.budget.before_all(scoring.used())
     with sums:
         async with aclosing(scoring.blocks()) as blocks:
             async for block in blocks:
@@ -415,6 +487,10 @@ def _finished(
 ) -> RunView:
     """Store the numbers of a run; the view has its results if they are in memory."""
     header, summary = sums.suite, sums.summary()
+    if run.stopped_early is not None:
+        from proctor.engine.run.stop_early import at_any_time
+
+        summary = at_any_time(run, summary)
     store.results.put(run.id, sums.rows())
     done = replace(
         run,

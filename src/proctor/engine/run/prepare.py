@@ -70,7 +70,9 @@ class PreparedRun:
             case.setup.get("pre_command") for case in self.suite.cases
         )
 
-    def interviewer(self, writer: AttemptWriter, tools: Tools) -> "Collector":
+    def interviewer(
+        self, writer: AttemptWriter, tools: Tools, positions: tuple[int, ...] | None = None
+    ) -> "Collector":
         """Return the collector of attempts."""
         from proctor.engine.run.collect import Collector
 
@@ -78,7 +80,7 @@ class PreparedRun:
         grader = TurnGrader(store=writer.store, dispatcher=dispatcher)
         return Collector(
             writer=writer,
-            roster=self.roster,
+            roster=replace(self.roster, positions=positions),
             scorers=self.scorers,
             concurrency=self.concurrency,
             deadline=self.settings.calls.attempt_timeout,

@@ -1,5 +1,6 @@
 """The settings of a run."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -103,6 +104,51 @@ class CallSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopSettings:
+    """Question that a run is to answer; it ends as soon as the answer is sure."""
+
+    when: str
+    """``decided``, for a comparison, or a condition on the rate such as ``rate >= 0.8``."""
+    against: str = ""
+    """The run that is compared with."""
+    margin: float | None = None
+    """A difference that does not matter, as a part of full marks."""
+
+    def __post_init__(self) -> None:
+        if self.when == "decided":
+            if not self.against:
+                raise UsageError("--stop-when decided needs a run to compare with: --against RUN")
+            if self.margin is not None and not 0 < self.margin < 1:
+                raise UsageError(
+                    f"--margin is in points of 100, between 0 and 100, not {self.margin * 100:g}"
+                )
+            return
+        if self.against or self.margin is not None:
+            raise UsageError("--against and --margin go with --stop-when decided")
+        if not 0 < self.claim < 1:
+            raise UsageError(f"--stop-when: a rate lies between 0 and 1, not at {self.claim:g}")
+
+    @property
+    def claim(self) -> float:
+        """Return the rate that is asked about."""
+        if (found := _CONDITION.fullmatch(self.when)) is None:
+            raise UsageError(
+                f"--stop-when is 'decided' or a condition such as 'rate >= 0.8', not {self.when!r}"
+            )
+        return float(found["number"]) / (100 if found["percent"] else 1)
+
+    @property
+    def wants_more(self) -> bool:
+        """Tell whether the condition holds for rates above the number."""
+        return ">" in self.when
+
+
+_CONDITION = re.compile(
+    r"\s*rate\s*(?:>=|>|<=|<)\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<percent>%)?\s*"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """The candidate, the suite, and how to evaluate."""
 
@@ -127,6 +173,8 @@ class RunSettings:
     interval: IntervalMethod = "bounded"
     gates: tuple[str, ...] = ()
     """Gates that the caller will check."""
+    stop: StopSettings | None = None
+    """When the run may end before its last case."""
     max_unscored: float = MAX_UNSCORED
     """A run is incomplete if a larger share of its cases could not be scored."""
 
@@ -142,6 +190,13 @@ class RunSettings:
         if len(named) > 1:
             raise UsageError(f"{' and '.join(named)} are mutually exclusive")
 
+        if self.stop is not None and self.answers is not None:
+            raise UsageError(
+                "--stop-when saves calls of a candidate, and answers on file take none"
+                " (fix: `proctor compare --sequential` looks at them one after the other)"
+            )
+        if self.stop is not None and self.calls.record is not None:
+            raise UsageError("--record wants all calls: leave out --stop-when")
         if self.proxy is not None and self.agent is None:
             raise UsageError("--proxy passes on the calls of an agent, and there is no --agent")
 

@@ -103,6 +103,7 @@ class ListedRun(ResponseModel):
     candidate: str
     status: RunStatus
     imported: bool = Field(description="whether all of it was imported from a file")
+    stopped_early: bool = Field(description="whether it ended before its last case, being sure")
     started: float = Field(description="seconds since 1970, UTC")
     finished: float | None
     totals: ListedTotals

@@ -102,6 +102,7 @@ class ComparedRun(ResponseModel):
     status: RunStatus
     signature: str
     imported: bool
+    stopped_early: bool
     rate: float | None
     interval: Interval | None
     rank: tuple[int, int]

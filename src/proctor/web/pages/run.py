@@ -14,6 +14,7 @@ from proctor.core.score import ValueStatus
 from proctor.engine.run.evaluate import view_of, with_labels
 from proctor.errors import UsageError
 from proctor.reports.structured import tag_object, to_object
+from proctor.reports.tabular import early_note
 from proctor.store.listing import Cursor, ListingQuery, Sort
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
@@ -93,6 +94,7 @@ class RunAbout(ListedRun):
     """A run."""
 
     signature: str
+    early_note: str = Field(description="what an early end means for the numbers, where it had one")
     regraded: str | None = Field(
         description="the id of the earlier run that this one regrades; null where there is none"
     )
@@ -207,10 +209,17 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
     }
     if stored_run.status is RunStatus.BROKEN or store.summaries.get(stored_run.id) is not None:
         numbers = to_object(with_labels(store, view_of(store, stored_run.id)))
+    early = stored_run.stopped_early
     about = listed_run(store, stored_run).to_json() | numbers.get("run", {})
     return {
         **numbers,
-        "run": about | {"signature": stored_run.signature, "regraded": stored_run.regraded},
+        "run": about
+        | {
+            "signature": stored_run.signature,
+            "regraded": stored_run.regraded,
+            "stopped_early": early is not None,
+            "early_note": "" if early is None else early_note(early),
+        },
     }
 
 
