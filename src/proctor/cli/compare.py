@@ -10,6 +10,7 @@ from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
     from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
+    from proctor.engine.run.gates import GateResult
     from proctor.store.store import Store
 
 HEADER = ("Difference", "Interval 95%", "p", "Effect", "Better", "Worse", "Cases")
@@ -62,7 +63,7 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
       proctor compare old-prompt new-prompt --by lang --cases
       proctor compare main this-branch --margin 2 --gate "verdict != 'worse'"
     """
-    from proctor.engine.compare.comparing import CompareSettings, missed_gates
+    from proctor.engine.compare.comparing import CompareSettings, gate_results
     from proctor.engine.compare.comparing import compare as compare_runs
     from proctor.store.store import Store
 
@@ -77,24 +78,29 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
     with Store.open(options["store"], create=False) as store:
         tell_which(store, runs)
         compared = compare_runs(store, runs, settings)
-        missed = missed_gates(settings.gates, compared)
+        results = gate_results(settings.gates, compared)
         if options["as_json"]:
-            _print_json(store, compared, missed, cases=options["cases"])
+            _print_json(store, compared, results, cases=options["cases"])
         else:
             _print(store, compared, by=options["by"], cases=options["cases"])
-    for gate in missed:
-        click.echo(f"gate missed: {gate}", err=True)
+    for result in results:
+        if not result.passed or result.words != result.gate:
+            click.echo(f"gate {'held' if result.passed else 'missed'}: {result.words}", err=True)
     if not compared.complete:
         return 3
-    return 1 if missed else 0
+    return 0 if all(result.passed for result in results) else 1
 
 
-def _print_json(store: "Store", compared: "Compared", missed: list[str], *, cases: bool) -> None:
+def _print_json(
+    store: "Store", compared: "Compared", results: "list[GateResult]", *, cases: bool
+) -> None:
     """Print the object, its cases one at a time."""
     from proctor.engine.compare.as_json import compared_object, pair_objects
     from proctor.engine.compare.comparing import case_pairs
 
-    head = _dumps({**compared_object(compared), "gates_missed": missed})
+    missed = [result.gate for result in results if not result.passed]
+    gates = [result.to_json() for result in results]
+    head = _dumps({**compared_object(compared), "gates_missed": missed, "gates": gates})
     if not cases:
         click.echo(head)
         return

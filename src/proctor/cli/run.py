@@ -20,6 +20,7 @@ from proctor.cli.options import (
 if TYPE_CHECKING:
     from proctor.contracts.report import Layout, Report
     from proctor.engine.run.evaluate import Outcome
+    from proctor.engine.run.gates import GateResult
     from proctor.engine.run.settings import RunSettings
     from proctor.errors import ProctorError
     from proctor.store.store import Store
@@ -69,24 +70,29 @@ def run(**options: Any) -> int:
         outcomes = examine(several, store, quiet=as_json, refused=refused)
         if outcomes is None:
             return 130
-        print_runs([outcome.view for outcome in outcomes], refused, as_json, by=by, cases=cases)
+        gates = several[0].gates
+        views = [outcome.view for outcome in outcomes]
+        results = [_gate_results(view, gates) for view in views]
+        print_runs(views, refused, as_json, by=by, cases=cases, gates=results)
         if layout is not None:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
-        gates = several[0].gates
-        codes = [_gated(outcome.view, gates) for outcome in outcomes]
+        codes = [_gated(view, found) for view, found in zip(views, results, strict=True)]
         return max(*codes, INCOMPLETE if refused else 0)
 
 
-def _gated(view: Any, gates: Sequence[str]) -> int:
-    """Print the missed gates and their caveats, and return the exit code of a run."""
+def _gate_results(view: Any, gates: Sequence[str]) -> "list[GateResult]":
     if not gates:
-        return exit_code(view.summary, [], view.run)
+        return []
     from proctor.engine.run.gates import gate_results
 
-    results = gate_results(gates, view.summary)
+    return gate_results(gates, view.summary)
+
+
+def _gated(view: Any, results: "Sequence[GateResult]") -> int:
+    """Print the missed gates and their caveats, and return the exit code of a run."""
     for result in results:
-        if result.passed and result.note:
+        if result.passed and result.words != result.gate:
             click.echo(f"gate held: {result.words}", err=True)
     missed = [result.words for result in results if not result.passed]
     return exit_code(view.summary, missed, view.run)
@@ -150,13 +156,21 @@ def print_runs(
     *,
     by: tuple[str, ...] = (),
     cases: bool = False,
+    gates: "Sequence[Sequence[GateResult]]" = (),
 ) -> None:
     """Print the runs of a command; as JSON, a single run is one object."""
+    told = [[result.to_json() for result in results] for results in gates]
+    told = told or [[] for _ in views]
     if as_json and (len(views) > 1 or refused):
         from proctor.cli.output import print_json
         from proctor.reports.structured import to_object
 
-        output: dict[str, Any] = {"runs": [to_object(view, by, cases) for view in views]}
+        output: dict[str, Any] = {
+            "runs": [
+                to_object(view, by, cases, gates=rows)
+                for view, rows in zip(views, told, strict=True)
+            ]
+        }
         if refused:
             output["refused"] = [{"suite": one.suite, "error": str(one.error)} for one in refused]
         print_json(output)
@@ -164,21 +178,21 @@ def print_runs(
     for number, view in enumerate(views):
         if number:
             click.echo()
-        print_report(view, "json" if as_json else "table", by=by, cases=cases)
+        params = {"gates": told[number]} if as_json and told[number] else {}
+        print_report(view, "json" if as_json else "table", by=by, cases=cases, **params)
     if refused:
         names = ", ".join(one.suite for one in refused)
         click.echo(f"incomplete: {names} could not be run", err=True)
 
 
-def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool) -> None:
+def print_report(view: Any, name: str, *, by: tuple[str, ...], cases: bool, **params: Any) -> None:
     """Print a run in one of the report formats."""
     from proctor.cli.output import on_terminal, table_width
     from proctor.core.suite import Spec
     from proctor.registry import build
 
-    params: dict[str, Any] = {}
     if name == "table":
-        params = {"width": table_width(), "color": on_terminal()}
+        params |= {"width": table_width(), "color": on_terminal()}
     report: Report = build("report", Spec(name=name, params=params))
     if report.streams:
         report.write(view, sys.stdout, by=by, cases=cases)

@@ -13,6 +13,8 @@ class Measure(ABC):
     """One number of many case results: a dataclass whose fields are its parameters."""
 
     version: ClassVar[str] = "1"
+    ends: ClassVar[tuple[float | None, float | None]] = (None, None)
+    """The least and the most that the number can be; none for an end that is open."""
 
     @property
     def label(self) -> str:

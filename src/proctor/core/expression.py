@@ -3,6 +3,7 @@
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from math import isclose
 from typing import Any
 
 from proctor.errors import UsageError
@@ -11,12 +12,12 @@ from proctor.suggestions import LOOSELY, suggest
 MAX_LENGTH = 2000
 
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    ast.Eq: lambda left, right: _are_same(left, right) or left == right,
+    ast.NotEq: lambda left, right: not _are_same(left, right) and left != right,
+    ast.Lt: lambda left, right: left < right and not _are_same(left, right),
+    ast.LtE: lambda left, right: left <= right or _are_same(left, right),
+    ast.Gt: lambda left, right: left > right and not _are_same(left, right),
+    ast.GtE: lambda left, right: left >= right or _are_same(left, right),
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
@@ -26,6 +27,12 @@ _COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+
+
+def _are_same(left: Any, right: Any) -> bool:
+    """Tell whether two numbers differ by rounding alone."""
+    numbers = all(type(side) in (int, float) for side in (left, right))
+    return numbers and isclose(left, right, rel_tol=1e-9)
 
 
 class Several(tuple[str, ...]):
@@ -60,6 +67,15 @@ class Expression:
     def tree(self) -> ast.expr:
         """Return what was parsed, which holds nothing that is not allowed."""
         return self._tree
+
+    def check_names(self, names: Mapping[str, Any]) -> None:
+        """Raise if any name in the expression is unknown, also where it would not be looked at."""
+        inner = {id(part.value) for part in ast.walk(self._tree) if isinstance(part, ast.Attribute)}
+        for part in ast.walk(self._tree):
+            if isinstance(part, ast.Name | ast.Attribute) and id(part) not in inner:
+                _value(part, names, self.text)
+                if isinstance(part, ast.Attribute):
+                    _check_owner(part, names, self.text)
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """Compute the expression over names; dots lead into mappings."""
@@ -105,6 +121,17 @@ def _value(node: ast.AST, names: Mapping[str, Any], text: str) -> Any:
         case ast.Compare():
             return _compare(node, names, text)
     raise UsageError(f"cannot compute the expression {text!r}")
+
+
+def raw_value(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:
+    """Return what a part of an expression stands for: a number, or all that is known of one."""
+    return _value(node, names, text)
+
+
+def _check_owner(node: ast.Attribute, names: Mapping[str, Any], text: str) -> None:
+    if not isinstance(_value(node.value, names, text), Mapping):
+        known = f"{ast.unparse(node.value)} is a single number, without .{node.attr}"
+        raise UsageError(f"{known}, in the expression {text!r}")
 
 
 def _look_up(name: str, names: Mapping[str, Any], text: str) -> Any:

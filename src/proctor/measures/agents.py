@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
@@ -24,6 +25,8 @@ class HitRate(Measure):
     not be scored do not count; the detail says how many of each kind there are.
     """
 
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         sums, counted = ClusterSums(), Counter[str]()
         for result in results:
@@ -44,6 +47,8 @@ class HitRate(Measure):
 @dataclass(frozen=True)
 class AgentFailureRate(Measure):
     """Share of attempts in which the agent broke, gave up or said nothing; less is better."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         share = Share()

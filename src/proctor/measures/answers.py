@@ -16,6 +16,8 @@ from proctor.stats.clusters import ClusterSums
 class TruncationRate(Measure):
     """Share of attempts with a reply that was cut off by the limit of tokens."""
 
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         share = Share()
         for result in results:
@@ -32,6 +34,8 @@ class TruncationRate(Measure):
 @dataclass(frozen=True)
 class PassAt1(Measure):
     """Chance that one attempt gets full marks: the mean over cases of the mean over attempts."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
     """The chance where nothing counts."""
@@ -53,6 +57,8 @@ class PassAt1(Measure):
 @dataclass(frozen=True)
 class HealthBench(Measure):
     """HealthBench's score: the mean over cases of points in parts of the positive points."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
     """The score where nothing counts."""

@@ -26,6 +26,8 @@ class Accuracy(Measure):
     attempts at one case as one draw.
     """
 
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+
     empty: ClassVar[float | None] = None
     """The share of nothing at all."""
     empty_rounds: ClassVar[bool] = False
@@ -57,6 +59,8 @@ class Accuracy(Measure):
 @dataclass(frozen=True)
 class PassRate(Measure):
     """Share of cases worth at least a threshold of their full marks."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     threshold: float = 0.5
 

@@ -21,6 +21,8 @@ _COMPLETED = (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
 class AskRate(Measure):
     """Share of attempts that asked at least once, among those ruled on to the end."""
 
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+
     empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
@@ -30,6 +32,8 @@ class AskRate(Measure):
 @dataclass(frozen=True)
 class CovRate(Measure):
     """Share of final answers that came after every point was covered; 0 without final answers."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         share = Share()
@@ -42,6 +46,8 @@ class CovRate(Measure):
 @dataclass(frozen=True)
 class UnqRate(Measure):
     """Share of attempts that asked on although every point was covered; less is better."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
 
@@ -63,6 +69,8 @@ class AskScore(Measure):
 
     Without a final answer the coverage is 0.
     """
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
     coverage_of_none: ClassVar[float] = 0.0
@@ -88,6 +96,8 @@ class AskScore(Measure):
 class VagueAskRate(Measure):
     """Share of attempts at vague tasks that asked at least once."""
 
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
+
     empty: ClassVar[float | None] = None
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
@@ -102,6 +112,8 @@ class VagueAskRate(Measure):
 @dataclass(frozen=True)
 class ClearDirectRate(Measure):
     """Share of attempts at clear tasks that asked nothing."""
+
+    ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
 

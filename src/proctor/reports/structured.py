@@ -30,21 +30,30 @@ class JsonReport(Report):
 
     streams: ClassVar[bool] = True
 
+    gates: tuple[dict[str, Any], ...] = ()
+    """What came of each gate, where there were any."""
+
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        return "".join(_pieces(view, by, cases))
+        return "".join(_pieces(view, by, cases, self.gates))
 
     def write(
         self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
     ) -> None:
-        file.writelines(_pieces(view, by, cases))
+        file.writelines(_pieces(view, by, cases, self.gates))
 
 
-def to_object(view: RunView, by: Sequence[str] = (), cases: bool = False) -> dict[str, Json]:
+def to_object(
+    view: RunView, by: Sequence[str] = (), cases: bool = False, gates: Sequence[Json] = ()
+) -> dict[str, Json]:
     """Make the object that ``run --json`` and ``report --format json`` print."""
-    data = _head(view, by)
+    data = _with_gates(_head(view, by), gates)
     if cases:
         data["cases"] = [case_object(result) for result in view.results()]
     return data
+
+
+def _with_gates(head: dict[str, Json], gates: Sequence[Json]) -> dict[str, Json]:
+    return {**head, "gates": clean(list(gates))} if gates else head
 
 
 def case_object(result: CaseResult) -> dict[str, Json]:
@@ -168,9 +177,9 @@ def _score(criterion: str, score: Score) -> dict[str, Json]:
     }
 
 
-def _pieces(view: RunView, by: Sequence[str], cases: bool) -> Iterator[str]:
+def _pieces(view: RunView, by: Sequence[str], cases: bool, gates: Sequence[Json]) -> Iterator[str]:
     """Yield the text of the object in pieces, one case at a time."""
-    head = _dumps(_head(view, by))
+    head = _dumps(_with_gates(_head(view, by), gates))
     if not cases:
         yield head + "\n"
         return

@@ -1,15 +1,19 @@
 """Gates of runs: whether they hold, and what unscored cases could still make of them."""
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proctor.core.run import Summary
+from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.aggregate import RunTotals
-from proctor.engine.run.gates import gate_results, missed_gates
+from proctor.engine.run.gates import check_gates, gate_results, missed_gates
+from proctor.errors import UsageError
 
 TOTALS = replace(
     RunTotals().summary().totals,
@@ -38,14 +42,108 @@ LIES = "3 cases are unscored, so the rate may be anything in [0.3750, 0.7500]; "
 def test_a_gate_says_what_unscored_cases_could_make_of_it(gate: str, held: bool, note: str) -> None:
     (found,) = gate_results([gate], OPEN)
     assert (found.passed, found.note) == (held, note)
-    assert found.words == f"{gate} ({note})"
+    assert found.words.startswith(f"{gate} ({note}")
     assert missed_gates([gate], OPEN) == ([] if held else [gate])
 
 
-def test_a_run_without_unscored_cases_has_nothing_to_say() -> None:
-    for gate, held in (("rate >= 0.5", True), ("rate > 0.9", False)):
-        (found,) = gate_results([gate], WHOLE)
-        assert (found.passed, found.note, found.words) == (held, "", gate)
+@pytest.mark.parametrize(
+    ("gate", "held", "luck"),
+    [
+        # the interval is 0.2 to 0.9: half of it is 0.4 below the rate of 0.6, and 0.3 above it
+        ("rate >= 0.5", True, 0.312),
+        ("rate > 0.9", False, 0.025),
+        ("0.9 < rate", False, 0.025),
+        ("rate >= 0.6", True, 0.5),
+        ("rate >= 0.5 and errors == 0", True, 0.312),
+        ("rate >= -0.5", True, 0.0),
+        ("rate.low >= 0.1", True, None),
+        ("errors == 0", True, None),
+        ("rate >= spread", False, None),
+    ],
+)
+def test_a_gate_on_a_bare_rate_says_how_often_luck_decides(
+    gate: str, held: bool, luck: float | None
+) -> None:
+    (found,) = gate_results([gate], WHOLE)
+    assert (found.passed, found.note) == (held, "")
+    assert found.luck == (None if luck is None else pytest.approx(luck, abs=0.001))
+    told = "luck alone would decide it the other way" in found.words
+    assert told == (luck is not None and luck > 0.005)
+    assert found.to_json() == {"gate": gate, "held": held, "note": "", "luck": found.luck}
+
+
+def test_rounding_misses_no_gate() -> None:
+    rate = (0.7 + 0.7 + 0.7) / (0.7 + 0.7 + 0.7 + 0.7)
+    assert rate < 0.75
+    summary = Summary(totals=replace(TOTALS, rate=rate))
+    assert missed_gates(["rate >= 0.75", "rate <= 0.75", "rate == 0.75"], summary) == []
+    assert missed_gates(["rate > 0.75", "rate < 0.75", "rate != 0.75"], summary) == [
+        "rate > 0.75",
+        "rate < 0.75",
+        "rate != 0.75",
+    ]
+
+
+PLAIN = Suite(
+    name="s",
+    cases=(
+        Case(
+            id="c",
+            messages=(),
+            criteria=(Criterion(id="x", scorer=Spec(name="contains")),),
+            tags={"level": ("low",)},
+        ),
+    ),
+)
+MEASURES: dict[str, Any] = {"accuracy": (0.0, 1.0), "mean_points": (None, None), "pass@2": (0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("gate", "said"),
+    [
+        ("rate >= 70", "can never hold: rate lies between 0 and 1; write 0.7 for 70 %"),
+        ("rate < 0", "can never hold: rate lies between 0 and 1"),
+        ("rate.low > 1", "can never hold"),
+        ("rate == 2", "can never hold"),
+        ("70 <= rate", "can never hold"),
+        ("rate >= 0.5 and errors < 0", "errors is 0 or more"),
+        ("not (rate < 0.5 or rate >= -1)", ""),
+        ("level.low >= 50", "level.low lies between 0 and 1"),
+        ("accuracy.low >= 95", "accuracy.low lies between 0 and 1"),
+        ("pass_at_2 > 1", "pass_at_2 lies between 0 and 1"),
+        ("rate * 100 >= 170", "can never hold"),
+        ("rat >= 0.5", "unknown name 'rat'"),
+        ("rate.lo >= 0.5", "unknown name 'lo'"),
+        ("rate >= 0.9 and accurracy > 0.5", "unknown name 'accurracy'"),
+        ("level.hihg > 0.5", "unknown name 'hihg'"),
+        ("0.9 < rate < nothing", "unknown name 'nothing'"),
+        ("cases.low > 3", "cases is a single number, without .low"),
+    ],
+)
+def test_what_is_unknown_or_impossible_is_refused_before_a_run(gate: str, said: str) -> None:
+    if not said:
+        check_gates([gate], PLAIN, MEASURES)
+        return
+    with pytest.raises(UsageError, match=re.escape(said)):
+        check_gates([gate], PLAIN, MEASURES)
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "rate >= 0", "rate <= 1", "rate >= 1", "rate.low >= 0.99", "mean_points >= 70",
+        "rate * 100 >= 70", "rate >= 70 or cases < 5", "metric.contains >= 70", "score >= 12",
+        "cases == 200 and unscored == 0", "spread <= 0.1", "level.low - rate > -0.1",
+    ],
+)  # fmt: skip
+def test_what_can_be_is_not(gate: str) -> None:
+    check_gates([gate], PLAIN, MEASURES)
+
+
+def test_penalties_leave_the_rate_open() -> None:
+    penalty = Criterion(id="p", scorer=Spec(name="contains"), weight=-3.0)
+    case = replace(PLAIN.cases[0], criteria=(*PLAIN.cases[0].criteria, penalty))
+    check_gates(["rate > -1", "rate < 0"], replace(PLAIN, cases=(case,)), {})
 
 
 def test_the_command_prints_it(tmp_path: Path, proctor: str) -> None:
@@ -68,6 +166,6 @@ def test_the_command_prints_it(tmp_path: Path, proctor: str) -> None:
         check=False,
     )
     open_rate = "(1 case is unscored, so the rate may be anything in [0.5000, 1.0000]; "
-    assert f"gate held: rate >= 0.9 {open_rate}it would be missed at the worst)" in done.stderr
-    assert f"gate held: rate >= 0.4 {open_rate}it still holds at the worst)" in done.stderr
-    assert f"gate missed: rate < 0.9 {open_rate}it would hold at the best)" in done.stderr
+    assert f"gate held: rate >= 0.9 {open_rate}it would be missed at the worst" in done.stderr
+    assert f"gate held: rate >= 0.4 {open_rate}it still holds at the worst" in done.stderr
+    assert f"gate missed: rate < 0.9 {open_rate}it would hold at the best" in done.stderr

@@ -24,6 +24,7 @@ from proctor.engine.compare.results import (
 from proctor.engine.compare.sequential import sequential_contrasts
 from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.evaluate import view_of
+from proctor.engine.run.gates import GateResult, luck_of
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
 from proctor.stats.paired import PairedCases
@@ -153,13 +154,25 @@ def listed_pairs(
 
 def missed_gates(gates: Iterable[str], compared: Compared) -> list[str]:
     """Return the gates that do not hold for the first run against each of the others."""
-    missed: dict[str, None] = {}
-    for contrast in compared.contrasts:
-        if contrast.first is not compared.sides[0]:
-            continue
-        names = contrast_gate_names(contrast)
-        missed |= {gate: None for gate in gates if not Expression(gate).holds(names)}
-    return list(missed)
+    return [result.gate for result in gate_results(gates, compared) if not result.passed]
+
+
+def gate_results(gates: Iterable[str], compared: Compared) -> list[GateResult]:
+    """Return what came of each gate, for the first run against each of the others."""
+    rows = [
+        contrast_gate_names(contrast)
+        for contrast in compared.contrasts
+        if contrast.first is compared.sides[0]
+    ]
+    results = []
+    for gate in gates:
+        expression = Expression(gate)
+        for names in rows:
+            expression.check_names(names)
+        chances = [luck for names in rows if (luck := luck_of(expression, names)) is not None]
+        passed = all(expression.holds(names) for names in rows)
+        results.append(GateResult(gate=gate, passed=passed, luck=max(chances, default=None)))
+    return results
 
 
 def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:

@@ -122,7 +122,9 @@ async def evaluate_all(
             prepared = []
             for reading in readings:
                 with trial.of(reading.suite.name):
-                    prepared.append(prepare(settings, _usable(reading), models))
+                    ready = prepare(settings, _usable(reading), models)
+                    _check_gates(ready)
+                    prepared.append(ready)
             outcomes = []
             for ready in prepared:
                 with trial.of(ready.suite.name):
@@ -169,15 +171,25 @@ def _usable(reading: "Reading") -> "Reading":
     return reading
 
 
+def _check_gates(ready: PreparedRun) -> None:
+    """Raise what is wrong with the gates, before anything is asked."""
+    if not ready.settings.gates:
+        return
+    from proctor import registry
+    from proctor.engine.run.gates import check_gates
+
+    suite = ready.suite
+    measures = {
+        measure_label(spec, suite): registry.class_of("measure", spec).ends
+        for spec in suite.measures
+    }
+    check_gates(ready.settings.gates, suite, measures)
+
+
 async def _examine(
     ready: PreparedRun, store: Store, progress: Callable[[RunProgress], None]
 ) -> Outcome:
     settings, suite = ready.settings, ready.suite
-    labels = [measure_label(spec, suite) for spec in suite.measures]
-    if settings.gates:
-        from proctor.engine.run.gates import check_gates
-
-        check_gates(settings.gates, suite, labels)
     keyed = Keyed(suite.cases)
     key = suite_key(suite, keyed.keys())
     run = named_run(settings, suite, key, store)

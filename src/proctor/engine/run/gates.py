@@ -3,12 +3,21 @@
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
+from statistics import NormalDist
 from typing import Any
 
-from proctor.core.expression import Expression
+from proctor.core.expression import Expression, raw_value
 from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
 from proctor.engine.run.aggregate import METRIC, RunTotals
+from proctor.engine.run.gate_ranges import ANY, COUNT, NumberRange, Ranges, refuse_impossible
+from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
+
+Ends = tuple[float | None, float | None]
+Z95 = NormalDist().inv_cdf(0.975)
+LEAST_LUCK = 0.005
+"""Less than this is no longer luck."""
 
 _COUNTS = ("cases", "attempts", "unanswered", "errors", "full")
 """What a gate may name besides the rate, and unscored cases cannot change."""
@@ -24,8 +33,11 @@ _UNLABELLED = CorrectedScore(
 )
 
 
-def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> None:
-    """Check gates against empty numbers before a run, so that a misspelt one costs nothing."""
+def check_gates(texts: Iterable[str], suite: Suite, measures: Mapping[str, Ends]) -> None:
+    """Check gates before a run: a name that nobody knows, and what can never be, cost nothing.
+
+    ``measures`` are the ends of each measure's number, by its label.
+    """
     nothing = Group(score=0.0, full=0.0, rate=None, spread=0.0, interval=None, cases=0)
     rows: dict[str, dict[str, Group]] = {METRIC: {}}
     for case in suite.cases:
@@ -39,7 +51,39 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Iterable[str]) -> 
         corrected=dict.fromkeys(criteria, _UNLABELLED),
         measures={name: Measured(value=None, interval=None, n=0) for name in measures},
     )
-    missed_gates(texts, summary)
+    names, ranges = summary_gate_names(summary), _ranges(suite, rows, measures)
+    for text in texts:
+        expression = Expression(text)
+        expression.check_names(names)
+        expression.holds(names)
+        refuse_impossible(text, ranges)
+
+
+def _ranges(
+    suite: Suite, rows: Mapping[str, Mapping[str, Group]], measures: Mapping[str, Ends]
+) -> Ranges:
+    """Return what the numbers of a run can be; penalties leave the ends of a rate open."""
+    plain = not any(
+        case.null_score < 0 or case.out_of is not None or any(c.weight < 0 for c in case.criteria)
+        for case in suite.cases
+    )
+    rate = _ends_of(NUMBER_SHARE if plain else ANY)
+    counts = dict.fromkeys((*_COUNTS, "unscored", "spread"), COUNT)
+    groups = {
+        tag: dict.fromkeys(values, rate if tag != METRIC else _ends_of(ANY))
+        for tag, values in rows.items()
+    }
+    measured = {
+        gate_name(name): _ends_of(
+            NumberRange(-inf if low is None else low, inf if high is None else high)
+        )
+        for name, (low, high) in measures.items()
+    }
+    return {**groups, **counts, "rate": rate, **measured}
+
+
+def _ends_of(known: NumberRange) -> dict[str, NumberRange]:
+    return {"value": known, "low": known, "high": known, "n": COUNT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +94,19 @@ class GateResult:
     passed: bool
     note: str = ""
     """How far the rate is open, where cases are unscored, and what that means for the gate."""
+    luck: float | None = None
+    """How often other cases like these would decide the gate the other way; none where the gate
+    names no bare rate, or where that is not known."""
 
     @property
     def words(self) -> str:
-        """Return the gate with its note."""
-        return f"{self.gate} ({self.note})" if self.note else self.gate
+        """Return the gate with its notes."""
+        notes = "; ".join(filter(None, (self.note, luck_words(self.luck))))
+        return f"{self.gate} ({notes})" if notes else self.gate
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what programs are told."""
+        return {"gate": self.gate, "held": self.passed, "note": self.note, "luck": self.luck}
 
 
 def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
@@ -70,8 +122,57 @@ def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
         expression = Expression(gate)
         passed = expression.holds(names)
         note = _openness(expression, passed, names, summary.totals)
-        results.append(GateResult(gate=gate, passed=passed, note=note))
+        luck = luck_of(expression, names)
+        results.append(GateResult(gate=gate, passed=passed, note=note, luck=luck))
     return results
+
+
+def luck_of(expression: Expression, names: Mapping[str, Any]) -> float | None:
+    """Return how often other cases like these would be on the other side of a bare number's gate.
+
+    The interval says how far the number would scatter; of several comparisons the closest counts.
+    """
+    chances = []
+    for node in ast.walk(expression.tree):
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+            continue
+        parts = (node.left, node.comparators[0])
+        sides = [_resolved(part, names, expression.text) for part in parts]
+        for one, other in (sides, sides[::-1]):
+            if isinstance(one, Mapping) and type(other) in (int, float):
+                chances.append(_chance_beyond(one, other))
+    known = [chance for chance in chances if chance is not None]
+    return max(known) if known else None
+
+
+def _resolved(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:
+    """Return the mapping that a bare name stands for, or the number of a constant."""
+    if isinstance(node, ast.Name | ast.Attribute):
+        return raw_value(node, names, text)
+    is_negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+    return raw_value(node, names, text) if isinstance(node, ast.Constant) or is_negative else None
+
+
+def _chance_beyond(number: Mapping[str, Any], threshold: float) -> float | None:
+    """Return how often a number that scatters as its interval says lies beyond a threshold."""
+    value, low, high = (number.get(name) for name in ("value", "low", "high"))
+    if value is None or low is None or high is None:
+        return None
+    half = value - low if threshold < value else high - value
+    away = abs(value - threshold)
+    if half <= 0:
+        return None
+    return NormalDist().cdf(-away / (half / Z95))
+
+
+def luck_words(luck: float | None) -> str:
+    """Say how often luck would have decided a gate the other way; nothing where it hardly would."""
+    if luck is None or luck < LEAST_LUCK:
+        return ""
+    return (
+        f"with as many other cases like these, luck alone would decide it the other way in about"
+        f" {luck:.0%} of runs"
+    )
 
 
 def _openness(
@@ -104,7 +205,7 @@ def _is_about_the_rate(tree: ast.expr) -> bool:
 def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
     """Return what a gate may name: the totals, the measures, and groups by tag and value.
 
-    A measure called as one of the totals hides it; ``pass@1`` is written ``pass_at_1``.
+    A measure called as one of the totals hides it.
     """
     totals = summary.totals
     names: dict[str, Any] = {
@@ -121,7 +222,7 @@ def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
     names["corrected"] = _corrected(summary)
     for name, measured in summary.measures.items():
         low, high = measured.interval or (None, None)
-        names[name.replace("@", "_at_")] = {
+        names[gate_name(name)] = {
             "value": measured.value,
             "low": low,
             "high": high,
@@ -130,6 +231,11 @@ def summary_gate_names(summary: Summary) -> Mapping[str, Any]:
     for tag, rows in summary.groups.items():
         names.setdefault(tag, {value: _ranged(group) for value, group in rows.items()})
     return names
+
+
+def gate_name(measure: str) -> str:
+    """Return how a measure is written in a gate: ``pass@1`` as ``pass_at_1``, ``pass^2`` alike."""
+    return measure.replace("@", "_at_").replace("^", "_all_")
 
 
 def _corrected(summary: Summary) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""Gates that can never hold: found out from the ranges of the numbers that they name."""
+
+import ast
+from collections.abc import Mapping
+from math import inf
+from typing import Any, NamedTuple
+
+from proctor.core.expression import Expression
+from proctor.errors import UsageError
+
+
+class NumberRange(NamedTuple):
+    """The least and the most that a number can be."""
+
+    low: float = -inf
+    high: float = inf
+
+
+ANY = NumberRange()
+SHARE = NumberRange(0.0, 1.0)
+COUNT = NumberRange(0.0, inf)
+Ranges = Mapping[str, "NumberRange | Mapping[str, Any]"]
+
+
+def refuse_impossible(gate: str, ranges: Ranges) -> None:
+    """Raise if a gate can never hold, whatever comes out."""
+    tree = Expression(gate).tree
+    if _can_be(tree, ranges, wanted=True):
+        return
+    percent = next((text for part in _constants(tree) if (text := _as_share(part))), "")
+    meant = f"; write {percent}" if percent else ""
+    raise UsageError(f"the gate {gate!r} can never hold: {_known_ranges(tree, ranges)}{meant}")
+
+
+def _can_be(node: ast.expr, ranges: Ranges, *, wanted: bool) -> bool:
+    """Tell whether an expression can be true, or false."""
+    match node:
+        case ast.BoolOp():
+            combine = all if isinstance(node.op, ast.And) == wanted else any
+            return combine(_can_be(part, ranges, wanted=wanted) for part in node.values)
+        case ast.UnaryOp(op=ast.Not()):
+            return _can_be(node.operand, ranges, wanted=not wanted)
+        case ast.Compare():
+            sides = [_range_of(part, ranges) for part in (node.left, *node.comparators)]
+            pairs = zip(sides, node.ops, sides[1:], strict=False)
+            return not wanted or all(_can_compare(left, op, right) for left, op, right in pairs)
+    return True
+
+
+def _can_compare(left: NumberRange, op: ast.cmpop, right: NumberRange) -> bool:
+    room = 1e-9
+    match op:
+        case ast.Lt():
+            return left.low < right.high
+        case ast.LtE():
+            return left.low <= right.high + room
+        case ast.Gt():
+            return left.high > right.low
+        case ast.GtE():
+            return left.high >= right.low - room
+        case ast.Eq():
+            return left.low <= right.high + room and left.high >= right.low - room
+    return True
+
+
+def _range_of(node: ast.expr, ranges: Ranges) -> NumberRange:
+    match node:
+        case ast.Constant(value=int() | float() as number):
+            return NumberRange(float(number), float(number))
+        case ast.Name() | ast.Attribute():
+            return _named(node, ranges)
+        case ast.UnaryOp(op=ast.USub()):
+            inner = _range_of(node.operand, ranges)
+            return NumberRange(-inner.high, -inner.low)
+        case ast.BinOp():
+            return _computed(node, _range_of(node.left, ranges), _range_of(node.right, ranges))
+    return ANY
+
+
+def _computed(node: ast.BinOp, left: NumberRange, right: NumberRange) -> NumberRange:
+    match node.op:
+        case ast.Add():
+            return NumberRange(left.low + right.low, left.high + right.high)
+        case ast.Sub():
+            return NumberRange(left.low - right.high, left.high - right.low)
+        case ast.Mult() if right.low == right.high and 0 < right.low < inf:
+            return NumberRange(left.low * right.low, left.high * right.low)
+        case ast.Mult() if left.low == left.high and 0 < left.low < inf:
+            return NumberRange(left.low * right.low, left.low * right.high)
+        case ast.Div() if right.low == right.high and 0 < right.low < inf:
+            return NumberRange(left.low / right.low, left.high / right.low)
+    return ANY
+
+
+def _named(node: ast.expr, ranges: Ranges) -> NumberRange:
+    """Return the range of a name; that of a measure, a group or the rate is its value's."""
+    path: list[str] = []
+    while isinstance(node, ast.Attribute):
+        path.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ANY
+    place: Any = ranges
+    for name in (node.id, *reversed(path)):
+        if not isinstance(place, Mapping) or isinstance(place, NumberRange):
+            return ANY
+        place = place.get(name, ANY)
+    place = place.get("value", ANY) if isinstance(place, Mapping) else place
+    return place if isinstance(place, NumberRange) else ANY
+
+
+def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:
+    """Name the numbers of an expression that have ends, with these."""
+    named = {}
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Name | ast.Attribute):
+            text, known = ast.unparse(part), _named(part, ranges)
+            if known.low > -inf and known.high < inf:
+                named[text] = f"{text} lies between {known.low:g} and {known.high:g}"
+            elif known.low > -inf:
+                named[text] = f"{text} is {known.low:g} or more"
+    return ", ".join(named.values()) or "its numbers contradict each other"
+
+
+def _constants(tree: ast.expr) -> list[float]:
+    return [
+        float(part.value)
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Constant) and isinstance(part.value, int | float)
+    ]
+
+
+def _as_share(number: float) -> str:
+    """Return the share that a number of percent was meant to be."""
+    return f"{number / 100:g} for {number:g} %" if 1 < number <= 100 else ""
