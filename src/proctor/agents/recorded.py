@@ -68,7 +68,7 @@ def _in_one(document: Document) -> Iterator[Recording]:
         for name, value in (data["cases"] if at else data).items():
             yield str(name), _checked(document, (*at, name), value)
     else:
-        raise _wrong(document, (), _EXPECTED)
+        raise _dialect_error(document, (), _EXPECTED)
 
 
 def _rows(rows: Iterator[tuple[Document, Loc, Json]]) -> Iterator[Recording]:
@@ -77,7 +77,9 @@ def _rows(rows: Iterator[tuple[Document, Loc, Json]]) -> Iterator[Recording]:
     for document, loc, item in rows:
         name = _case_of(item)
         if not name:
-            raise _wrong(document, loc, "a row says under 'case' which case its rounds are of")
+            raise _dialect_error(
+                document, loc, "a row says under 'case' which case its rounds are of"
+            )
         if "rounds" in item:
             recordings.append((name, _checked(document, loc, item)))
             continue
@@ -105,16 +107,16 @@ def _checked(document: Document, loc: Loc, value: Json) -> list[Json]:
     if isinstance(value, Mapping):
         value = value.get("rounds", [value] if "post_list" in value else None)
     if not isinstance(value, list):
-        raise _wrong(document, loc, _EXPECTED)
+        raise _dialect_error(document, loc, _EXPECTED)
     for place, data in enumerate(value):
         try:
             round_from(data)
         except ValueError as error:
-            raise _wrong(document, (*loc, place), str(error)) from None
+            raise _dialect_error(document, (*loc, place), str(error)) from None
     return value
 
 
-def _wrong(document: Document, loc: Loc, message: str) -> DialectError:
+def _dialect_error(document: Document, loc: Loc, message: str) -> DialectError:
     return DialectError([document.problem(loc, message)])
 
 

@@ -64,5 +64,5 @@ def read_key(path: Path) -> bytes:
         key = b""
     if not text.startswith(_HEAD) or len(key) != 32:
         hint = "write it with `proctor store key --out FILE`"
-        raise text_files.wrong(path, "this is not the key of a store", 1, 1, hint=hint)
+        raise text_files.file_error(path, "this is not the key of a store", 1, 1, hint=hint)
     return key

@@ -19,12 +19,12 @@ from proctor.io.text_files import (
     MAX_DEPTH,
     MAX_ROW,
     Document,
+    file_error,
     limit,
     read_csv,
     read_jsonl,
     refuse_pipe,
     variable,
-    wrong,
 )
 
 TABLE_ENDINGS = (".csv", ".tsv")
@@ -43,9 +43,9 @@ def read_rows(path: Path) -> Iterator[Document]:
     readers = {".jsonl": read_jsonl, **tables, ".parquet": read_parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise wrong(path, f"rows are read from {', '.join(readers)} files")
+        raise file_error(path, f"rows are read from {', '.join(readers)} files")
     if not path.is_file():
-        raise wrong(path, "there is no such file")
+        raise file_error(path, "there is no such file")
     return reader(path)
 
 
@@ -118,9 +118,11 @@ def _look(path: Path) -> int:
             file.seek(max(0, size - len(_MAGIC)))
             end = file.read(len(_MAGIC))
     except OSError as error:
-        raise wrong(path, f"cannot be read: {error.strerror or error}") from None
+        raise file_error(path, f"cannot be read: {error.strerror or error}") from None
     if begin != _MAGIC or end != _MAGIC or size < 3 * len(_MAGIC):
-        raise wrong(path, "not readable as Parquet: it does not begin and end as such files do")
+        raise file_error(
+            path, "not readable as Parquet: it does not begin and end as such files do"
+        )
     return size
 
 
@@ -134,7 +136,7 @@ def _decoding(
     try:
         file = path.open("rb")
     except OSError as error:
-        raise wrong(path, f"cannot be read: {error.strerror or error}") from None
+        raise file_error(path, f"cannot be read: {error.strerror or error}") from None
     with file:
         process = child_processes.popen(
             child_processes.own_module(_MODULE, what, json.dumps(dict(limits))),
@@ -161,7 +163,7 @@ def _ended(path: Path, process: "subprocess.Popen[bytes]") -> None:
     try:
         code = process.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
-        raise wrong(path, "not readable as Parquet: its reader does not end") from None
+        raise file_error(path, "not readable as Parquet: its reader does not end") from None
     if code == 0:
         return
     from proctor.io.parquet_process import TOO_MUCH
@@ -169,8 +171,8 @@ def _ended(path: Path, process: "subprocess.Popen[bytes]") -> None:
     report = _last_object(error_output)
     message = report.get("message") or f"its reader ended with status {code}"
     if code != TOO_MUCH:
-        raise wrong(path, f"not readable as Parquet: {message}")
-    raise wrong(path, f"the file {message}", hint=_hint(str(report.get("setting", ""))))
+        raise file_error(path, f"not readable as Parquet: {message}")
+    raise file_error(path, f"the file {message}", hint=_hint(str(report.get("setting", ""))))
 
 
 def _last_object(output: bytes) -> dict[str, Any]:
@@ -205,8 +207,10 @@ def _unreadable_row(path: Path, arrow: Any, batch: Any, before: int) -> SuiteErr
             batch.slice(place, 1).to_pylist()
         except (ValueError, ArithmeticError, LookupError, OSError, arrow.ArrowException) as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__)
-            return wrong(path, f"not readable as Parquet: {reason[:200]}", before + place + 1, 1)
-    return wrong(path, "not readable as Parquet", before + 1, 1)
+            return file_error(
+                path, f"not readable as Parquet: {reason[:200]}", before + place + 1, 1
+            )
+    return file_error(path, "not readable as Parquet", before + 1, 1)
 
 
 def _is_simple(arrow: Any, kind: Any) -> bool:

@@ -143,18 +143,18 @@ def read_bytes(path: Path, *, limit: int = MAX_FILE) -> bytes:
         status = refuse_pipe(path)
         if status.st_size > limit:
             message = f"the file has {status.st_size:,} bytes; no more than {limit:,} are read"
-            raise wrong(path, message)
+            raise file_error(path, message)
         with path.open("rb") as file:
             data = file.read(limit + 1)
     except FileNotFoundError:
-        raise wrong(path, "there is no such file") from None
+        raise file_error(path, "there is no such file") from None
     except IsADirectoryError:
-        raise wrong(path, "this is a folder, not a file") from None
+        raise file_error(path, "this is a folder, not a file") from None
     except OSError as error:
-        raise wrong(path, f"cannot be read: {error.strerror or error}") from None
+        raise file_error(path, f"cannot be read: {error.strerror or error}") from None
     if len(data) > limit:
         # A file of /proc says that it is empty, and is not.
-        raise wrong(path, f"the file has more than {limit:,} bytes")
+        raise file_error(path, f"the file has more than {limit:,} bytes")
     return data
 
 
@@ -162,7 +162,7 @@ def refuse_pipe(path: Path) -> os.stat_result:
     """Raise an error for what is neither file nor folder: reading it might never end."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-        raise wrong(path, "this is a pipe or a device, not a file")
+        raise file_error(path, "this is a pipe or a device, not a file")
     return status
 
 
@@ -174,17 +174,21 @@ def normal_newlines(text: str) -> str:
 def decode(path: Path, data: bytes, *, row: int | None = None) -> str:
     """Decode UTF-8, or say where it stops being that."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise wrong(path, "this is UTF-16, not UTF-8", row or 1, 1, hint="save the file as UTF-8")
+        raise file_error(
+            path, "this is UTF-16, not UTF-8", row or 1, 1, hint="save the file as UTF-8"
+        )
     if (nul := data.find(b"\0")) >= 0:
         line, column = _line_column(data, nul)
-        raise wrong(path, "this is a binary file (it contains a NUL byte)", row or line, column)
+        raise file_error(
+            path, "this is a binary file (it contains a NUL byte)", row or line, column
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line, column = _line_column(data, error.start)
         message = f"not valid UTF-8: byte 0x{data[error.start]:02x}"
         hint = "save the file as UTF-8"
-        raise wrong(path, message, row or line, column, hint=hint) from None
+        raise file_error(path, message, row or line, column, hint=hint) from None
 
 
 def read_json(path: Path) -> Document:
@@ -220,7 +224,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
         with path.open("rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(MAX_ROW), b""), 1):
                 if len(line) >= MAX_ROW:
-                    raise wrong(path, f"a line of more than {MAX_ROW:,} bytes", number, 1)
+                    raise file_error(path, f"a line of more than {MAX_ROW:,} bytes", number, 1)
                 yield line
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -247,12 +251,12 @@ def read_csv(path: Path) -> Iterator[Document]:
         reader = csv.reader(chain([first], texts), strict=True, delimiter=delimiter)
         header = next(reader, None)
         if not header:
-            raise wrong(path, "the file is empty; a header line is needed", 1, 1)
+            raise file_error(path, "the file is empty; a header line is needed", 1, 1)
         if len(header) > MAX_COLUMNS:
-            raise wrong(path, f"more than {MAX_COLUMNS:,} columns", 1, 1)
+            raise file_error(path, f"more than {MAX_COLUMNS:,} columns", 1, 1)
         if len(set(header)) < len(header):
             twice = sorted(name for name, times in Counter(header).items() if times > 1)
-            raise wrong(path, f"columns that occur twice: {', '.join(twice)}", 1, 1)
+            raise file_error(path, f"columns that occur twice: {', '.join(twice)}", 1, 1)
         started, most = reader.line_num + 1, limit("rows")
         for number, row in enumerate(reader, 1):
             if number > most:
@@ -264,11 +268,11 @@ def read_csv(path: Path) -> Iterator[Document]:
                 message = f"a row of {len(row)} fields under a header of {len(header)}"
                 named = DELIMITERS[delimiter]
                 hint = f"put fields that contain {named} or line breaks in double quotes"
-                raise wrong(path, message, line, 1, hint=hint)
+                raise file_error(path, message, line, 1, hint=hint)
             yield Document(path=path, data=dict(zip(header, row, strict=True)), row=line)
     except csv.Error as error:
         hint = "a field in double quotes ends with one; inside it, a double quote is written twice"
-        raise wrong(path, f"not readable as CSV: {error}", started, 1, hint=hint) from None
+        raise file_error(path, f"not readable as CSV: {error}", started, 1, hint=hint) from None
 
 
 @dataclass
@@ -293,7 +297,7 @@ class _CsvLines:
                     self.buffered += len(line)
                     if self.buffered >= MAX_ROW:
                         message = f"a row of more than {MAX_ROW:,} characters"
-                        raise wrong(path, message, number, 1)
+                        raise file_error(path, message, number, 1)
                     if "\0" in line:
                         decode(path, line.encode(), row=number)
                     yield line
@@ -305,7 +309,7 @@ class _CsvLines:
 
 def _too_many_rows(path: Path, most: int) -> SuiteError:
     hint = f"if you trust it, set {variable('rows')} higher"
-    return wrong(path, f"more than {most:,} rows", most + 1, 1, hint=hint)
+    return file_error(path, f"more than {most:,} rows", most + 1, 1, hint=hint)
 
 
 def _undecodable(path: Path) -> SuiteError:
@@ -318,7 +322,7 @@ def _undecodable(path: Path) -> SuiteError:
         return error
     except OSError as error:
         return _unreadable(path, error)
-    return wrong(path, "not valid UTF-8", hint="save the file as UTF-8")
+    return file_error(path, "not valid UTF-8", hint="save the file as UTF-8")
 
 
 def inside(root: Path, base: Path, name: str) -> Path | None:
@@ -349,9 +353,9 @@ def _parse_json(path: Path, text: str, row: int | None = None, *, finite: bool =
         line = error.lineno if row is None else row
         excerpt = error.doc.split("\n")[error.lineno - 1]
         message = f"not valid JSON: {error.msg}"
-        raise wrong(path, message, line, error.colno, excerpt=excerpt) from None
+        raise file_error(path, message, line, error.colno, excerpt=excerpt) from None
     except ValueError as error:
-        raise wrong(path, str(error), row or 1, 1) from None
+        raise file_error(path, str(error), row or 1, 1) from None
 
 
 def parse_json(text: str, *, finite: bool = False) -> Json:
@@ -421,10 +425,10 @@ def _line_column(data: bytes, offset: int) -> tuple[int, int]:
 
 
 def _unreadable(path: Path, error: OSError) -> SuiteError:
-    return wrong(path, f"cannot be read: {error.strerror or error}")
+    return file_error(path, f"cannot be read: {error.strerror or error}")
 
 
-def wrong(
+def file_error(
     path: Path,
     message: str,
     line: int | None = None,

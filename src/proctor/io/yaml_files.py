@@ -18,9 +18,9 @@ from proctor.io.text_files import (
     Document,
     Loc,
     Place,
+    file_error,
     read_text,
     show_loc,
-    wrong,
 )
 
 MAX_VALUES = 2_000_000
@@ -35,7 +35,7 @@ def read_yaml(path: Path) -> Document:
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > MAX_LINE:
             message = f"a line of {len(line):,} characters; no more than {MAX_LINE:,} are read"
-            raise wrong(path, message, number, 1)
+            raise file_error(path, message, number, 1)
     return _YamlBuilder(path, text).build()
 
 
@@ -68,13 +68,13 @@ class _YamlBuilder:
                 if kind == "DocumentStartEvent":
                     documents += 1
                     if documents > 1:
-                        raise self._wrong(event, "a second YAML document; one file holds one")
+                        raise self._error(event, "a second YAML document; one file holds one")
                 self._take(kind, event)
         except YAMLError as error:
             raise self._syntax(error) from None
         document = self._document()
         if self.root is None:
-            raise wrong(self.path, "the file is empty", 1, 1)
+            raise file_error(self.path, "the file is empty", 1, 1)
         return document
 
     def _document(self) -> Document:
@@ -96,10 +96,10 @@ class _YamlBuilder:
             self._close(event)
         elif kind == "AliasEvent":
             if event.anchor not in self.anchors:
-                raise self._wrong(event, f"the alias *{event.anchor} points to nothing before it")
+                raise self._error(event, f"the alias *{event.anchor} points to nothing before it")
             value, size, length = self.anchors[event.anchor]
             if size == 0:
-                raise self._wrong(event, f"the alias *{event.anchor} contains itself")
+                raise self._error(event, f"the alias *{event.anchor} contains itself")
             self._repeat(event, size, length)
             self._add(value, event, size)
 
@@ -109,10 +109,10 @@ class _YamlBuilder:
         self.aliased += size
         self.aliased_length += length
         if self.aliased > MAX_ALIASED:
-            raise self._wrong(event, f"more than {MAX_ALIASED:,} values, aliases counted")
+            raise self._error(event, f"more than {MAX_ALIASED:,} values, aliases counted")
         if self.aliased_length > MAX_ALIASED_TEXT:
             message = f"more than {MAX_ALIASED_TEXT:,} characters, aliases counted"
-            raise self._wrong(event, message)
+            raise self._error(event, message)
 
     def _scalar(self, event: Any) -> None:
         value: Json = event.value
@@ -136,19 +136,19 @@ class _YamlBuilder:
     def _tagged(self, tag: str, event: Any) -> Json:
         short = tag.removeprefix("tag:yaml.org,2002:").removeprefix("!!")
         if short not in ("int", "float", "bool", "null"):
-            raise self._wrong(event, f"the tag {_short(tag)} is not allowed", "write plain values")
+            raise self._error(event, f"the tag {_short(tag)} is not allowed", "write plain values")
         value = _plain_scalar(event.value)
         if isinstance(value, str):
-            raise self._wrong(event, f"{event.value!r} is not a {short}")
+            raise self._error(event, f"{event.value!r} is not a {short}")
         return value
 
     def _open(self, value: Json, event: Any) -> None:
         if len(self.stack) >= MAX_DEPTH:
-            raise self._wrong(event, f"nested more than {MAX_DEPTH} deep")
+            raise self._error(event, f"nested more than {MAX_DEPTH} deep")
         if self._is_key():
-            raise self._wrong(event, "a key must be a plain text")
+            raise self._error(event, "a key must be a plain text")
         if (tag := _tag(event)) not in _PLAIN_TAGS:
-            raise self._wrong(event, f"the tag {_short(tag)} is not allowed", "write plain values")
+            raise self._error(event, f"the tag {_short(tag)} is not allowed", "write plain values")
         if event.anchor:
             self.anchors[event.anchor] = (value, 0, 0)
         before = self.count, self.length
@@ -170,11 +170,11 @@ class _YamlBuilder:
     def _key(self, key: str, event: Any) -> None:
         top = self.stack[-1]
         if key == "<<" and not event.style:
-            raise self._wrong(event, "merge keys (<<) are not read", "write the values out")
+            raise self._error(event, "merge keys (<<) are not read", "write the values out")
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         if key in top.value:
             if len(self.warnings) >= MAX_TWICE:
-                raise self._wrong(event, f"more than {MAX_TWICE} keys occur twice")
+                raise self._error(event, f"more than {MAX_TWICE} keys occur twice")
             first = self.places[(*top.loc, key)]
             self.warnings.append(
                 Problem(
@@ -207,7 +207,7 @@ class _YamlBuilder:
     def _add(self, value: Json, event: Any, size: int) -> None:
         self.count += size
         if self.count > MAX_VALUES:
-            raise self._wrong(event, f"more than {MAX_VALUES:,} values")
+            raise self._error(event, f"more than {MAX_VALUES:,} values")
         loc = self._loc()
         self.places.setdefault(loc, Place(event.start_mark.line + 1, event.start_mark.column + 1))
         if not self.stack:
@@ -221,16 +221,18 @@ class _YamlBuilder:
         else:
             top.value.append(value)
 
-    def _wrong(self, event: Any, message: str, hint: str = "") -> SuiteError:
+    def _error(self, event: Any, message: str, hint: str = "") -> SuiteError:
         mark = event.start_mark
         line = self.lines[mark.line] if mark.line < len(self.lines) else ""
-        return wrong(self.path, message, mark.line + 1, mark.column + 1, hint=hint, excerpt=line)
+        return file_error(
+            self.path, message, mark.line + 1, mark.column + 1, hint=hint, excerpt=line
+        )
 
     def _syntax(self, error: Exception) -> SuiteError:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         message = getattr(error, "problem", None) or str(error).splitlines()[0]
         if mark is None:
-            return wrong(self.path, f"not valid YAML: {message}", 1, 1)
+            return file_error(self.path, f"not valid YAML: {message}", 1, 1)
         opened = getattr(error, "context_mark", None)
         if "end of stream" in message and opened is not None:
             mark, message = opened, "what begins here has no end"
@@ -241,7 +243,7 @@ class _YamlBuilder:
             message, hint = "a tab stands where only spaces may", "indent with spaces"
         elif "',' or" in message:
             hint = "inside [ ] and { }, put texts that contain , ? : [ ] { or } in quotes"
-        return wrong(
+        return file_error(
             self.path,
             f"not valid YAML: {message}",
             number + 1,

@@ -99,7 +99,7 @@ def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None 
         return Imported(views=views, notices=taking.notices)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         message = f"the file is damaged or of another version: {error!r}"
-        raise text_files.wrong(path, message, 1, 1, hint="export the run again") from None
+        raise text_files.file_error(path, message, 1, 1, hint="export the run again") from None
 
 
 def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:

@@ -36,7 +36,7 @@ from proctor.engine.transfer.rows import (
 )
 from proctor.errors import SuiteError
 from proctor.io.concurrency import batched
-from proctor.io.text_files import Document, wrong
+from proctor.io.text_files import Document, file_error
 from proctor.store.store import Store
 
 ALIKE = 3
@@ -74,7 +74,7 @@ class Taking(ABC):
         row = next(self.rows, None)
         if row is None or kind_of(row) is not HeadRow or row.data["proctor"] not in KNOWN:
             message = "this is not a run that `proctor export` wrote"
-            raise wrong(self.path, message, 1, 1, hint="export the run as .jsonl")
+            raise file_error(self.path, message, 1, 1, hint="export the run as .jsonl")
         while row is not None and kind_of(row) is HeadRow:
             view, row = self._run(row)
             views.append(view)
@@ -108,17 +108,17 @@ class Taking(ABC):
         if head.data["proctor"] not in KNOWN:
             hint = "pip install --upgrade proctor"
             message = f"the file is of format {head.data['proctor']!r}, which is not known here"
-            raise wrong(self.path, message, head.row, 1, hint=hint)
+            raise file_error(self.path, message, head.row, 1, hint=hint)
         values = checked(head, HeadRow)
         exported = _run_from(values["run"])
         if exported.id in self._ids:
-            raise wrong(self.path, f"the run {exported.id!r} occurs twice", head.row, 1)
+            raise file_error(self.path, f"the run {exported.id!r} occurs twice", head.row, 1)
         run = self._named(exported, values)
         self._ids[exported.id] = run.id
         writer = AttemptWriter(self.store, run.id)
         cases, row = self._cases(writer)
         if not len(cases):
-            raise wrong(self.path, "a run without a case", head.row, 1)
+            raise file_error(self.path, "a run without a case", head.row, 1)
         header = {name: value for name, value in values["suite"].items() if name != "cases"}
         suite = suite_from(header, cases)
         keyed = Keyed(suite.cases)
@@ -195,7 +195,7 @@ class Taking(ABC):
             row = next(self.rows, None)
         if row is not None:
             message = "the file is damaged or of another version: this row has no place here"
-            raise wrong(self.path, message, row.row, 1, hint="export the run again")
+            raise file_error(self.path, message, row.row, 1, hint="export the run again")
 
 
 class Quoting(Taking):
@@ -206,7 +206,7 @@ class Quoting(Taking):
         if (stored_run := self.store.runs.find(run_id)) is not None:
             message = f"this run was imported before, as {stored_run.name!r} ({run_id})"
             hint = f"`proctor delete {run_id}` first, where it is to be read again"
-            raise wrong(self.path, message, 1, 1, hint=hint)
+            raise file_error(self.path, message, 1, 1, hint=hint)
         name = quotations.free_name(self.store, exported.name)
         if name != exported.name:
             self.notices.append(
@@ -250,7 +250,7 @@ class Restoring(Taking):
         if (stored_run := self.store.runs.find(exported.id)) is not None:
             message = f"there is a run {exported.id!r} already, called {stored_run.name!r}"
             hint = f"`proctor delete {exported.id}` first, where it is to be replaced by this one"
-            raise wrong(self.path, message, 1, 1, hint=hint)
+            raise file_error(self.path, message, 1, 1, hint=hint)
         return exported
 
     def _case(self, case: Case) -> Case:

@@ -406,7 +406,7 @@ def _built(kind: str, spec: Spec, written: Spot) -> Any:
             written.error(message, hint=suggest(key, names), key=key)
         # The registry words all of pydantic's errors as one; here each has its own place.
         if isinstance(error.__context__, ValidationError):
-            written.wrong(error.__context__, cls)
+            written.add_errors(error.__context__, cls)
         elif not strange:
             written.error(str(error))
     return None

@@ -94,11 +94,11 @@ class Spot:
         try:
             return model.model_validate(data)
         except ValidationError as error:
-            self.wrong(error, model)
+            self.add_errors(error, model)
             bad = {item["loc"][0] for item in error.errors(include_url=False)}
             return model.model_validate({k: v for k, v in data.items() if k not in bad})
 
-    def wrong(self, error: ValidationError, model: Any) -> None:
+    def add_errors(self, error: ValidationError, model: Any) -> None:
         """Note each of pydantic's errors where its value stands."""
         problems = problems_of(error, model, self.document, self.value, self.loc)
         items = error.errors(include_url=False)

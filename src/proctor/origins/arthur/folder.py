@@ -15,7 +15,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.core.suite import Json, Spec, Suite
 from proctor.errors import DialectError
-from proctor.io.text_files import read_json, wrong
+from proctor.io.text_files import file_error, read_json
 from proctor.io.validation import validate
 from proctor.origins.arthur.method_table import CUSTOM, METHODS, UNIT_TESTS, specs_of
 from proctor.origins.arthur.rows import BenchCases, name_problem, suite_of
@@ -121,7 +121,7 @@ class BenchFolder(Archive):
     def read(self, path: Path) -> Iterator[KeptSuite]:
         folders = [path] if (path / SUITE).is_file() else list(_suites(path))
         if not folders:
-            raise wrong(path, f"there is no suite of Arthur Bench: no folder has a {SUITE}")
+            raise file_error(path, f"there is no suite of Arthur Bench: no folder has a {SUITE}")
         for folder in folders:
             written = _written(folder / SUITE)
             suite = _suite(folder / SUITE, written, written.proctor.compat)
@@ -159,9 +159,9 @@ def _written(file: Path) -> _Suite:
 
 def _suite(file: Path, saved: _Suite, compat: str) -> Suite:
     if problem := name_problem(saved.name):
-        raise wrong(file, problem)
+        raise file_error(file, problem)
     if not saved.test_cases:
-        raise wrong(file, "a suite needs at least one case")
+        raise file_error(file, "a suite needs at least one case")
     cases = _cases(saved.test_cases)
     method = saved.scoring_method
     method = _Method(name=method) if isinstance(method, str) else method
@@ -184,7 +184,7 @@ def read_run(path: Path, suite: Suite) -> KeptRun:
         raise DialectError(f"{path}: there is no {RUN}")
     saved = validate(_Run, read_json(file))
     if problem := name_problem(saved.name):
-        raise wrong(file, problem)
+        raise file_error(file, problem)
     places = _places(file, saved.test_cases, suite)
     rows = tuple(
         _row(place, output, suite) for place, output in zip(places, saved.test_cases, strict=True)
@@ -251,7 +251,7 @@ def _places(file: Path, outputs: Sequence[_Output], suite: Suite) -> Sequence[in
         return named
     if len(outputs) > len(suite.cases):
         message = f"{len(outputs)} outputs for the {len(suite.cases)} cases of {suite.name!r}"
-        raise wrong(file, message)
+        raise file_error(file, message)
     return range(len(outputs))
 
 

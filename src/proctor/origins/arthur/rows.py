@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.io.text_files import DELIMITERS, MAX_ROW, csv_delimiter, read_text, wrong
+from proctor.io.text_files import DELIMITERS, MAX_ROW, csv_delimiter, file_error, read_text
 
 INPUT, REFERENCE, CANDIDATE = "input", "reference_output", "candidate_output"
 CONTEXT, ID = "context", "id"
@@ -42,20 +42,20 @@ def read_table(path: Path) -> Table:
     try:
         header = [name.strip() for name in next(reader, [])]
         if not any(header):
-            raise wrong(path, "the file is empty; a header line is needed", 1, 1)
+            raise file_error(path, "the file is empty; a header line is needed", 1, 1)
         if twice := [name for name, count in Counter(header).items() if count > 1]:
-            raise wrong(path, f"columns that occur twice: {', '.join(twice)}", 1, 1)
+            raise file_error(path, f"columns that occur twice: {', '.join(twice)}", 1, 1)
         rows = []
         for row in reader:
             if row and len(row) != len(header):
                 message = f"a row of {len(row)} fields under a header of {len(header)}"
                 named = DELIMITERS[delimiter]
                 hint = f"put fields that contain {named} or line breaks in double quotes"
-                raise wrong(path, message, reader.line_num, 1, hint=hint)
+                raise file_error(path, message, reader.line_num, 1, hint=hint)
             if row:
                 rows.append(row)
     except csv.Error as error:
-        raise wrong(path, f"not readable as CSV: {error}", reader.line_num, 1) from None
+        raise file_error(path, f"not readable as CSV: {error}", reader.line_num, 1) from None
     return {name: [row[place] for row in rows] for place, name in enumerate(header)}
 
 

@@ -51,7 +51,7 @@ def _details(row: AskBenchRow) -> Iterator[_Detail]:
     if items is None:
         return
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        row.wrong("expected a list of objects for 'missing_details'", "missing_details")
+        row.report("expected a list of objects for 'missing_details'", "missing_details")
         return
     for number, item in enumerate(items, 1):
         fields = {
@@ -74,7 +74,7 @@ def _answers(row: AskBenchRow, points: Sequence[str], details: Sequence[_Detail]
     """Yield what the user says to each point: as written, as in the sample, or the first option."""
     written = row.value("required_point_answers")
     if written is not None and not isinstance(written, dict | list):
-        row.wrong("expected an object for 'required_point_answers'", "required_point_answers")
+        row.report("expected an object for 'required_point_answers'", "required_point_answers")
         written = None
     sample_replies = list(_replies_in(row.value("actions")))
     for index, point in enumerate(points):

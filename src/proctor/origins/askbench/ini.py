@@ -227,9 +227,9 @@ class _IniReader:
             self._head(number, header["name"])
         elif (option := _OPTION.fullmatch(text)) is None or not option["key"]:
             message = "this line is neither [section] nor key = value"
-            self._wrong(number, message)
+            self._report(number, message)
         elif self.section is None:
-            self._wrong(number, "a key stands before the first [section]")
+            self._report(number, "a key stands before the first [section]")
         else:
             self.indent = indent
             self._option(number, option["key"].lower(), option["value"])
@@ -255,7 +255,7 @@ class _IniReader:
         self.key = None
         self.section = name
         if name in self.sections:
-            self._wrong(number, f"the section [{name}] is already on line {self.lines[name]}")
+            self._report(number, f"the section [{name}] is already on line {self.lines[name]}")
         else:
             self.sections[name] = {}
             self.lines[name] = number
@@ -265,7 +265,7 @@ class _IniReader:
         entries = self.sections[self.section]
         if key in entries:
             message = f"the key {key!r} is already on line {entries[key].line}"
-            self._wrong(number, message)
+            self._report(number, message)
             self.key = None
             return
         self.key = key
@@ -274,7 +274,7 @@ class _IniReader:
         entries[key] = IniEntry(text=value, key=key, path=self.path, line=number, shown=shown)
         self.values[self.section, key] = [value]
 
-    def _wrong(self, number: int, message: str) -> None:
+    def _report(self, number: int, message: str) -> None:
         self.problems.append(Problem(message=message, file=str(self.path), line=number, column=1))
 
 

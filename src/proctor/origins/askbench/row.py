@@ -51,7 +51,7 @@ class AskBenchRow:
     document: Document
     findings: RowFindings
 
-    def wrong(self, message: str, name: str = "", hint: str = "") -> None:
+    def report(self, message: str, name: str = "", hint: str = "") -> None:
         """Note a problem with a field, or with the row as a whole."""
         loc = (name,) if name else ()
         self.findings.problems.append(self.document.problem(loc, message, hint=hint))
@@ -69,7 +69,7 @@ class AskBenchRow:
         text = self.optional(*names)
         if not text.strip() and not any(self._broken(name) for name in names):
             shown = " or ".join(repr(name) for name in names)
-            self.wrong(f"the row has no {shown}")
+            self.report(f"the row has no {shown}")
         return text
 
     def optional(self, *names: str) -> str:
@@ -80,9 +80,9 @@ class AskBenchRow:
                 continue
             text = _as_text(value)
             if text is None:
-                self.wrong(f"expected a string for {name!r}, not {describe(value)}", name)
+                self.report(f"expected a string for {name!r}, not {describe(value)}", name)
             elif not _is_whole(text):
-                self.wrong("a text contains half of a surrogate pair, which is no character", name)
+                self.report("a text contains half of a surrogate pair, which is no character", name)
             elif text.strip():
                 return text
         return ""
@@ -95,7 +95,7 @@ class AskBenchRow:
         items = value if isinstance(value, list) else None
         texts = [_as_text(item) for item in items or ()]
         if items is None or not all(text is not None and _is_whole(text) for text in texts):
-            self.wrong(f"expected a list of strings for {name!r}", name)
+            self.report(f"expected a list of strings for {name!r}", name)
             return []
         return [text.strip() for text in texts if text is not None and text.strip()]
 
@@ -103,7 +103,7 @@ class AskBenchRow:
         """Return true or false; the field must be there."""
         value = self.value(name)
         if not isinstance(value, bool):
-            self.wrong(f"expected true or false for {name!r}, not {describe(value)}", name)
+            self.report(f"expected true or false for {name!r}, not {describe(value)}", name)
             return False
         return value
 

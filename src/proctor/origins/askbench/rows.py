@@ -123,7 +123,7 @@ class RowReader:
         index = row.value("correct_index")
         if isinstance(index, bool) or index not in range(len(LETTERS)):
             message = f"expected 0, 1, 2 or 3 for 'correct_index', not {describe(index)}"
-            row.wrong(message, "correct_index")
+            row.report(message, "correct_index")
             index = 0
         lines = [f"{letter}) {text}" for letter, text in zip(LETTERS, texts, strict=True)]
         content = f"{CHOOSE}{row.text('question')}\n\n" + "\n".join(lines)
@@ -198,7 +198,7 @@ class RowReader:
     def _rubrics(self, row: AskBenchRow) -> Iterable[Criterion]:
         items = row.value("rubrics")
         if not isinstance(items, list):
-            row.wrong(f"expected a list for 'rubrics', not {describe(items)}", "rubrics")
+            row.report(f"expected a list for 'rubrics', not {describe(items)}", "rubrics")
             return
         compat = {"compat": self.protocol.compat} if self.protocol.compat else {}
         for number, item in enumerate(items, 1):
@@ -208,7 +208,7 @@ class RowReader:
                 message = (
                     f"item {number} of 'rubrics' needs a text 'criterion' and a number 'points'"
                 )
-                row.wrong(message, "rubrics")
+                row.report(message, "rubrics")
                 continue
             params = {"criterion": text, "points": points, "tries": TRIES, **compat}
             scorer = Spec(name="rubric", params=params)
@@ -217,7 +217,7 @@ class RowReader:
     def _conversation(self, row: AskBenchRow) -> Iterable[Message]:
         items = row.value("prompt")
         if not isinstance(items, list) or not items:
-            row.wrong(f"expected a list of messages for 'prompt', not {describe(items)}", "prompt")
+            row.report(f"expected a list of messages for 'prompt', not {describe(items)}", "prompt")
             return
         for number, item in enumerate(items, 1):
             fields = item if isinstance(item, dict) else {}
@@ -227,7 +227,7 @@ class RowReader:
             else:
                 shown = ", ".join(ROLES)
                 message = f"message {number} of 'prompt' needs a 'role' ({shown}) and a 'content'"
-                row.wrong(message, "prompt")
+                row.report(message, "prompt")
 
 
 _NOTED = Criterion(id="correct", scorer=Spec(name="noted", params={"key": "correct"}))

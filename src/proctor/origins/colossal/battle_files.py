@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proctor.core.comparison import BattleOutcome, Comparison, Preference, placed, settle
 from proctor.core.suite import Json
-from proctor.io.text_files import read_json, wrong
+from proctor.io.text_files import file_error, read_json
 
 FOLDER = Path("gpt_evaluate", "battle_results")
 INVALID = (-1.0, -1.0)
@@ -40,7 +40,7 @@ def write_battle(outcome: BattleOutcome, folder: Path) -> list[Path]:
     total = target / "battle_results.json"
     statistics_by_pair = read_json(total).data if total.is_file() else {}
     if not isinstance(statistics_by_pair, dict):
-        raise wrong(
+        raise file_error(
             total, "this file was not written by `proctor battle`", hint="name another folder"
         )
     written: list[Path] = []

@@ -118,14 +118,14 @@ class _ConfigReader:
         data = self.document.data
         for key in data:
             if key not in KEYS:
-                self._wrong((key,), f"unknown key {key!r}", near(key, KEYS))
+                self._report((key,), f"unknown key {key!r}", near(key, KEYS))
         language = self._language(data)
         questions = self._questions(data.get("UniEval_questions"))
         paths = self._texts(data, "path_for_UniEval")
         for task in paths:
             if task not in UNIEVAL:
                 hint = near(task, UNIEVAL)
-                self._wrong(("path_for_UniEval", task), f"there is no UniEval task {task!r}", hint)
+                self._report(("path_for_UniEval", task), f"there is no UniEval task {task!r}", hint)
         categories = self._categories(data.get("category"), questions)
         config = Config(
             document=self.document,
@@ -143,19 +143,19 @@ class _ConfigReader:
         value = data.get("language")
         if value is None:
             hint = 'write "language": "en", or "cn"'
-            self._wrong((), "the config does not say its language", hint)
+            self._report((), "the config does not say its language", hint)
             return "en"
         if isinstance(value, str) and value in LANGUAGES:
             return LANGUAGES[value]
         meant = "did you mean 'cn'?" if str(value).lower()[:2] in ("zh", "ch") else ""
         hint = meant or "known are: cn, en"
-        self._wrong(("language",), f"there is no language {value!r}", hint)
+        self._report(("language",), f"there is no language {value!r}", hint)
         return "en"
 
     def _categories(self, data: Json, questions: Mapping[str, Json]) -> dict[str, CategoryMetrics]:
         if not isinstance(data, dict) or not data:
             message = "the config names no category"
-            self._wrong(("category",), message, 'write "category": {"open_qa": {"GPT": […]}}')
+            self._report(("category",), message, 'write "category": {"open_qa": {"GPT": […]}}')
             return {}
         return {name: self._metrics_of(name, row, questions) for name, row in data.items()}
 
@@ -164,17 +164,17 @@ class _ConfigReader:
     ) -> CategoryMetrics:
         at: Loc = ("category", category)
         if not isinstance(row, dict):
-            self._wrong(at, f"expected a mapping of {', '.join(METHODS)}, not {describe(row)}")
+            self._report(at, f"expected a mapping of {', '.join(METHODS)}, not {describe(row)}")
             return CategoryMetrics()
         for key in row:
             if key not in METHODS:
-                self._wrong((*at, key), f"unknown key {key!r}", near(key, METHODS))
+                self._report((*at, key), f"unknown key {key!r}", near(key, METHODS))
         dimensions = (*DIMENSIONS, *questions)
         ratings = self._names(row, at, "GPT")
         for name in ratings:
             if name in TAKEN:
                 message = f"a rating cannot be called {name!r}: another number has that name"
-                self._wrong((*at, "GPT"), message)
+                self._report((*at, "GPT"), message)
         return CategoryMetrics(
             gpt=ratings,
             metrics=self._names(row, at, "Metrics", tuple(METRICS), "metric"),
@@ -189,15 +189,15 @@ class _ConfigReader:
         if listed is None:
             return ()
         if not isinstance(listed, list):
-            self._wrong((*at, key), f"expected a list of names, not {describe(listed)}")
+            self._report((*at, key), f"expected a list of names, not {describe(listed)}")
             return ()
         names: dict[str, None] = {}
         for place, name in enumerate(listed):
             loc = (*at, key, place)
             if not isinstance(name, str) or not name:
-                self._wrong(loc, f"expected a name, not {describe(name)}")
+                self._report(loc, f"expected a name, not {describe(name)}")
             elif allowed and name not in allowed:
-                self._wrong(loc, f"there is no {what} {name!r}", near(name, allowed))
+                self._report(loc, f"there is no {what} {name!r}", near(name, allowed))
             else:
                 names[name] = None
         return tuple(names)
@@ -206,7 +206,7 @@ class _ConfigReader:
         """Read dimensions of the user's own; what is wrong with one the scorer says."""
         if value is None or isinstance(value, dict):
             return value or {}
-        self._wrong(("UniEval_questions",), f"expected a mapping, not {describe(value)}")
+        self._report(("UniEval_questions",), f"expected a mapping, not {describe(value)}")
         return {}
 
     def _texts(self, data: Json, key: str) -> dict[str, str]:
@@ -214,11 +214,11 @@ class _ConfigReader:
         if texts is None:
             return {}
         if not isinstance(texts, dict):
-            self._wrong((key,), f"expected a mapping of strings, not {describe(texts)}")
+            self._report((key,), f"expected a mapping of strings, not {describe(texts)}")
             return {}
         for name, value in texts.items():
             if not isinstance(value, str):
-                self._wrong((key, name), f"expected a string, not {describe(value)}")
+                self._report((key, name), f"expected a string, not {describe(value)}")
         return {name: value for name, value in texts.items() if isinstance(value, str)}
 
     def _bert(self, setting: Json) -> dict[str, Json]:
@@ -227,11 +227,11 @@ class _ConfigReader:
         if isinstance(setting, str):
             return {"model": setting}
         if not isinstance(setting, dict):
-            self._wrong(("BERTScore",), f"expected a model, not {describe(setting)}")
+            self._report(("BERTScore",), f"expected a model, not {describe(setting)}")
             return {}
         for key in setting:
             if key not in BERT_KEYS:
-                self._wrong(("BERTScore", key), f"unknown key {key!r}", near(key, BERT_KEYS))
+                self._report(("BERTScore", key), f"unknown key {key!r}", near(key, BERT_KEYS))
         return {key: value for key, value in setting.items() if key in BERT_KEYS}
 
     def _files(self, data: Json) -> Iterator[tuple[str, str]]:
@@ -240,7 +240,7 @@ class _ConfigReader:
             if isinstance(value, str) and value:
                 yield key, value
             elif value is not None:
-                self._wrong((key,), f"expected a path, not {describe(value)}")
+                self._report((key,), f"expected a path, not {describe(value)}")
 
     def _check_unieval(self, config: Config) -> None:
         """Report UniEval where it cannot be: in Chinese, or without its models."""
@@ -250,15 +250,15 @@ class _ConfigReader:
             at: Loc = ("category", category, "UniEval")
             if config.language != "en":
                 message = "UniEval judges English only, and the config's language is 'cn'"
-                self._wrong(at, message, 'leave UniEval out, or write "language": "en"')
+                self._report(at, message, 'leave UniEval out, or write "language": "en"')
             for name in metrics.unieval:
                 task = name.partition("-")[0]
                 if task in UNIEVAL and task not in config.unieval:
                     hint = f'write "path_for_UniEval": {{"{task}": "path of the model"}}'
                     message = f"there is no path to the UniEval model of {task!r}"
-                    self._wrong(config.place_of(category, "UniEval", name), message, hint)
+                    self._report(config.place_of(category, "UniEval", name), message, hint)
 
-    def _wrong(self, loc: Loc, message: str, hint: str = "") -> None:
+    def _report(self, loc: Loc, message: str, hint: str = "") -> None:
         self.problems.append(self.document.problem(loc, message, hint=hint))
 
 

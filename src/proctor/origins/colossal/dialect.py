@@ -170,7 +170,7 @@ class _SuiteReader:
             elif not self.compat and not row.reference and (why := self._compares(metrics)):
                 hint = "write a target or an output, or let --fill-targets MODEL do so"
                 message = f"id {row.key} has neither target nor output, and {why} compares with it"
-                records.wrong((row.place,), message, hint)
+                records.report((row.place,), message, hint)
         self.problems += records.problems
         for name, count in left_out.items():
             hint = near(name, self.config.categories)

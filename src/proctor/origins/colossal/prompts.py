@@ -53,12 +53,12 @@ class PromptFile:
     def _category(self, name: str, row: Json) -> CategoryPrompt | None:
         before = len(self.problems)
         if not isinstance(row, dict):
-            self.wrong((name,), f"expected a mapping of {', '.join(KEYS)}, not {describe(row)}")
+            self.report((name,), f"expected a mapping of {', '.join(KEYS)}, not {describe(row)}")
             return None
         metrics, steps = self._texts(row, name, "metrics"), self._texts(row, name, "CoT")
         prompt = row.get("prompt")
         if not isinstance(prompt, str):
-            self.wrong((name, "prompt"), "the prompt is missing, or no text", _hint("prompt", row))
+            self.report((name, "prompt"), "the prompt is missing, or no text", _hint("prompt", row))
             return None
         self.check_places((name, "prompt"), prompt, PLACES, ("answer",))
         if len(self.problems) > before:
@@ -69,11 +69,11 @@ class PromptFile:
         texts = row.get(key)
         if not isinstance(texts, dict):
             message = f"{key!r} is missing, or no mapping of texts"
-            self.wrong((name, key), message, _hint(key, row))
+            self.report((name, key), message, _hint(key, row))
             return {}
         for metric, text in texts.items():
             if not isinstance(text, str):
-                self.wrong((name, key, metric), f"expected a string, not {describe(text)}")
+                self.report((name, key, metric), f"expected a string, not {describe(text)}")
         return {metric: text for metric, text in texts.items() if isinstance(text, str)}
 
     def check_places(
@@ -82,12 +82,12 @@ class PromptFile:
         """Report places of a template that nothing is put into, and those that must be there."""
         places = {match[1] for match in _PLACE.finditer(text) if match[1] is not None}
         for place in sorted(places - set(allowed)):
-            self.wrong(loc, f"nothing is put into the place {{{place}}}", near(place, allowed))
+            self.report(loc, f"nothing is put into the place {{{place}}}", near(place, allowed))
         for place in needed:
             if place not in places:
-                self.wrong(loc, f"the prompt has no place {{{place}}}")
+                self.report(loc, f"the prompt has no place {{{place}}}")
 
-    def wrong(self, loc: Loc, message: str, hint: str = "") -> None:
+    def report(self, loc: Loc, message: str, hint: str = "") -> None:
         """Note a problem."""
         self.problems.append(self.document.problem(loc, message, hint=hint))
 
@@ -110,7 +110,7 @@ def battle_prompt(path: Path | None, language: str) -> dict[str, str]:
         raise SuiteError([document.problem((), "a battle prompt file is a mapping")])
     for key in BATTLE_KEYS:
         if not isinstance(data.get(key), str):
-            reader.wrong((key,), f"{key!r} is missing, or no text", _hint(key, data))
+            reader.report((key,), f"{key!r} is missing, or no text", _hint(key, data))
     if isinstance(template := data.get("prompt_template"), str):
         needed = ("answer_1", "answer_2")
         reader.check_places(("prompt_template",), template, BATTLE_PLACES, needed)

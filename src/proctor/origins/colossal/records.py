@@ -53,7 +53,7 @@ class Records:
     rows: list[AnswerRecord] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def wrong(self, loc: Loc, message: str, hint: str = "") -> None:
+    def report(self, loc: Loc, message: str, hint: str = "") -> None:
         """Note a problem."""
         self.problems.append(self.document.problem(loc, message, hint=hint))
 
@@ -74,7 +74,7 @@ def read_records(path: Path, needed: Iterable[str]) -> Records:
         if (record := _record(records, place, row, needed)) is not None:
             records.rows.append(record)
     if not document.data:
-        records.wrong((), "the list is empty")
+        records.report((), "the list is empty")
     return records
 
 
@@ -84,13 +84,13 @@ def check_ids(records: Records) -> None:
     for row in records.rows:
         if row.key in first:
             message = f"the id {row.key} occurs twice (first in record {first[row.key] + 1})"
-            records.wrong((row.place, "id"), message)
+            records.report((row.place, "id"), message)
         first.setdefault(row.key, row.place)
 
 
 def _record(records: Records, place: int, row: Json, needed: Sequence[str]) -> AnswerRecord | None:
     if not isinstance(row, dict):
-        records.wrong((place,), f"a record is a mapping, not {describe(row)}")
+        records.report((place,), f"a record is a mapping, not {describe(row)}")
         return None
     before = len(records.problems)
     for name in needed:
@@ -98,16 +98,16 @@ def _record(records: Records, place: int, row: Json, needed: Sequence[str]) -> A
             similar = [key for key in row if key not in FIELDS]
             close = meant_by(name, similar)
             hint = f"is it {close!r}?" if close else ""
-            records.wrong((place,), f"the record has no {name!r}", hint)
+            records.report((place,), f"the record has no {name!r}", hint)
     for name in FIELDS[:-1]:
         value = row.get(name)
         if value is not None and not isinstance(value, str):
-            records.wrong((place, name), f"expected a string, not {describe(value)}")
+            records.report((place, name), f"expected a string, not {describe(value)}")
     row_id = row.get("id")
     if not isinstance(row_id, int | str | None) or isinstance(row_id, bool):
-        records.wrong((place, "id"), f"an id is a whole number or a text, not {describe(row_id)}")
+        records.report((place, "id"), f"an id is a whole number or a text, not {describe(row_id)}")
     if "category" in needed and row.get("category") == "":
-        records.wrong((place, "category"), "the category is empty")
+        records.report((place, "category"), "the category is empty")
     if len(records.problems) > before:
         return None
     return AnswerRecord(
@@ -161,13 +161,15 @@ def _by_id(records: Records, suite: Suite) -> list[tuple[AnswerRecord, Case]]:
         elif row.category in categories:
             strange.append(row)
     for row in strange[:MOST]:
-        records.wrong((row.place, "id"), f"no target has the id {row.key}")
+        records.report((row.place, "id"), f"no target has the id {row.key}")
     answered = {row.key for row, _ in pairs}
     missing = [case.id for case in suite.cases if case.id not in answered]
     if missing and not _broken(records):
-        records.wrong((), f"{_listed(missing)} no answer", "every target wants an answer of its id")
+        records.report(
+            (), f"{_listed(missing)} no answer", "every target needs an answer with its id"
+        )
     if len(strange) > MOST:
-        records.wrong((), f"{len(strange) - MOST} more ids are those of no target")
+        records.report((), f"{len(strange) - MOST} more ids are those of no target")
     return pairs
 
 
@@ -186,13 +188,13 @@ def _compare(records: Records, row: AnswerRecord, case: Case) -> None:
     hidden: Mapping[str, Json] = case.hidden
     if row.category not in _category(case):
         message = f"the category is {row.category!r}; the target's is {_category(case)[0]!r}"
-        records.wrong((row.place, "category"), message)
+        records.report((row.place, "category"), message)
     for name in ("instruction", "input"):
         in_answers, in_targets = getattr(row, name).strip(), str(hidden.get(name, "")).strip()
         if in_answers != in_targets and not (name == "input" and not in_answers):
             message = f"the {name} of id {row.key} is not that of the target with this id"
             hint = "are the ids those of the same questions in both files?"
-            records.wrong((row.place, name), message, hint)
+            records.report((row.place, name), message, hint)
 
 
 def _by_place(records: Records, suite: Suite) -> list[tuple[AnswerRecord, Case]]:
@@ -206,7 +208,7 @@ def _by_place(records: Records, suite: Suite) -> list[tuple[AnswerRecord, Case]]
         rows = records.of(name)
         if len(rows) != len(cases):
             message = f"{len(rows)} answers of category {name!r} for {len(cases)} targets"
-            records.wrong((), message, "the original pairs them by their order")
+            records.report((), message, "the original pairs them by their order")
         pairs += list(zip(rows, cases, strict=False))
     return sorted(pairs, key=lambda pair: pair[0].place)
 

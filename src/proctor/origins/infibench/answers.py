@@ -37,7 +37,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     if path.is_dir():
         return _folder(path, names)
     if not path.exists():
-        raise _wrong(path, "there is no such file or folder")
+        raise _suite_error(path, "there is no such file or folder")
     if path.suffix.lower() in (".csv", ".parquet"):
         return _rows_of(read_rows(path), path, names)
     message = "InfiBench responses are a folder, a CSV or a Parquet file"
@@ -163,7 +163,7 @@ def _read(responses: Iterable[_Response]) -> Iterator[Attempt]:
 def _rows_of(rows: Iterator[Document], path: Path, names: _Names) -> Iterator[Attempt]:
     first = next(rows, None)
     if first is None:
-        raise _wrong(path, "there are no responses in it")
+        raise _suite_error(path, "there are no responses in it")
     columns = set(first.data)
     if not {"filename", "idx"} & columns:
         message = "no column 'filename' (or 'idx'), which names the case of a response"
@@ -182,7 +182,7 @@ def _attempts(rows: Iterable[Document], path: Path, names: _Names) -> Iterator[A
             yield Attempt.of(case.id, text, index=counts[case.id])
             counts[case.id] += 1
     if not counts:
-        raise _wrong(path, "none of the rows names a case of this suite")
+        raise _suite_error(path, "none of the rows names a case of this suite")
 
 
 def _case_of(row: Document, names: _Names) -> Case | None:
@@ -228,5 +228,5 @@ def _show(names: Iterable[str]) -> str:
     return ", ".join(sorted(repr(name) for name in names))
 
 
-def _wrong(path: Path, message: str) -> SuiteError:
+def _suite_error(path: Path, message: str) -> SuiteError:
     return SuiteError([Problem(message=message, file=str(path))])

@@ -217,15 +217,17 @@ class _CasesReader:
             loc: Loc = ("data_files", number)
             path = inside(root, base, name)
             if path is None:
-                raise _wrong(document, loc, f"{name!r} lies outside the folder {root}")
+                raise _suite_error(document, loc, f"{name!r} lies outside the folder {root}")
             if not path.exists():
-                raise _wrong(document, loc, f"there is no file or folder {path}")
+                raise _suite_error(document, loc, f"there is no file or folder {path}")
             within = sorted(path.rglob("*")) if path.is_dir() else [path]
             for one in within:
                 if not one.is_file() or inside(root, one.parent, one.name) is None:
                     continue
                 if one.stat().st_size > LARGEST_FILE:
-                    raise _wrong(document, loc, f"{one} has more than {LARGEST_FILE >> 20} MB")
+                    raise _suite_error(
+                        document, loc, f"{one} has more than {LARGEST_FILE >> 20} MB"
+                    )
                 shown = one.relative_to(path.parent).as_posix()
                 key = digest_bytes(one.read_bytes())
                 files[shown] = CaseFile(name=shown, digest=key, path=str(one.resolve()))
@@ -372,5 +374,5 @@ def _natural(name: str) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdigit() else (1, part) for part in parts]
 
 
-def _wrong(document: Document, loc: Loc, message: str) -> SuiteError:
+def _suite_error(document: Document, loc: Loc, message: str) -> SuiteError:
     return SuiteError([document.problem(loc, message)])
