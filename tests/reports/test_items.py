@@ -34,7 +34,7 @@ def link(run: str, case: str) -> str:
 
 def test_the_table() -> None:
     text = items_table(analysis(ODD, UNKNOWN), link)
-    for part in ("quiz · 2 cases · 3 candidates in 1 runs", "=odd", "50%", "10%–90%", "-0.50",
+    for part in ("quiz · 2 cases · 3 candidates in 1 run", "=odd", "50%", "10%–90%", "-0.50",
                  "-0.90 to +0.30", "the key may be wrong", "http://here/r/=odd",
                  "1 with a key that may be wrong", "a note", "–"):  # fmt: skip
         assert part in text

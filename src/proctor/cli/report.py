@@ -38,7 +38,8 @@ def report(**options: Any) -> None:
     """
     from proctor.cli.run import print_report, write_layout
     from proctor.core.suite import Spec
-    from proctor.engine.run.evaluate import view_of, with_labels
+    from proctor.engine.run.evaluate import view_of
+    from proctor.engine.run.later_findings import with_later_findings
     from proctor.registry import build
     from proctor.store.store import Store
 
@@ -47,7 +48,7 @@ def report(**options: Any) -> None:
     form = "json" if options["as_json"] else options["form"]
     with Store.open(options["store"], create=False) as opened:
         tell_which(opened, [options["run"]])
-        view = with_labels(opened, view_of(opened, options["run"]))
+        view = with_later_findings(opened, view_of(opened, options["run"]))
         if layout is not None:
             if out is None:
                 raise click.UsageError("--layout needs --out DIR")

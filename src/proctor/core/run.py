@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Usage
@@ -11,6 +12,10 @@ from proctor.core.fingerprint import plain
 from proctor.core.fold import Folded
 from proctor.core.score import Score, Value
 from proctor.core.suite import VARIANT, Case, Json, Spec
+from proctor.core.variance import VarianceBudget, VarianceParts
+
+if TYPE_CHECKING:
+    from proctor.core.audit import JudgeAudit
 
 SCORERS = "scorers"
 _PART = re.compile(
@@ -260,6 +265,12 @@ class Summary:
     failures: Mapping[str, Json] = field(default_factory=dict)
     """The most frequent reasons with their counts, for attempts in ``errors``, ``unscored`` and
     ``unanswered``."""
+    audit: "JudgeAudit | None" = None
+    """What the newest audit of the judge found out, where there was one; known later, too."""
+    parts: VarianceParts | None = None
+    """From which the parts of the rate's variance follow; none in runs of earlier versions."""
+    variance: VarianceBudget | None = None
+    """Where the uncertainty of the rate comes from; worked out whenever a run is looked at."""
     corrected: Mapping[str, CorrectedScore] = field(default_factory=dict)
     """What labels make of judged criteria, by criterion, the one with most labels first. Found out
     anew whenever a run is looked at: labels come after its end."""
@@ -268,6 +279,12 @@ class Summary:
         """Return all numbers as JSON, for the store."""
         data: dict[str, Json] = plain(self)
         return data
+
+    def noise_floor(self, cases: int) -> float | None:
+        """Return how far the rate of so many cases would move if they were judged again."""
+        if self.audit is None or not self.totals.cases:
+            return None
+        return self.audit.noise_floor(cases, self.totals.attempts / self.totals.cases)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "Summary":
@@ -290,6 +307,7 @@ class Summary:
             },
             clustered_by=_text(data.get("clustered_by", "")),
             usage=_used(data.get("usage", {})),
+            parts=_parts(data.get("parts")),
             references=_mapping(data.get("references", {})),
             failures={
                 name: [_mapping(row) for row in rows]
@@ -362,6 +380,13 @@ def _pair(value: Json) -> tuple[float, float] | None:
         return None
     low, high = value
     return _sure(low), _sure(high)
+
+
+def _parts(data: Json) -> VarianceParts | None:
+    if data is None:
+        return None
+    names = [one.name for one in fields(VarianceParts)]
+    return VarianceParts(**{name: _sure(data[name]) for name in names if name in data})
 
 
 def _used(data: Mapping[str, Json]) -> Mapping[str, Json]:

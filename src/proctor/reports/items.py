@@ -28,9 +28,12 @@ def items_table(
     """Return the list of cases to look at, most suspicious first."""
     rows = [_cells(item, link) for item in analysis.listed]
     counts = ", ".join(f"{number} {_WORDS[kind]}" for kind, number in analysis.counts.items())
-    head = (
-        f"{one_line(analysis.suite)} · {analysis.cases} cases · {len(analysis.takers)} candidates"
-        f" in {len(analysis.runs)} runs"
+    head = " · ".join(
+        (
+            one_line(analysis.suite),
+            _count(analysis.cases, "case"),
+            f"{_count(len(analysis.takers), 'candidate')} in {_count(len(analysis.runs), 'run')}",
+        )
     )
     parts: list[RenderableType] = [head, ""]
     if rows:
@@ -83,6 +86,10 @@ _WORDS = {
     "duplicate": "nearly the same as another",
     "everybody": "that everybody gets right",
 }
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> "RenderableType":

@@ -1,19 +1,62 @@
-"""What is known of a run's judge, in words: scores corrected by labels."""
+"""What is known of a run's judge and its uncertainty, in words: labels, audit, variance."""
 
 from collections.abc import Mapping
 
 from proctor.core.run import CorrectedScore, Summary
 from proctor.core.suite import Json
+from proctor.core.variance import VarianceBudget
 from proctor.reports.reasons import one_line
 
 
 def judge_notes(summary: Summary) -> list[str]:
-    """Say what labels make of judged criteria, one line each."""
-    return [
+    """Say what labels, an audit and the parts of the variance come to, one line each."""
+    lines = [
         line
         for name, score in summary.corrected.items()
         for line in _corrected_lines(one_line(name), score)
     ]
+    if (line := _noise_line(summary)) is not None:
+        lines.append(line)
+    return lines + _variance_lines(summary.variance)
+
+
+def variance_object(budget: VarianceBudget | None) -> Json:
+    """Make the object of the parts of the variance."""
+    if budget is None:
+        return None
+    return {
+        "half_width": budget.half_width,
+        "cases": budget.cases,
+        "attempts": budget.attempts,
+        "judge": budget.judge,
+        "purchases": [
+            {"what": one.what, "half_width": one.half_width, "cost": one.cost}
+            for one in budget.purchases
+        ],
+    }
+
+
+def _noise_line(summary: Summary) -> str | None:
+    audit, floor = summary.audit, summary.noise_floor(summary.totals.cases)
+    if audit is None or floor is None:
+        return None
+    flips = "" if audit.flips is None else f"; rulings differ in {100 * audit.flips.value:.1f}%"
+    return (
+        f"Noise floor: ± {100 * floor:.1f} points: judged again by {one_line(audit.judge)}, the"
+        f" rate would stay within that 19 times of 20{flips}"
+    )
+
+
+def _variance_lines(budget: VarianceBudget | None) -> list[str]:
+    if budget is None or (budget.attempts is None and budget.judge is None):
+        return []
+    named = (("cases", budget.cases), ("attempts", budget.attempts), ("judge", budget.judge))
+    parts = ", ".join(f"{name} {100 * part:.1f}" for name, part in named if part is not None)
+    lines = [f"Uncertainty: ± {100 * budget.half_width:.1f} points: {parts}"]
+    for one in budget.purchases:
+        cost = "" if one.cost is None else f" for ${one.cost:,.2f}"
+        lines.append(f"  {one.what} would give ± {100 * one.half_width:.1f}{cost}")
+    return lines
 
 
 def corrected_object(scores: Mapping[str, CorrectedScore]) -> dict[str, Json]:

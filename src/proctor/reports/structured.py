@@ -12,7 +12,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
-from proctor.reports.judged import corrected_object
+from proctor.reports.judged import corrected_object, variance_object
 from proctor.reports.reasons import shortfall, unscored_reasons
 from proctor.reports.turns import turns_of
 
@@ -99,11 +99,16 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             "totals": _totals(summary.totals),
             "measures": {name: _measured(measured) for name, measured in summary.measures.items()},
             "groups": {
-                tag: {name: _group(group) for name, group in rows.items()}
+                tag: {
+                    name: _group(group) | _noise(summary.noise_floor(group.cases))
+                    for name, group in rows.items()
+                }
                 for tag, rows in view.groups(by).items()
             },
             "usage": {**_USAGE, **summary.usage},
             "corrected": corrected_object(summary.corrected),
+            "noise_floor": summary.noise_floor(summary.totals.cases),
+            "variance": variance_object(summary.variance),
             "references": summary.references,
             "failures": summary.failures,
             "shortfall": shortfall(view),
@@ -123,6 +128,11 @@ def _group(group: Group) -> dict[str, Json]:
         "cases": group.cases,
         "clusters": group.clusters,
     }
+
+
+def _noise(floor: float | None) -> dict[str, Json]:
+    """Return the noise floor of a row, where the judge was audited."""
+    return {} if floor is None else {"noise_floor": floor}
 
 
 def _totals(totals: Totals) -> dict[str, Json]:

@@ -65,6 +65,8 @@ class TableRow:
     """This row's share of all full marks."""
     clustered_by: str = ""
     """What cases of one cluster have in common."""
+    noise: float | None = None
+    """How far the rate would move if all were judged again, where the judge was audited."""
 
     @property
     def label(self) -> str:
@@ -85,6 +87,7 @@ class TableRow:
             _range(group.interval),
             _percent(self.share),
             cases_words(group, self.clustered_by),
+            *(() if self.noise is None else (f"± {100 * self.noise:.1f}",)),
         )
 
 
@@ -102,9 +105,15 @@ def rows_of(view: RunView, by: Sequence[str] = ()) -> list[TableRow]:
             group=group,
             share=_part(group, totals),
             clustered_by=view.summary.clustered_by,
+            noise=view.summary.noise_floor(group.cases),
         )
         for section, name, group in listed
     ]
+
+
+def header_of(rows: Sequence[TableRow]) -> tuple[str, ...]:
+    """Return the names of the columns, with that of the noise floor where it is known."""
+    return (*HEADER, "Noise") if rows and rows[0].noise is not None else HEADER
 
 
 def cases_words(group: Group, clustered_by: str) -> str:
@@ -141,7 +150,9 @@ def notes_of(view: RunView) -> list[str]:
     notes += reference_notes(view.summary.references)
     measures = view.summary.measures.items()
     notes += [_measure_line(one_line(name), measured) for name, measured in measures]
-    if view.summary.corrected:
+    summary = view.summary
+    split = summary.variance is not None and summary.variance.attempts is not None
+    if summary.corrected or summary.audit is not None or split:
         from proctor.reports.judged import judge_notes
 
         notes += judge_notes(view.summary)
@@ -183,17 +194,18 @@ class TableReport(Report):
     color: bool = False
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
+        rows = rows_of(view, by)
         parts: list[RenderableType] = [
             *first_lines(view),
             _headline(view),
             "",
-            _rich_table(HEADER, _sections(rows_of(view, by))),
+            _rich_table(header_of(rows), _sections(rows)),
         ]
         if cases:
             listed = [_case_cells(result) for result in view.results()]
             parts += ["", _rich_table(CASE_HEADER, [listed], fold_last=True)]
         parts += ["", *notes_of(view), f"Signature: {one_line(view.run.signature) or _UNKNOWN}"]
-        narrowest = _width_of(rows_of(view, by))
+        narrowest = _width_of(rows)
         width = None if self.width is None else max(self.width, narrowest)
         return printed(parts, width=width, color=self.color)
 
@@ -212,7 +224,8 @@ class MarkdownReport(Report):
                 "",
             ]
         )
-        lines += md_table(HEADER, (row.cells for row in rows_of(view, by)))
+        rows = rows_of(view, by)
+        lines += md_table(header_of(rows), (row.cells for row in rows))
         if notes := notes_of(view):
             lines += ["", *(f"- {_md(note)}" for note in notes)]
         lines += ["", f"Signature: `{one_line(view.run.signature).replace('`', ' ') or _UNKNOWN}`"]
@@ -327,7 +340,7 @@ def _rich_table(
 
 def _width_of(rows: Sequence[TableRow]) -> int:
     """Return the width that the numbers need, beside a narrow first column."""
-    columns = list(zip(HEADER, *(row.cells for row in rows), strict=True))[1:]
+    columns = list(zip(header_of(rows), *(row.cells for row in rows), strict=True))[1:]
     return _NARROWEST + sum(max(map(len, column)) + 2 for column in columns)
 
 

@@ -10,7 +10,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
 from proctor.core.rounds import FILES
 from proctor.core.score import Score
-from proctor.core.suite import Case, Message
+from proctor.core.suite import Case, Json, Message
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
 from proctor.store.rows import (
@@ -20,12 +20,21 @@ from proctor.store.rows import (
     LinkedKeys,
     RunAttempt,
     decode,
+    decode_object,
     encode,
     readable,
 )
 from proctor.store.runs import Liveness, Runs
 from proctor.store.schema import attempt_files as file_table
-from proctor.store.schema import attempts, cases, run_attempts, run_scores, scores, suite_cases
+from proctor.store.schema import (
+    attempts,
+    audits,
+    cases,
+    run_attempts,
+    run_scores,
+    scores,
+    suite_cases,
+)
 from proctor.store.schema import attempts as attempt_table
 from proctor.store.schema import files as table
 from proctor.store.schema import labels as label_table
@@ -359,6 +368,30 @@ class Labels:
             values: dict[str, Any] = dict(row._mapping)
             labels.append(Label(index=values.pop("number"), **values))
         return labels
+
+
+class Audits:
+    """What audits of judges found out on the answers of runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, run_id: str, judge: str, created: float, audit: Mapping[str, Json]) -> None:
+        """Store an audit, or replace that of the same judge."""
+        row = {"run_id": run_id, "judge": judge, "created": created, "document": encode(audit)}
+        statement = self._database.upsert(audits, replace=("created", "document"))
+        self._database.execute_many(statement, [row])
+
+    def of_run(self, run_id: str) -> list[dict[str, Json]]:
+        """Return the audits of a run, the newest first; damaged ones are left out."""
+        query = select(audits.c.document).where(audits.c.run_id == run_id)
+        found = []
+        for row in self._database.fetch_all(query.order_by(audits.c.created.desc())):
+            try:
+                found.append(decode_object(row.document))
+            except BROKEN:
+                continue
+        return found
 
 
 def _row(label: Label) -> dict[str, Any]:

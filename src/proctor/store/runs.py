@@ -22,6 +22,7 @@ from proctor.store.rows import BROKEN, decode, decode_object, encode
 from proctor.store.schema import (
     attempt_files,
     attempts,
+    audits,
     cases,
     comparisons,
     files,
@@ -204,7 +205,15 @@ class Runs:
             _delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
             _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
             _delete_left(connection)
-            for table in (run_attempts, run_scores, run_results, run_tags, summaries, labels):
+            for table in (
+                run_attempts,
+                run_scores,
+                run_results,
+                run_tags,
+                summaries,
+                labels,
+                audits,
+            ):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
             forget_texts(connection, run_id)
             sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)

@@ -4,7 +4,7 @@ from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Tex
 
 from proctor.store.rows import AnyNumber, AnyText, AnyWhole
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -186,6 +186,15 @@ labels = Table(
     Column("author", AnyText, nullable=False),
     Column("created", AnyNumber, nullable=False),
     Index("ix_labels_run_id", "run_id", "case_id"),
+)
+
+audits = Table(
+    "audits",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("judge", AnyText, primary_key=True),
+    Column("created", AnyNumber, nullable=False),
+    Column("document", Text, nullable=False),
 )
 
 comparisons = Table(

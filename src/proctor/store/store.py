@@ -15,7 +15,7 @@ from proctor.store.scores import Scores
 from proctor.store.suites import Suites
 
 if TYPE_CHECKING:
-    from proctor.store.attempts import Labels
+    from proctor.store.attempts import Audits, Labels
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
@@ -69,6 +69,13 @@ class Store:
         from proctor.store.attempts import Labels
 
         return Labels(self.database)
+
+    @cached_property
+    def audits(self) -> "Audits":
+        """What audits of judges found out."""
+        from proctor.store.attempts import Audits
+
+        return Audits(self.database)
 
     @cached_property
     def comparisons(self) -> "Comparisons":

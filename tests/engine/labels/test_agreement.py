@@ -7,8 +7,9 @@ import pytest
 from proctor.core.run import Run
 from proctor.core.suite import Spec
 from proctor.engine.labels.agreement import agreement, corrected_scores, latest
-from proctor.engine.run.evaluate import view_of, with_labels
+from proctor.engine.run.evaluate import view_of
 from proctor.engine.run.gates import gate_results
+from proctor.engine.run.later_findings import with_later_findings
 from proctor.reports.judged import judge_notes
 from proctor.reports.structured import to_object
 from proctor.store.rows import Label
@@ -26,7 +27,7 @@ def mark(store: Store, run: str, place: int, points: float, index: int = 0) -> N
 def test_nothing_without_labels(store: Store, put_scored: Callable[..., Run]) -> None:
     run = put_scored(store, "one", [[1.0]] * 5)
     assert corrected_scores(store, run.id) == {}
-    view = with_labels(store, view_of(store, run.id))
+    view = with_later_findings(store, view_of(store, run.id))
     assert to_object(view)["corrected"] == {}
     assert judge_notes(view.summary) == []
     assert not gate_results(["corrected.low > 0"], view.summary)[0].passed
@@ -52,7 +53,7 @@ def test_a_kind_judge_is_corrected_everywhere(store: Store, put_scored: Callable
     run = put_scored(store, "one", [[float(place % 5 != 0)] for place in range(200)])
     for place in range(0, 200, 7):
         mark(store, "one", place, float(place % 5 != 0 and place % 3 != 0))
-    view = with_labels(store, view_of(store, run.id))
+    view = with_later_findings(store, view_of(store, run.id))
     score = view.summary.corrected["fits"]
     assert score.raw == pytest.approx(0.8)
     assert score.value is not None
@@ -71,7 +72,7 @@ def test_labels_in_file_order_are_warned_of(store: Store, put_scored: Callable[.
     run = put_scored(store, "one", [[float(place < 120)] for place in range(200)])
     for place in range(30):
         mark(store, "one", place, 1.0)
-    view = with_labels(store, view_of(store, run.id))
+    view = with_later_findings(store, view_of(store, run.id))
     score = view.summary.corrected["fits"]
     assert score.unlike is not None
     assert score.unlike < 0.01
@@ -84,7 +85,7 @@ def test_ratings_stay_on_their_scale(store: Store, put_scored: Callable[..., Run
     run = put_scored(store, "one", points, scorer=RATING, out_of=None)
     for place in range(0, 100, 3):
         mark(store, "one", place, max(1.0, place % 5))
-    view = with_labels(store, view_of(store, run.id))
+    view = with_later_findings(store, view_of(store, run.id))
     score = view.summary.corrected["fits"]
     assert score.scale == (1.0, 5.0)
     assert score.raw == pytest.approx(3.0)

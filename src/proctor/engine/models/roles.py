@@ -368,7 +368,7 @@ def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
     return replace(
         settings,
         model=model,
-        panel=replace(settings.panel, judges=tuple(_cold(judge) for judge in judges)),
+        panel=replace(settings.panel, judges=tuple(cold(judge) for judge in judges)),
         simulator=simulator,
         attempts=settings.attempts or reading.attempts,
     )
@@ -468,9 +468,9 @@ def _merged(choice: "ModelChoice", default: "ModelChoice | None") -> "ModelChoic
     )
 
 
-def _cold(judge: "ModelChoice") -> "ModelChoice":
+def cold(judge: "ModelChoice") -> "ModelChoice":
     """Use temperature 0 for a judge by default."""
     if judge.sampling.temperature is not None:
         return judge
-    cold = replace(judge.sampling, temperature=0.0)
-    return replace(judge, sampling=cold, defaults=judge.defaults | {"temperature"})
+    sampling = replace(judge.sampling, temperature=0.0)
+    return replace(judge, sampling=sampling, defaults=judge.defaults | {"temperature"})

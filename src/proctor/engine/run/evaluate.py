@@ -28,6 +28,7 @@ from proctor.core.run import (
     Totals,
 )
 from proctor.core.suite import Spec, Suite
+from proctor.core.variance import VarianceParts
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.refused_settings import (
     refused_before,
@@ -40,6 +41,7 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums, case_result, fold_of, measure_label
 from proctor.engine.run.answers_on_file import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
+from proctor.engine.run.later_findings import counted_rows, with_later_findings
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
@@ -503,7 +505,9 @@ def _finished(
         from proctor.engine.run.stop_early import at_any_time
 
         summary = at_any_time(run, summary)
-    store.results.put(run.id, sums.rows())
+    parts = VarianceParts()
+    store.results.put(run.id, counted_rows(sums.rows(), parts))
+    summary = replace(summary, parts=parts)
     done = replace(
         run,
         status=(ending or Ending()).status(summary.totals),
@@ -516,7 +520,9 @@ def _finished(
     results = partial(_results, store, run.id, header)
     if sums.hold:
         results = partial(iter, sums.results)
-    return with_labels(store, RunView(run=done, summary=summary, suite=header, results=results))
+    return with_later_findings(
+        store, RunView(run=done, summary=summary, suite=header, results=results)
+    )
 
 
 _LEFT = "was interrupted before it had numbers (fix: start it again with the same command)"
@@ -546,16 +552,6 @@ def view_of(store: Store, reference: str) -> RunView:
         suite=header,
         results=lambda: _results(store, run.id, header),
     )
-
-
-def with_labels(store: Store, view: RunView) -> RunView:
-    """Return a run with the scores that labels have corrected since."""
-    if not store.labels.criteria(view.run.id):
-        return view
-    from proctor.engine.labels.agreement import corrected_scores
-
-    corrected = corrected_scores(store, view.run.id)
-    return replace(view, summary=replace(view.summary, corrected=corrected))
 
 
 def damaged(store: Store, run: Run) -> StoreError:

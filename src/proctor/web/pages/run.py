@@ -11,7 +11,8 @@ from starlette.requests import Request
 
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import ValueStatus
-from proctor.engine.run.evaluate import view_of, with_labels
+from proctor.engine.run.evaluate import view_of
+from proctor.engine.run.later_findings import with_later_findings
 from proctor.errors import UsageError
 from proctor.reports.structured import tag_object, to_object
 from proctor.reports.tabular import early_note
@@ -55,6 +56,14 @@ class GroupNumbers(ResponseModel):
     clusters: int | None
 
 
+class RowNumbers(GroupNumbers):
+    """A row of a breakdown."""
+
+    noise_floor: float | None = Field(
+        default=None, description="how far the rate would move if all were judged again"
+    )
+
+
 class TotalNumbers(GroupNumbers):
     """Sums over all cases, with counts of what they leave out."""
 
@@ -74,6 +83,24 @@ class MeasuredNumber(ResponseModel):
     n: int
     detail: Any = None
     note: str = ""
+
+
+class MoreNumber(ResponseModel):
+    """What more of something would give."""
+
+    what: str
+    half_width: float
+    cost: float | None
+
+
+class VarianceNumbers(ResponseModel):
+    """Where the uncertainty of the rate comes from: the parts of the interval's half width."""
+
+    half_width: float
+    cases: float | None
+    attempts: float | None
+    judge: float | None
+    purchases: list[MoreNumber]
 
 
 class CorrectedNumber(ResponseModel):
@@ -131,8 +158,12 @@ class RunNumbers(ResponseModel):
     run: RunAbout
     totals: TotalNumbers | None
     measures: dict[str, MeasuredNumber]
-    groups: dict[str, dict[str, GroupNumbers]]
+    groups: dict[str, dict[str, RowNumbers]]
     usage: dict[str, Any]
+    noise_floor: float | None = Field(
+        description="how far the rate would move if all were judged again, where that is known"
+    )
+    variance: VarianceNumbers | None
     corrected: dict[str, CorrectedNumber] = Field(
         description="what labels make of judged criteria, by criterion"
     )
@@ -203,12 +234,14 @@ def _numbers(store: Store, stored_run: Run) -> dict[str, Any]:
         "groups": {},
         "usage": {},
         "corrected": {},
+        "noise_floor": None,
+        "variance": None,
         "references": {},
         "failures": {},
         "shortfall": "",
     }
     if stored_run.status is RunStatus.BROKEN or store.summaries.get(stored_run.id) is not None:
-        numbers = to_object(with_labels(store, view_of(store, stored_run.id)))
+        numbers = to_object(with_later_findings(store, view_of(store, stored_run.id)))
     early = stored_run.stopped_early
     about = listed_run(store, stored_run).to_json() | numbers.get("run", {})
     return {

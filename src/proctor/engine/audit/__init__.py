@@ -1,0 +1,1 @@
+"""Judges examined themselves: asked again, and about the same answer in other clothes."""

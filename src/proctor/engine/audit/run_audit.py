@@ -1,0 +1,520 @@
+"""Auditing a judge: what it says of a run's answers when asked again, and in other clothes."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from proctor.contracts.judge import Judge, Ruling
+from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import run_scorer_async
+from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.audit import Estimated, JudgeAudit
+from proctor.core.exchange import Sampling, Usage
+from proctor.core.fingerprint import plain
+from proctor.core.rounds import scored_part
+from proctor.core.run import Run
+from proctor.core.score import Score, ScoreStatus
+from proctor.core.suite import Case, Criterion, Json, Message
+from proctor.engine.audit.probes import (
+    BATTLE_SELF,
+    NAMES,
+    OTHER_NAME,
+    POSITION,
+    PROBES,
+    by,
+    changed,
+    with_reply,
+)
+from proctor.engine.battle.prompt import Asking, BattleMarks
+from proctor.engine.labels.agreement import agreement, latest
+from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
+from proctor.engine.labels.random_order import RandomCases
+from proctor.engine.models.call_scope import CallScope, scored_on_replies
+from proctor.engine.models.network_guard import offline
+from proctor.engine.models.roles import Models, cold, judge_of
+from proctor.engine.plan.estimate import Estimate, mean_price
+from proctor.engine.run.aggregate import usage_from
+from proctor.engine.run.evaluate import RunProgress
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
+from proctor.errors import JudgeError, MissingResource, ModelError, PluginError, UsageError
+from proctor.io import concurrency
+from proctor.stats import judge_audit as statistics
+from proctor.store.rows import LinkedCase
+from proctor.store.store import Store
+
+SAMPLE = 100
+REPEATS = 2
+AS_IS = ""
+"""The name of the answer as it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditSettings:
+    """Which answers a judge is asked about, and how."""
+
+    sample: int = SAMPLE
+    seed: str = ""
+    repeats: int = REPEATS
+    probes: tuple[str, ...] = NAMES
+    criterion: str = ""
+
+    def __post_init__(self) -> None:
+        for name in self.probes:
+            if name not in NAMES:
+                raise UsageError(f"there is no probe {name!r} (there are: {', '.join(NAMES)})")
+        if self.sample < 1 or self.repeats < 1:
+            raise UsageError("an audit asks about at least one case, at least once again")
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the ways to change a single answer, with those that others are compared to."""
+        wanted = set(self.probes)
+        if "self" in wanted:
+            wanted.add("other")
+        return [name for name in PROBES if name in wanted]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPlan:
+    """What an audit would ask, and what that costs."""
+
+    cases: int
+    answers: int
+    pairs: int
+    calls: int
+    cost: float | None
+    """In dollars, as far as prices are known."""
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """One judged score of a sampled case."""
+
+    case: Case
+    criterion: Criterion
+    part: Attempt
+    """What the criterion is about."""
+    score: Score
+    scale: CriterionScale
+    weight: float
+    """The part of the case's value that it decides."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two answers to one question."""
+
+    case: Case
+    first: Attempt
+    second: Attempt
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One thing to ask a judge."""
+
+    place: int
+    """Which judged score, or which pair."""
+    name: str
+    number: int = 0
+    pair: bool = False
+
+
+@dataclass
+class SaltedJudge(Judge):
+    """A judge whose calls are kept apart from all others, so that it is really asked anew."""
+
+    inner: Judge
+    label: str
+
+    def __post_init__(self) -> None:
+        self.identity, self.tie = self.inner.identity, self.inner.tie
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        verdict: type[Any],
+        *,
+        tries: int = 3,
+        salt: str = "",
+        sampling: Sampling | None = None,
+        reader: Any = None,
+    ) -> Ruling[Any]:
+        return await self.inner.ask(
+            messages,
+            verdict,
+            tries=tries,
+            salt=f"{salt}{self.label}",
+            sampling=sampling,
+            reader=reader,
+        )
+
+
+@dataclass
+class Audit:
+    """An audit of one judge on the answers of one run; made once, then planned or carried out."""
+
+    store: Store
+    run: Run
+    panel: JudgeSettings
+    settings: AuditSettings = field(default_factory=AuditSettings)
+    calls: CallSettings = field(default_factory=CallSettings)
+    notice: Callable[[str], None] = lambda _: None
+    progress: Callable[[RunProgress], None] = lambda _: None
+    stopped: str = ""
+    """Why it was not carried out to its end, where it was not."""
+    _judged: list[_Judged] = field(default_factory=list)
+    _pairs: list[_Pair] = field(default_factory=list)
+    _cases: int = 0
+    _said: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    """What came of each task by name, place and number, from 0 to 1."""
+    _preferred: dict[tuple[str, int], float] = field(default_factory=dict)
+    _usage: Usage = field(default_factory=Usage)
+    _unread: int = 0
+    _notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.panel.judges:
+            raise MissingResource("an audit needs a judge (fix: add --judge M)")
+        self.panel = replace(self.panel, judges=tuple(cold(one) for one in self.panel.judges))
+        self.header = self.store.suites.header(self.run.suite_key)
+        self.scorers = Scorers(language=self.header.language)
+        self._pick()
+
+    @property
+    def judge_name(self) -> str:
+        """Return the judge's name as people know it."""
+        return ",".join(short_name(choice.spec) for choice in self.panel.judges)
+
+    @property
+    def own_name(self) -> str:
+        """Return the name that answers are attributed to: the first judge's, without provider."""
+        return short_name(self.panel.judges[0].spec).partition(":")[2]
+
+    def plan(self) -> AuditPlan:
+        """Return what would be asked; nothing is."""
+        models = Models(None, replace(self.calls, record=None, max_cost=None))
+        estimate = Estimate()
+        tasks = list(self._tasks())
+        for task in tasks:
+            case = self._pairs[task.place].case if task.pair else self._judged[task.place].case
+            estimate.verdict(case, 1, None)
+        opened = [models.open(choice, "judge") for choice in self.panel.judges]
+        times = len(opened) * self.panel.repeats
+        price = mean_price([model.price for model in opened])
+        cost = estimate.cost({"judge": price}) if tasks else [0.0] * 3
+        return AuditPlan(
+            cases=self._cases,
+            answers=len(self._judged),
+            pairs=len(self._pairs),
+            calls=len(tasks) * times,
+            cost=None if cost is None else cost[1] * times,
+        )
+
+    async def carry_out(self) -> JudgeAudit:
+        """Ask the judge all of it, store what comes of it, and return it.
+
+        Whatever was asked before, by this command or one that was interrupted, is not asked again.
+        """
+        if not self._judged and not self._pairs:
+            raise UsageError(
+                f"no score of the run {self.run.name!r} was given by a judge that can be asked"
+                " again, and there are no two answers to compare"
+            )
+        models = Models(self.store, self.calls, self.notice)
+        with offline(self.calls.offline):
+            try:
+                opened = [models.open(choice, "judge") for choice in self.panel.judges]
+                judge = judge_of(self.panel, opened)
+                assert judge is not None
+                for model in opened:
+                    await models.check(model)
+                await self._ask_all(judge, models)
+            finally:
+                await models.close()
+        if models.budget.refused:
+            self.stopped = models.budget.words
+        audit = self._summed()
+        document = plain(audit)
+        self.store.audits.save(self.run.id, audit.judge, audit.created, document)
+        return audit
+
+    # Who is asked about.
+
+    def _pick(self) -> None:
+        """Pick cases at random, until there are enough of them."""
+        other = self._other_run()
+        for _, case_id in RandomCases(self.store, self.run, f"audit {self.settings.seed}").after():
+            if self._cases >= self.settings.sample:
+                break
+            linked = self.store.attempts.case(self.run.id, case_id)
+            found = list(self._scores(linked))
+            pair = self._pair(linked, other)
+            self._cases += 1
+            self._judged += found
+            self._pairs += [pair] if pair is not None else []
+        wanted = {POSITION, BATTLE_SELF} & set(self.settings.probes)
+        if wanted and not self._pairs:
+            self._notes.append(
+                "position was not probed: the run has neither a second attempt nor a second run of"
+                " its suite to compare answers with"
+            )
+
+    def _scores(self, linked: LinkedCase) -> Iterator[_Judged]:
+        """Yield the scores of a case's first attempt that a judge gave on what was said."""
+        if not linked.attempts:
+            return
+        attempt, scores = linked.attempts[0]
+        full = sum(
+            criterion.weight * (score.out_of or 0.0)
+            for criterion in linked.case.criteria
+            if (score := scores.get(criterion.id)) is not None and criterion.weight > 0
+        )
+        for criterion in linked.case.criteria:
+            score = scores.get(criterion.id)
+            if self.settings.criterion not in ("", criterion.id) or score is None:
+                continue
+            if score.status is not ScoreStatus.SCORED or not self._asks(criterion):
+                continue
+            part = scored_part(criterion, attempt)
+            if part.status is AttemptStatus.ANSWERED and part.output.strip():
+                worth = criterion.weight * (score.out_of or 0.0)
+                share = abs(worth) / full if full > 0 else 0.0
+                yield _Judged(
+                    linked.case, criterion, part, score, scale_of(criterion, score), share
+                )
+
+    def _asks(self, criterion: Criterion) -> bool:
+        try:
+            scorer = self.scorers.of(criterion)
+        except PluginError:
+            return False
+        return scorer.needs_judge and scorer.is_async and not scorer.reads_notes
+
+    def _other_run(self) -> Run | None:
+        runs = self.store.runs.newest(suite_key=self.run.suite_key, limit=20)
+        return next((run for run in runs if run.id != self.run.id), None)
+
+    def _pair(self, linked: LinkedCase, other: Run | None) -> _Pair | None:
+        """Return two answers to a question that differ: of two attempts, else of two runs."""
+        attempts = [attempt for attempt, _ in linked.attempts]
+        if other is not None and len(attempts) < 2:
+            places = self.store.criterion_points.places(other.id, [linked.case.id])
+            rows = self.store.attempts.cases_at(other.id, sorted(places.values()))
+            attempts += [attempt for row in rows for attempt, _ in row.attempts[:1]]
+        spoken = [one for one in attempts if one.output.strip()]
+        if len(spoken) < 2 or spoken[0].output.strip() == spoken[1].output.strip():
+            return None
+        return _Pair(linked.case, spoken[0], spoken[1])
+
+    # What is asked.
+
+    def _tasks(self) -> Iterator[_Task]:
+        for place, judged in enumerate(self._judged):
+            for number in range(self.settings.repeats):
+                yield _Task(place, AS_IS, number)
+            for name in self.settings.texts:
+                if changed(judged.part, PROBES[name], self.own_name) is not None:
+                    yield _Task(place, name)
+        for place in range(len(self._pairs)):
+            if POSITION in self.settings.probes:
+                yield _Task(place, "first", pair=True)
+                yield _Task(place, "second", pair=True)
+            if BATTLE_SELF in self.settings.probes:
+                yield _Task(place, "own first", pair=True)
+                yield _Task(place, "own second", pair=True)
+
+    async def _ask_all(self, judge: Judge, models: Models) -> None:
+        tasks = list(self._tasks())
+        asking = Asking(language=self.header.language, marks=models.marks)
+
+        async def work(task: _Task) -> None:
+            if models.budget.refused:
+                return
+            if task.pair:
+                await self._compare(task, judge, asking)
+            else:
+                await self._rule(task, judge, models)
+
+        limit = self.calls.concurrency
+        async with aclosing(concurrency.map_unordered(tasks, work, limit=limit)) as done:
+            number = 0
+            async for _ in done:
+                number += 1
+                self.progress(
+                    RunProgress(phase="audit", done=number, total=len(tasks), failed=self._unread)
+                )
+
+    async def _rule(self, task: _Task, judge: Judge, models: Models) -> None:
+        judged = self._judged[task.place]
+        part: Attempt | None = judged.part
+        if task.name != AS_IS:
+            part = changed(judged.part, PROBES[task.name], self.own_name)
+        assert part is not None
+        label = f"audit {task.number}" if task.name == AS_IS else ""
+        ctx = ScoreContext(
+            case=judged.case,
+            attempt=part,
+            judge=SaltedJudge(judge, label),
+            language=self.header.language,
+            read_file=self.store.files.get,
+            marks=models.marks,
+        )
+        scorer = self.scorers.of(judged.criterion)
+        score = await scored_on_replies(lambda: run_scorer_async(scorer, ctx))
+        self._count(score.detail)
+        if score.status is ScoreStatus.SCORED and score.points is not None:
+            self._said[task.name, task.place, task.number] = judged.scale.share(score.points)
+        else:
+            self._unread += 1
+
+    async def _compare(self, task: _Task, judge: Judge, asking: Asking) -> None:
+        pair = self._pairs[task.place]
+        one, two = pair.first, pair.second
+        if task.name == "second":
+            one, two = two, one
+        elif task.name.startswith("own"):
+            names = [self.own_name, OTHER_NAME]
+            names = names if task.name == "own first" else names[::-1]
+            one, two = (_by(attempt, name) for attempt, name in zip((one, two), names, strict=True))
+        try:
+            with CallScope.opened():
+                ruling = await judge.ask(
+                    asking.messages(pair.case, one, two),
+                    BattleMarks,
+                    tries=asking.tries,
+                    reader=asking.reader(pair.case, one, two),
+                )
+        except (JudgeError, ModelError):
+            self._unread += 1
+            return
+        self._usage += ruling.usage
+        marks = ruling.verdict
+        won = 0.5 + 0.5 * ((marks.score_1 > marks.score_2) - (marks.score_1 < marks.score_2))
+        self._preferred[task.name, task.place] = won
+
+    def _count(self, detail: Json) -> None:
+        if isinstance(detail, Mapping):
+            self._usage += usage_from(detail.get("usage"))
+
+    # What it comes to.
+
+    def _summed(self) -> JudgeAudit:
+        rulings = [self._rulings(place) for place in range(len(self._judged))]
+        by_case: dict[str, list[int]] = {}
+        for place, judged in enumerate(self._judged):
+            by_case.setdefault(judged.case.id, []).append(place)
+        groups = list(by_case.values())
+        flips = statistics.flip_rate([rulings[place] for place in group] for group in groups)
+        rates = any(judged.scale.rates for judged in self._judged)
+        weights = [
+            [(self._judged[place].weight, rulings[place]) for place in group] for group in groups
+        ]
+        weights += [[]] * (self._cases - len(groups))
+        return JudgeAudit(
+            judge=self.judge_name,
+            seed=self.settings.seed,
+            cases=self._cases,
+            answers=len(self._judged),
+            repeats=self.settings.repeats,
+            flips=flips,
+            flip_chance=None if rates else statistics.flip_chance(flips),
+            noise_variance=statistics.noise_variance(weights) if groups else None,
+            probes={**self._text_shifts(groups, rulings), **self._pair_shifts()},
+            labels=self._agreement(),
+            usage=plain(self._usage),
+            unread=self._unread,
+            notes=tuple(self._notes),
+            created=time.time(),
+        )
+
+    def _rulings(self, place: int) -> list[float]:
+        """Return the rulings on an answer as it is, the stored one too if this judge gave it."""
+        judged = self._judged[place]
+        given = [
+            self._said[AS_IS, place, number]
+            for number in range(self.settings.repeats)
+            if (AS_IS, place, number) in self._said
+        ]
+        if self._same_judge and judged.score.points is not None:
+            given.insert(0, judged.scale.share(judged.score.points))
+        return given
+
+    @property
+    def _same_judge(self) -> bool:
+        known = self.run.settings.get("judges")
+        if not isinstance(known, list | tuple):
+            return False
+        names = [short_name(str(one.get("model"))) for one in known if isinstance(one, Mapping)]
+        repeats = self.run.settings.get("repeats") or 1
+        asked = [short_name(choice.spec) for choice in self.panel.judges]
+        return names == asked and repeats == self.panel.repeats
+
+    def _text_shifts(
+        self, groups: Sequence[Sequence[int]], rulings: Sequence[Sequence[float]]
+    ) -> dict[str, Estimated]:
+        found = {}
+        for name in self.settings.texts:
+            against = PROBES[name].against
+            pairs = []
+            for group in groups:
+                row = []
+                for place in group:
+                    said = self._said.get((name, place, 0))
+                    usual = (
+                        self._said.get((against, place, 0))
+                        if against
+                        else sum(rulings[place]) / len(rulings[place])
+                        if rulings[place]
+                        else None
+                    )
+                    if said is not None and usual is not None:
+                        row.append((said, usual))
+                pairs.append(row)
+            if (shift := statistics.shift(pairs)) is not None:
+                found[name] = shift
+        return found
+
+    def _pair_shifts(self) -> dict[str, Estimated]:
+        found = {}
+        for name, one, other in (
+            (POSITION, "first", "second"),
+            (BATTLE_SELF, "own first", "own second"),
+        ):
+            rows = []
+            for place in range(len(self._pairs)):
+                first = self._preferred.get((one, place))
+                second = self._preferred.get((other, place))
+                if first is not None and second is not None:
+                    # Shown in both orders, a fair judge prefers the first one half of the time;
+                    # attributed in both ways, it prefers the first answer alike.
+                    shift = (first + second) / 2 - 0.5 if name == POSITION else (first - second) / 2
+                    rows.append([(shift, 0.0)])
+            if (estimate := statistics.shift(rows, 0.5)) is not None:
+                found[name] = estimate
+        return found
+
+    def _agreement(self) -> dict[str, Json]:
+        labels = self.store.labels.of_run(self.run.id)
+        found: dict[str, Json] = {}
+        for name in self.store.labels.criteria(self.run.id):
+            if self.settings.criterion in ("", name):
+                seen = agreement(self.store, self.run.id, name, latest(labels, name))
+                found[name] = {
+                    "kappa": seen.kappa.value,
+                    "interval": seen.kappa.interval,
+                    "agreed": seen.kappa.agreed,
+                    "n": seen.kappa.n,
+                    "cases": seen.kappa.clusters,
+                    "confusion": [list(row) for row in seen.confusion],
+                    "corrected": asdict(seen.score),
+                }
+        return found
+
+
+def _by(attempt: Attempt, name: str) -> Attempt:
+    """Return an answer that says who wrote it."""
+    return with_reply(attempt, lambda text: by(text, name)) or attempt

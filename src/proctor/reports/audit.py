@@ -1,0 +1,128 @@
+"""An audit of a judge as text and JSON."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from proctor.core.audit import Estimated, JudgeAudit
+from proctor.core.suite import Json
+from proctor.reports.reasons import one_line
+from proctor.reports.tabular import printed
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HEADER = ("Probe", "Points", "Interval 95%", "Cases", "What was shown")
+
+
+def audit_table(
+    audit: JudgeAudit,
+    name: str,
+    words: Mapping[str, str],
+    floor: float | None,
+    *,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """Return what was found out about a judge; ``words`` say what each probe shows."""
+    parts: list[RenderableType] = [
+        one_line(f"{name} · judge {audit.judge} · {audit.answers} scores of {audit.cases} cases"),
+        "",
+        *_flip_lines(audit, floor),
+        "",
+    ]
+    if audit.probes:
+        parts += [_table(audit, words), ""]
+        parts.append(
+            "Points of 100 that the judge gives more (+) or less (-) than for the answer as it is."
+        )
+    for criterion, found in audit.labels.items():
+        parts += _label_lines(one_line(criterion), found)
+    if audit.unread:
+        parts.append(f"Unread: {audit.unread} rulings could not be had")
+    parts += audit.notes
+    usage = audit.usage
+    if usage.get("calls"):
+        cost = usage.get("cost")
+        money = "" if cost is None else f", ${cost:,.4f}"
+        parts.append(f"Calls: {usage['calls']:,}, stored ones included{money}")
+    return printed(parts, width=width, color=color)
+
+
+def audit_object(audit: JudgeAudit, floor: float | None) -> dict[str, Json]:
+    """Make the object that ``audit --json`` prints; shares of full marks, not points of 100."""
+    return {
+        "judge": audit.judge,
+        "seed": audit.seed,
+        "cases": audit.cases,
+        "answers": audit.answers,
+        "repeats": audit.repeats,
+        "flip_rate": _object(audit.flips),
+        "flip_chance": _object(audit.flip_chance),
+        "noise_floor": floor,
+        "probes": {name: _object(found) for name, found in audit.probes.items()},
+        "labels": dict(audit.labels),
+        "usage": dict(audit.usage),
+        "unread": audit.unread,
+        "notes": list(audit.notes),
+    }
+
+
+def _flip_lines(audit: JudgeAudit, floor: float | None) -> list[str]:
+    if audit.flips is None:
+        return ["No score of the sample was given by a judge: nothing was asked again"]
+    lines = [f"Asked again, rulings differ in {_share(audit.flips)} of pairs"]
+    if audit.flip_chance is not None:
+        lines.append(
+            f"as if each ruling were turned around with a chance of {_share(audit.flip_chance)}"
+        )
+    if floor is not None:
+        lines.append(
+            f"Noise floor: ± {100 * floor:.1f} points: judged again, the rate of the run would stay"
+            " within that 19 times of 20"
+        )
+    return lines
+
+
+def _label_lines(criterion: str, found: Mapping[str, Json]) -> list[str]:
+    kappa, ends = found["kappa"], found["interval"]
+    shown = "–" if kappa is None else f"{kappa:.3f}"
+    interval = "" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
+    lines = [
+        f"Labels of {criterion}: kappa {shown}{interval}, alike {found['agreed']} of {found['n']}"
+        f" on {found['cases']} cases"
+    ]
+    rows = ", ".join(f"{one:g}/{own:g}: {times}" for one, own, times in found["confusion"][:12])
+    lines.append(f"  judge/people: {rows}")
+    score = found["corrected"]
+    if score.get("value") is not None and score.get("interval") is not None:
+        low, high = score["interval"]
+        lines.append(f"  corrected {score['value']:.4f} [{low:.4f}, {high:.4f}]")
+    return lines
+
+
+def _table(audit: JudgeAudit, words: Mapping[str, str]) -> "RenderableType":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in HEADER:
+        table.add_column(name, justify="left" if name in ("Probe", HEADER[-1]) else "right")
+    for name, found in audit.probes.items():
+        ends = found.interval
+        shown = "–" if ends is None else f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f}"
+        cells = (name, f"{100 * found.value:+.1f}", shown, str(found.n), words.get(name, ""))
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _share(found: Estimated) -> str:
+    ends = found.interval
+    shown = "" if ends is None else f" [{100 * ends[0]:.1f}–{100 * ends[1]:.1f}%]"
+    return f"{100 * found.value:.1f}%{shown}"
+
+
+def _object(found: Estimated | None) -> Json:
+    if found is None:
+        return None
+    return {"value": found.value, "interval": found.interval, "n": found.n}

@@ -1,0 +1,66 @@
+"""What repeated and altered rulings say of a judge: how often it flips, how far it is moved."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from math import sqrt
+from statistics import fmean, variance
+
+from proctor.core.audit import Estimated
+from proctor.stats.intervals import RatioSums, Scale
+
+Rulings = Sequence[float]
+"""What one judge gave to one answer, again and again, from 0 to 1."""
+_EQUAL = 1e-9
+
+
+def flip_rate(cases: Iterable[Sequence[Rulings]]) -> Estimated | None:
+    """Return how often two rulings on the same answer differ, each case counted as one draw."""
+    shares = []
+    for scores in cases:
+        pairs = [pair for rulings in scores for pair in combinations(rulings, 2)]
+        if pairs:
+            shares.append(fmean(abs(one - other) > _EQUAL for one, other in pairs))
+    return mean_of(shares, Scale(0.0, 1.0))
+
+
+def flip_chance(rate: Estimated | None) -> Estimated | None:
+    """Return how often one ruling is thrown over, where two differ at such a rate.
+
+    Where each of two verdicts is turned around with chance f, two rulings differ 2f(1 - f) times.
+    """
+    if rate is None:
+        return None
+
+    def chance(share: float) -> float:
+        return (1 - sqrt(max(0.0, 1 - 2 * share))) / 2
+
+    ends = rate.interval
+    interval = None if ends is None else (chance(ends[0]), chance(ends[1]))
+    return Estimated(value=chance(rate.value), interval=interval, n=rate.n)
+
+
+def noise_variance(cases: Iterable[Sequence[tuple[float, Rulings]]]) -> float | None:
+    """Return the variance that chance in rulings gives the value of a case.
+
+    Of each case its judged scores: the part of the case's value that it decides, and its rulings.
+    A case without any has no such variance.
+    """
+    sums = [
+        sum(part**2 * variance(rulings) for part, rulings in scores if len(rulings) > 1)
+        for scores in cases
+    ]
+    return fmean(sums) if sums else None
+
+
+def shift(cases: Iterable[Sequence[tuple[float, float]]], reach: float = 1.0) -> Estimated | None:
+    """Return the mean difference of pairs (asked so, asked otherwise), each case as one draw."""
+    means = [fmean(one - other for one, other in pairs) for pairs in cases if pairs]
+    return mean_of(means, Scale(-reach, reach))
+
+
+def mean_of(values: Sequence[float], scale: Scale) -> Estimated | None:
+    """Return a mean on a scale with its interval; none of nothing."""
+    if not values:
+        return None
+    sums = RatioSums.of((value, 1.0) for value in values)
+    return Estimated(value=fmean(values), interval=sums.interval(scale), n=len(values))

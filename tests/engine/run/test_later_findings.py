@@ -1,0 +1,65 @@
+"""What is known of a run since its end, and reports of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from proctor.core.audit import Estimated, JudgeAudit
+from proctor.core.fingerprint import plain
+from proctor.core.run import Run
+from proctor.core.suite import Spec
+from proctor.engine.run.evaluate import view_of
+from proctor.engine.run.later_findings import newest_audit, with_later_findings
+from proctor.registry import build
+from proctor.reports.structured import to_object
+from proctor.store.store import Store
+
+AUDIT = JudgeAudit(
+    judge="openai:ruler", cases=40, answers=40, repeats=2, noise_variance=0.04,
+    flips=Estimated(value=0.1, interval=(0.02, 0.2), n=40),
+)  # fmt: skip
+
+
+def test_a_run_with_attempts_knows_its_parts(store: Store, put_scored: Callable[..., Run]) -> None:
+    run = put_scored(store, "one", [[1.0, float(place % 2), 0.0] for place in range(40)])
+    view = with_later_findings(store, view_of(store, run.id))
+    budget = view.summary.variance
+    assert budget is not None
+    assert budget.judge is None
+    assert budget.attempts is not None
+    text = build("report", Spec(name="table")).render(view)
+    assert "Uncertainty: ± " in text
+    assert "1 more attempt would give ± " in text
+    assert "Noise" not in text
+    old = replace(view, summary=replace(view.summary, parts=None))
+    again = with_later_findings(store, old).summary.variance
+    assert again == budget
+
+
+def test_the_noise_floor_stands_beside_judged_numbers(
+    store: Store, put_scored: Callable[..., Run]
+) -> None:
+    run = put_scored(store, "one", [[float(place % 2)] for place in range(40)])
+    plainly = with_later_findings(store, view_of(store, run.id))
+    assert to_object(plainly)["noise_floor"] is None
+    store.audits.save(run.id, "old", 1.0, {"no": "audit"})
+    store.audits.save(run.id, AUDIT.judge, 2.0, plain(AUDIT))
+    view = with_later_findings(store, view_of(store, run.id))
+    floor = AUDIT.noise_floor(40)
+    shown = to_object(view)
+    assert shown["noise_floor"] == pytest.approx(floor)
+    assert shown["groups"]["metric"]["judged"]["noise_floor"] == pytest.approx(floor)
+    assert shown["variance"]["judge"] == pytest.approx((floor or 0) / 2**0.5)
+    for name in ("table", "md"):
+        text = build("report", Spec(name=name)).render(view)
+        assert "Noise" in text
+        assert f"± {100 * (floor or 0):.1f}" in text
+        assert "Noise floor: ±" in text
+    store.runs.delete(run.id)
+    assert store.audits.of_run(run.id) == []
+
+
+def test_an_audit_that_cannot_be_read_is_none(store: Store) -> None:
+    store.audits.save("r", "x", 1.0, {"judge": "x", "flips": 7})
+    assert newest_audit(store, "r") is None
