@@ -74,12 +74,12 @@ WEAK = [
     (
         "a pattern that never ends",
         "  - {ask: q, criteria: {matches: '(a+)+$'}}",
-        [("warning", "a long answer cannot be judged: took longer than the 1 s allowed")],
+        [("warning", "a long answer cannot be scored: took longer than the 1 s allowed")],
     ),
     (
         "a pattern that never ends on what it does not match",
         "  - {ask: q, criteria: {keywords: [{text: '(x|x)*y', regex: true}]}}",
-        [("warning", "a long answer cannot be judged")],
+        [("warning", "a long answer cannot be scored")],
     ),
     (
         "a criterion that runs programs",

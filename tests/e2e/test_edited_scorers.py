@@ -60,7 +60,7 @@ def test_a_scorer_beside_the_suite_is_found_from_anywhere_and_its_scores_are_nev
             *("--allow-import", "--json", "--store", str(tmp_path / "store.db")),
         )
         assert done.returncode == 0, done.stderr
-        said.append("its scores were made anew" in done.stderr)
+        said.append("its scores were made again" in done.stderr)
         return json.loads(done.stdout)["totals"]["rate"], len(log.read_text(encoding="utf-8"))
 
     for name, text in {

@@ -111,7 +111,7 @@ def test_a_model_that_the_server_does_not_have_ends_the_run(cities: Any, serve: 
         (["--model", "openai:m", "--price", "m"], "--price: expected NAME=VALUE"),
         (["--model", "openai:m", "--header", "X"], "--header: expected NAME=VALUE"),
         (["--model", "openai:m", "--max-turns", "3"], "has no option 'max_turns'"),
-        ([], "who is examined?"),
+        ([], "there is no candidate"),
     ],
 )  # fmt: skip
 def test_wrong_input(cities: Any, args: list[str], message: str) -> None:

@@ -242,7 +242,7 @@ def test_money_for_judges(manners: Any, serve: Serve) -> None:
 def test_money_needs_prices(cities: Any) -> None:
     done = cities("run", "suite.yaml", "--model", "openai:m@https://a.example", "--max-cost", "1", code=2)  # fmt: skip
     assert done.stderr == (
-        "error: --max-cost cannot be held: no price is known for openai:m (fix: add --price"
+        "error: --max-cost cannot be enforced: no price is known for openai:m (fix: add --price"
         " 'openai:m=IN/OUT', in dollars per million tokens; 0/0 where it costs nothing)\n"
     )
 

@@ -90,7 +90,7 @@ def test_a_limit_that_cannot_be_held_is_an_error_before_the_first_call(
         done = manners.here(command, "suite.yaml", *args, *known, "--max-cost", "1")
         assert done.returncode == 2
         said = done.stderr + done.stdout
-        assert "--max-cost cannot be held" in said
+        assert "--max-cost cannot be enforced" in said
         assert f"--price 'openai:{roles[role]}=IN/OUT'" in said
         assert server.calls == []
 
@@ -110,4 +110,4 @@ def test_a_battle_that_cannot_be_priced_is_an_error_before_the_first_call(
 @pytest.mark.parametrize("given", ["-1", "nan", "inf"])
 def test_a_limit_is_a_number_of_dollars(cities: Any, given: str) -> None:
     done = cities("run", "suite.yaml", "--model", "openai:gpt-4o", f"--max-cost={given}", code=2)
-    assert "--max-cost wants dollars" in done.stderr
+    assert "--max-cost: expected dollars" in done.stderr

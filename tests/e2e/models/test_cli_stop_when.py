@@ -128,7 +128,7 @@ def test_what_is_never_sure_goes_to_the_end(sums: Any, serve: Serve) -> None:
         (["--stop-when", "rate >= 0.8", "--margin", "2"], "go with --stop-when decided"),
         (["--stop-when", "decided", "--against", "nobody"], "has no runs"),
         (["--stop-when", "decided", "--against", "old", "--margin", "200"], "points of 100"),
-        (["--stop-when", "rate >= 0.8", "--record", "tape.jsonl"], "--record wants all calls"),
+        (["--stop-when", "rate >= 0.8", "--record", "tape.jsonl"], "--record needs all calls"),
     ],
 )
 @pytest.mark.sampled(2)

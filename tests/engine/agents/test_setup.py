@@ -53,9 +53,9 @@ def test_packages_are_looked_for() -> None:
     assert missing(["no-such-package; python_version < '3'", "aiohttp; extra == 'more'"]) == []
     found = missing(["no-such-package", "aiohttp>=99", "aiohttp==0.1"])
     assert [wanted for wanted, _ in found] == ["no-such-package", "aiohttp>=99", "aiohttp==0.1"]
-    with pytest.raises(ModelError, match="is no package"):
+    with pytest.raises(ModelError, match="is not a package"):
         missing(["aiohttp>=new"])
-    with pytest.raises(ModelError, match="is no package"):
+    with pytest.raises(ModelError, match="is not a package"):
         missing(["!"])
 
 
@@ -91,7 +91,7 @@ def test_a_failing_command_stops_the_case(tmp_path: Path) -> None:
 
 
 def test_without_a_sandbox_no_command_runs(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="there is no sandbox"):
+    with pytest.raises(ModelError, match="needs a sandbox"):
         asyncio.run(set_up(case(pre_command="touch x"), tmp_path, None))
     asyncio.run(set_up(case(), tmp_path, None))
     assert list(tmp_path.iterdir()) == []

@@ -102,12 +102,12 @@ def test_the_answer_to_another_case_should_not_pass() -> None:
 
 def test_a_criterion_that_hangs_on_a_long_answer_is_told_once() -> None:
     found = words(case("a", "Capital?", EXACT, "Paris"), fails="\x01")
-    assert found == ["warning: a long answer cannot be judged: took longer than 10 s"]
+    assert found == ["warning: a long answer cannot be scored: took longer than 10 s"]
 
 
 def test_a_criterion_that_cannot_judge_anything_is_a_note() -> None:
     lost = case("a", "Capital?", Spec(name="exact_match"))
-    assert all(line.startswith("note: cannot be judged") for line in words(lost))
+    assert all(line.startswith("note: cannot be scored") for line in words(lost))
 
 
 def test_keywords_that_nothing_matches_are_dead_and_a_list_of_words_passes() -> None:

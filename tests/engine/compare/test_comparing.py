@@ -243,7 +243,7 @@ def test_several_runs_are_adjusted_for(store: Store, put: Callable[..., Run]) ->
         (
             {"settings": {"judges": [{"model": "openai:one"}]},
              "signature": SIGNATURE.format(judge="openai:one", prompts="cd", version="1")},
-            "the judge was asked in other words",
+            "the judge's prompt differs",
         ),
         (
             {"settings": {"judges": [{"model": "openai:one"}], "simulator": {"model": "x:y"}},

@@ -239,7 +239,7 @@ def test_what_is_told_when_the_money_is_gone() -> None:
         budget.check()
     assert str(told.value) == (
         "the 2 dollars of --max-cost are spent (2.2500 so far, 0.2500 of it by calls that were"
-        " under way; fix: start again with a higher --max-cost, it goes on from there)"
+        " under way; fix: start again with a higher --max-cost; it resumes from there)"
     )
     assert budget.overdrawn == (
         "2.2500 dollars were spent, 0.2500 more than --max-cost allows, by calls that were under way"

@@ -245,7 +245,7 @@ def test_answers_on_file_need_no_partner_in_a_dialogue() -> None:
 
 
 def test_nobody_is_examined() -> None:
-    with pytest.raises(UsageError, match="who is examined"):
+    with pytest.raises(UsageError, match="there is no candidate"):
         resolved(settings(), reading(EXACT, judge=FILE))
 
 

@@ -199,10 +199,10 @@ def test_other_criteria_judge_stored_answers_only(tmp_path: Path, store: Store) 
     ("changes", "message"),
     [
         ({"panel": JudgeSettings()}, "ask a judge, and there is none"),
-        ({"model": None}, "who is examined"),
+        ({"model": None}, "there is no candidate"),
         ({"model": ModelChoice(spec="nobody:m")}, "there is no model 'nobody'"),
         ({"model": ModelChoice(spec="replay:missing.jsonl")}, "replay:missing.jsonl: No such file"),
-        ({"calls": CallSettings(max_cost=1.0)}, "--max-cost cannot be held"),
+        ({"calls": CallSettings(max_cost=1.0)}, "--max-cost cannot be enforced"),
     ],
 )
 def test_problems(tmp_path: Path, store: Store, changes: dict[str, Any], message: str) -> None:

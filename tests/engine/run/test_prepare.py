@@ -91,7 +91,7 @@ def test_the_cases_that_were_asked_for_are_kept() -> None:
         (suite(Criterion(id="x", scorer=Spec(name="exact_mach"))), {}, SuiteError, "exact_match"),
         (suite(reduce="most"), {}, UsageError, "most"),
         (suite(JUDGED), {}, MissingResource, "--judge"),
-        (suite(), {"answers": None}, UsageError, "who is examined"),
+        (suite(), {"answers": None}, UsageError, "there is no candidate"),
     ],
 )
 def test_what_stands_in_the_way_is_raised(

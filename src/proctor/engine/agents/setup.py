@@ -40,12 +40,12 @@ async def set_up(case: Case, folder: Path, sandbox: Sandbox | None) -> None:
     if lacking := missing(_texts(case, "dependencies")):
         names = " ".join(f"'{requirement}'" for requirement, _ in lacking)
         raise ModelError(
-            f"the case {case.id!r} wants {', '.join(why for _, why in lacking)}"
+            f"the case {case.id!r} needs {', '.join(why for _, why in lacking)}"
             f" (fix: pip install {names})"
         )
     if commands := _texts(case, "pre_command"):
         if sandbox is None:
-            raise ModelError(f"the case {case.id!r} has a pre_command, and there is no sandbox")
+            raise ModelError(f"the case {case.id!r} has a pre_command, which needs a sandbox")
         await run_commands(case.id, commands, folder, sandbox)
 
 
@@ -119,7 +119,7 @@ def _requirement(text: str) -> "Requirement":
         return Requirement(text)
     except InvalidRequirement:
         raise ModelError(
-            f"{text!r} is no package (fix: write name, name>=1.2, or name==1.2.*)"
+            f"{text!r} is not a package (fix: write name, name>=1.2, or name==1.2.*)"
         ) from None
 
 

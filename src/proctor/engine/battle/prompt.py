@@ -59,7 +59,7 @@ class Asking:
         if self.file is None:
             if self.variant == "original":
                 raise UsageError(
-                    "a battle as the original held it needs its words (fix: name the prompt file)"
+                    "a battle as in the original needs its prompt (fix: name the prompt file)"
                 )
             return
         for name in NAMES:

@@ -251,9 +251,9 @@ def _finding(trial: Trial, score: Score, alive: set[int]) -> Iterator[Finding]:
 def _failed(trial: Trial, score: Score) -> Iterator[Finding]:
     if trial.kind == ENDLESS or "longer than" in score.reason:
         hint = "simplify its regular expression: repetition inside repetition makes it slow"
-        yield "warning", f"a long answer cannot be judged: {score.reason}", hint
+        yield "warning", f"a long answer cannot be scored: {score.reason}", hint
     elif trial.kind == EMPTY:
-        yield "note", f"cannot be judged: {score.reason}", ""
+        yield "note", f"cannot be scored: {score.reason}", ""
 
 
 def _penalised(trial: Trial, score: Score) -> Iterator[Finding]:

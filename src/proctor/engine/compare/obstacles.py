@@ -55,7 +55,7 @@ def _refused(first: Side, second: Side) -> Iterator[str]:
     ):
         yield words
     elif first.run.suite_key == second.run.suite_key and one.get("prompts") != two.get("prompts"):
-        yield "the judge was asked in other words"
+        yield "the judge's prompt differs"
     if words := unlike_simulators(first.run.settings, second.run.settings):
         yield words
     if parse_fold(first.suite.reduce).pick != "avg" and _each(first) != _each(second):

@@ -151,7 +151,7 @@ class Budget:
     def words(self) -> str:
         """Return the message after a refused call."""
         assert self.most is not None
-        fix = "fix: start again with a higher --max-cost, it goes on from there"
+        fix = "fix: start again with a higher --max-cost; it resumes from there"
         if self.spent < self.most:
             left = self.most - self.spent
             return (

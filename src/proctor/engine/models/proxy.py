@@ -383,7 +383,7 @@ class Proxy:
             async with asyncio.timeout(BODY_SECONDS):
                 data = await request.read()
         except TimeoutError:
-            return _refused(web, 408, "the request did not come to its end")
+            return _refused(web, 408, "the request was not completed in time")
         body, own = _prepared(data, path, self.upstream.model)
         if body is None:
             return _refused(web, 400, "the body of a call is a JSON object")

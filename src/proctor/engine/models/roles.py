@@ -190,7 +190,7 @@ class Models:
         """Raise a UsageError if there is a budget but no price for a model."""
         if self.settings.max_cost is not None and not is_priced(model):
             raise UsageError(
-                f"--max-cost cannot be held: no price is known for {model.label}"
+                f"--max-cost cannot be enforced: no price is known for {model.label}"
                 f" (fix: add --price '{model.label}=IN/OUT', in dollars per million tokens; 0/0"
                 " where it costs nothing)"
             )
@@ -362,7 +362,7 @@ def resolved(settings: RunSettings, reading: "Reading") -> RunSettings:
         raise SuiteError(unusable[CANDIDATE].problems)
     if model is None and interviewed:
         raise UsageError(
-            "who is examined? (fix: add --model openai:NAME, --model local:smollm2,"
+            "there is no candidate (fix: add --model openai:NAME, --model local:smollm2,"
             " --agent python:module:attr, or --answers PATH for answers on file)"
         )
     return replace(
@@ -401,8 +401,8 @@ def lacking(settings: RunSettings, needs: set[str], reading: "Reading") -> None:
         )
     if "simulator" in needs and settings.simulator is None and not settings.panel.judges:
         raise MissingResource(
-            "the suite's dialogues need a simulated user, and nobody plays it"
-            " (fix: add --simulator openai:NAME, or a --judge, who plays it as well)"
+            "the suite's dialogues need a simulated user, and there is none"
+            " (fix: add --simulator openai:NAME, or a --judge, which then acts as the user)"
         )
 
 

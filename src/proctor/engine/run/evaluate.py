@@ -295,7 +295,7 @@ async def _carry_out(
     for name, old, new in view.run.signed.changed_scorers(earlier_scorers):
         ready.models.notice(
             f"the scorer {name!r} is another than when this run was last made (version {old}, now"
-            f" {new}): its scores were made anew"
+            f" {new}): its scores were made again"
         )
     return Outcome(
         view=view,

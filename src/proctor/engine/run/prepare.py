@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
 
 SINGLE = "pass@1"
-NO_JUDGE = "there is no --judge: criteria that ask one, and are only shown, stay unscored"
+NO_JUDGE = "there is no --judge: criteria that need one, and are only shown, stay unscored"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ class CallSettings:
 
     def __post_init__(self) -> None:
         if self.max_cost is not None and not (isfinite(self.max_cost) and self.max_cost >= 0):
-            raise UsageError(f"--max-cost wants dollars, 0 or more, not {self.max_cost:g}")
+            raise UsageError(f"--max-cost: expected dollars, 0 or more, not {self.max_cost:g}")
         for name, price in self.prices.items():
             if not all(isfinite(part) and part >= 0 for part in price):
                 raise UsageError(
@@ -126,7 +126,7 @@ class StopSettings:
         if self.against or self.margin is not None:
             raise UsageError("--against and --margin go with --stop-when decided")
         if not 0 < self.claim < 1:
-            raise UsageError(f"--stop-when: a rate lies between 0 and 1, not at {self.claim:g}")
+            raise UsageError(f"--stop-when: expected a rate between 0 and 1, not {self.claim:g}")
 
     @property
     def claim(self) -> float:
@@ -196,9 +196,9 @@ class RunSettings:
                 " (fix: `proctor compare --sequential` looks at them one after the other)"
             )
         if self.stop is not None and self.calls.record is not None:
-            raise UsageError("--record wants all calls: leave out --stop-when")
+            raise UsageError("--record needs all calls: leave out --stop-when")
         if self.proxy is not None and self.agent is None:
-            raise UsageError("--proxy passes on the calls of an agent, and there is no --agent")
+            raise UsageError("--proxy needs an --agent, whose calls it forwards")
 
     @property
     def on_file(self) -> bool:

@@ -159,7 +159,7 @@ class Taking(ABC):
                 message = f"the attempt {attempt.index} occurs twice"
                 raise SuiteError([row.problem(loc, message)])
             if unknown := sorted(scores.keys() - criteria):
-                message = f"a score by {unknown[0]!r}, which is no criterion of the case"
+                message = f"a score by {unknown[0]!r}, which is not a criterion of the case"
                 raise SuiteError([row.problem((*loc, "scores"), message)])
             seen.add(attempt.index)
             keys = entry.get("score_keys")

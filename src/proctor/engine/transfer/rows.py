@@ -41,7 +41,7 @@ def _plain_name(text: str) -> str:
 
 def _past(moment: float) -> float:
     if moment > time.time() + SLACK:
-        raise ValueError("this moment lies in the future")
+        raise ValueError("this time is in the future")
     return moment
 
 
