@@ -38,7 +38,7 @@ from proctor.engine.models.refused_settings import (
 )
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
-from proctor.engine.run.aggregate import RunSums, case_result, fold_of, measure_label
+from proctor.engine.run.aggregate import RunSums, case_result, fold_of
 from proctor.engine.run.answers_on_file import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.later_findings import counted_rows, with_later_findings
@@ -175,17 +175,10 @@ def _usable(reading: "Reading") -> "Reading":
 
 def _check_gates(ready: PreparedRun) -> None:
     """Raise what is wrong with the gates, before anything is asked."""
-    if not ready.settings.gates:
-        return
-    from proctor import registry
-    from proctor.engine.run.gates import check_gates
+    if ready.settings.gates:
+        from proctor.engine.run.gates import check_gates, measure_ends
 
-    suite = ready.suite
-    measures = {
-        measure_label(spec, suite): registry.class_of("measure", spec).ends
-        for spec in suite.measures
-    }
-    check_gates(ready.settings.gates, suite, measures)
+        check_gates(ready.settings.gates, ready.suite, measure_ends(ready.suite))
 
 
 async def _examine(

@@ -7,10 +7,11 @@ from math import inf
 from statistics import NormalDist
 from typing import Any
 
+from proctor import registry
 from proctor.core.expression import Expression, raw_value
 from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
-from proctor.engine.run.aggregate import METRIC, RunTotals
+from proctor.engine.run.aggregate import METRIC, RunTotals, measure_label
 from proctor.engine.run.gate_ranges import ANY, COUNT, NumberRange, Ranges, refuse_impossible
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
 
@@ -57,6 +58,14 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Mapping[str, Ends]
         expression.check_names(names)
         expression.holds(names)
         refuse_impossible(text, ranges)
+
+
+def measure_ends(suite: Suite) -> dict[str, Ends]:
+    """Return the ends of the number of each measure of a suite, by its label."""
+    return {
+        measure_label(spec, suite): registry.class_of("measure", spec).ends
+        for spec in suite.measures
+    }
 
 
 def _ranges(
