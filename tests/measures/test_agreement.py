@@ -1,5 +1,6 @@
 """Agreement of panels over hand-made case results."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,3 +63,29 @@ def test_criteria_and_attempts() -> None:
     assert measured({"criterion": "b"}, results).n == 2
     assert measured({}, results).value == pytest.approx(1 - 11 * 4 / 72)
     assert measured({"criterion": "none"}, results) == Measured(value=None, interval=None, n=0)
+
+
+def test_cases_of_one_cluster_are_one_draw() -> None:
+    def of(cluster: bool) -> Measured:
+        results = [result(n, {"c": said}) for n, said in enumerate(FOUR * 3)]
+        if cluster:
+            results = [
+                replace(one, case=replace(one.case, cluster=f"q{n % len(FOUR)}"))
+                for n, one in enumerate(results)
+            ]
+        return measured({}, results)
+
+    alone, clustered, once = (
+        of(False),
+        of(True),
+        measured({}, [result(n, {"c": said}) for n, said in enumerate(FOUR)]),
+    )
+    assert clustered.value == pytest.approx(alone.value)
+    assert clustered.n == alone.n == 33
+    widths = [
+        one.interval[1] - one.interval[0]
+        for one in (alone, clustered, once)
+        if one.interval is not None
+    ]
+    assert widths[0] < 0.8 * widths[1]
+    assert widths[1] == pytest.approx(widths[2], rel=0.05)

@@ -99,3 +99,19 @@ def test_the_interval_holds_the_truth_that_the_judge_misses(kind: float, strict:
         widths += (found.interval[1] - found.interval[0]) / 300
     assert held / 300 >= 0.93
     assert widths < (0.24 if kind == strict else 0.205)
+
+
+def test_cases_of_one_cluster_are_one_draw() -> None:
+    pairs = [(1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+    rest = [1.0, 0.0, 1.0, 1.0] * 5
+    once = corrected(pairs, rest)
+    four = [pair for pair in pairs for _ in range(4)]
+    others = [one for one in rest for _ in range(4)]
+    groups, rest_groups = [n // 4 for n in range(20)], [n // 4 for n in range(80)]
+    clustered = corrected(four, others, clusters=groups, rest_clusters=rest_groups)
+    assert clustered.value == pytest.approx(once.value, abs=0.03)
+    apart = corrected(four, others)
+    widths = [found.interval[1] - found.interval[0] for found in (once, clustered, apart)
+              if found.interval is not None]  # fmt: skip
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)
+    assert widths[2] < 0.7 * widths[1]

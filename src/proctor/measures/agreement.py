@@ -16,22 +16,29 @@ class JudgeAgreement(Measure):
 
     1 is full agreement, 0 what chance would give. Name a criterion, or leave it out for all that a
     panel judged. ``level`` is nominal for pass or fail, ordinal or interval for ratings. The
-    interval treats all judgements on one case as one draw; n counts the cases.
+    interval treats all judgements on one case, or on one cluster of cases, as one draw; n counts
+    the cases.
     """
 
     criterion: str = ""
     level: Literal["nominal", "ordinal", "interval"] = "nominal"
 
     def measure(self, results: Iterable[CaseResult]) -> Measured:
-        clusters = []
-        whole = Coincidences()
+        alone: list[Coincidences] = []
+        named: dict[str, Coincidences] = {}
+        whole, cases = Coincidences(), 0
         for result in results:
-            cluster = Coincidences.of(self._units(result))
-            if cluster.units:
-                clusters.append(cluster)
-                whole.merge(cluster)
-        interval = alpha_interval(clusters, self.level)
-        return Measured(value=whole.alpha(self.level), interval=interval, n=len(clusters))
+            counted = Coincidences.of(self._units(result))
+            if not counted.units:
+                continue
+            cases += 1
+            whole.merge(counted)
+            if result.case.cluster:
+                named.setdefault(result.case.cluster, Coincidences()).merge(counted)
+            else:
+                alone.append(counted)
+        interval = alpha_interval([*alone, *named.values()], self.level)
+        return Measured(value=whole.alpha(self.level), interval=interval, n=cases)
 
     def _units(self, result: CaseResult) -> Iterator[list[float | None]]:
         for attempt in result.attempts:

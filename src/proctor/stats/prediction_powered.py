@@ -1,6 +1,6 @@
 """The score that a judge's marks come to once people's marks on some cases have set them right."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, lgamma, sqrt
 from statistics import NormalDist, fmean
@@ -37,7 +37,12 @@ class Corrected:
 
 
 def corrected(
-    pairs: Sequence[tuple[float, float]], rest: Sequence[float], level: float = 0.95
+    pairs: Sequence[tuple[float, float]],
+    rest: Sequence[float],
+    level: float = 0.95,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    rest_clusters: Sequence[Hashable] | None = None,
 ) -> Corrected:
     """Correct the mean of a judge's marks by prediction-powered inference.
 
@@ -45,7 +50,8 @@ def corrected(
     judge's marks on all others. The person's mean is moved by how much the others differ from the
     marked ones in the judge's eyes, to the degree to which judge and person go together: with a
     judge that says nothing the labels alone are left. The interval is never empty, however few
-    labels there are and however well they agree. All marks lie between 0 and 1.
+    labels there are and however well they agree. All marks lie between 0 and 1. Cases of one
+    cluster are one draw; without clusters each case is one.
     """
     judge, person = [one for one, _ in pairs], [own for _, own in pairs]
     everything = [*judge, *rest]
@@ -61,7 +67,16 @@ def corrected(
     return Corrected(
         raw=raw,
         value=min(1.0, max(0.0, value)),
-        interval=_interval(value, pairs, rest, trust, level),
+        interval=_interval(
+            value,
+            [
+                (own - trust * one, group)
+                for (one, own), group in zip(pairs, _each(clusters, pairs), strict=True)
+            ],
+            list(zip(rest, _each(rest_clusters, rest), strict=True)),
+            trust,
+            level,
+        ),
         bias=fmean(one - own for one, own in pairs),
         trust=trust,
         labelled=n,
@@ -72,8 +87,8 @@ def corrected(
 
 def _interval(
     value: float,
-    pairs: Sequence[tuple[float, float]],
-    rest: Sequence[float],
+    left: Sequence[tuple[float, Hashable]],
+    rest: Sequence[tuple[float, Hashable]],
     trust: float,
     level: float,
 ) -> Interval | None:
@@ -83,15 +98,40 @@ def _interval(
     1: its mean has the bounded interval of any mean on a scale.
     """
     width = 1 + trust
-    shares = [min(1.0, max(0.0, (own - trust * one + trust) / width)) for one, own in pairs]
-    ends = RatioSums.of((share, 1.0) for share in shares).interval(level=level)
+    shares = [(min(1.0, max(0.0, (one + trust) / width)), group) for one, group in left]
+    draws = _draws(shares)
+    ends = RatioSums.of(draws).interval(level=level)
     if ends is None:
         return None
-    middle = fmean(shares)
-    others = trust**2 * _variance(rest) / len(rest) if rest else 0.0
+    middle = sum(total for total, _ in draws) / sum(number for _, number in draws)
+    others = trust**2 * _mean_variance(_draws(rest))
     others *= NormalDist().inv_cdf((1 + level) / 2) ** 2
     below, above = (sqrt(((end - middle) * width) ** 2 + others) for end in ends)
     return clip01((value - below, value + above))
+
+
+def _each(clusters: Sequence[Hashable] | None, cases: Sequence[object]) -> Sequence[Hashable]:
+    """Return the cluster of each case; without any, each case is one of its own."""
+    return range(len(cases)) if clusters is None else clusters
+
+
+def _draws(values: Sequence[tuple[float, Hashable]]) -> list[tuple[float, float]]:
+    """Return the sum over each cluster, and how many cases it has."""
+    sums: dict[Hashable, tuple[float, float]] = {}
+    for value, group in values:
+        total, number = sums.get(group, (0.0, 0.0))
+        sums[group] = (total + value, number + 1.0)
+    return list(sums.values())
+
+
+def _mean_variance(draws: Sequence[tuple[float, float]]) -> float:
+    """Return the variance of the mean over clusters of different sizes; 0 of fewer than two."""
+    if len(draws) < FEWEST:
+        return 0.0
+    number = sum(size for _, size in draws)
+    mean = sum(total for total, _ in draws) / number
+    squares = sum((total - size * mean) ** 2 for total, size in draws)
+    return len(draws) / (len(draws) - 1) * squares / number**2
 
 
 def difference_p(one: Sequence[float], other: Sequence[float]) -> float | None:

@@ -90,6 +90,18 @@ class Results:
         rows = self._database.fetch_all(query.where(table.position.in_(positions)))
         return {row.position: row.case_id for row in rows}
 
+    def clusters_of(self, run_id: str, positions: Iterable[int]) -> dict[int, str]:
+        """Return the clusters of the cases at some places; those without one are left out."""
+        table = run_results.c
+        query = select(table.position, table.cluster).where(
+            table.run_id == run_id, table.cluster.is_not(None)
+        )
+        return {
+            row.position: row.cluster
+            for chunk in chunks(positions)
+            for row in self._database.fetch_all(query.where(table.position.in_(chunk)))
+        }
+
     def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a position in a run."""
         place = run_results.c.position

@@ -98,18 +98,28 @@ def agreement(
             both.append((mark, label.points))
     right = [(_right(scale, mark, mark.points), _right(scale, mark, own)) for mark, own in both]
     pairs = [(mark.points, own) for mark, own in both] if scale.rates else right
-    clusters: dict[int, list[tuple[float, float]]] = {}
-    for (mark, _), pair in zip(both, pairs, strict=True):
-        clusters.setdefault(mark.position, []).append(pair)
     marked = set(places.values())
-    rest = [share for place, share in others.items() if place not in marked]
+    rest = {place: share for place, share in others.items() if place not in marked}
+    named = store.results.clusters_of(run_id, [*marked, *rest])
+    clusters: dict[int | str, list[tuple[float, float]]] = {}
+    for (mark, _), pair in zip(both, pairs, strict=True):
+        clusters.setdefault(named.get(mark.position, mark.position), []).append(pair)
+    cases = _cases(both, scale)
     confusion = sorted((*pair, times) for pair, times in Counter(pairs).items())
     return LabelAgreement(
         kappa=clustered_kappa(clusters.values(), level="interval" if scale.rates else "nominal"),
         judge_right=round(sum(one for one, _ in right)),
         person_right=round(sum(own for _, own in right)),
         confusion=tuple(confusion),
-        score=scaled(corrected(_cases(both, scale), rest), scale),
+        score=scaled(
+            corrected(
+                list(cases.values()),
+                list(rest.values()),
+                clusters=[named.get(place, place) for place in cases],
+                rest_clusters=[named.get(place, place) for place in rest],
+            ),
+            scale,
+        ),
     )
 
 
@@ -164,11 +174,11 @@ def _share(scale: CriterionScale, mark: CriterionMark, points: float) -> float:
 
 def _cases(
     both: Sequence[tuple[CriterionMark, float]], scale: CriterionScale
-) -> list[tuple[float, float]]:
-    """Return what judge and person gave each case."""
+) -> dict[int, tuple[float, float]]:
+    """Return what judge and person gave each case, by its place."""
     judge = _by_case((mark.position, _share(scale, mark, mark.points)) for mark, _ in both)
     person = _by_case((mark.position, _share(scale, mark, own)) for mark, own in both)
-    return [(judge[place], person[place]) for place in judge]
+    return {place: (judge[place], person[place]) for place in judge}
 
 
 def _by_case(place_values: Iterable[tuple[int, float]]) -> dict[int, float]:

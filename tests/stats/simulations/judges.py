@@ -1,0 +1,169 @@
+"""Judges, labels and items, simulated: corrected scores, kappa and alpha, audits, wrong keys.
+
+``PYTHONPATH=tests python -m stats.simulations.judges`` prints the tables of docs/statistics.md.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp
+
+from proctor.stats.agreement import Coincidences, alpha_interval, clustered_kappa
+from proctor.stats.items import answer_habits, fit_abilities, wrong_key_odds
+from proctor.stats.prediction_powered import corrected
+
+# Share of right answers, how often the judge passes right ones, and wrong ones: its bias follows.
+JUDGES: dict[str, tuple[float, float, float]] = {
+    "fair, 70 % right": (0.7, 0.95, 0.12),
+    "10 points kind, 50 % right": (0.5, 1.0, 0.2),
+    "20 points kind, 50 % right": (0.5, 1.0, 0.4),
+    "20 points strict, 70 % right": (0.7, 0.7, 0.03),
+    "20 points kind and blind, 30 % right": (0.3, 0.5, 0.5),
+    "perfect, 90 % right": (0.9, 1.0, 0.0),
+    "18 points strict, 90 % right": (0.9, 0.8, 0.0),
+    "19 points strict, 95 % right": (0.95, 0.8, 0.0),
+}
+LABELS = (10, 20, 50, 100, 200)
+# Share of right answers, and how often either of two judges errs.
+RATERS: dict[str, tuple[float, float]] = {
+    "50 % right, judges err in 10 %": (0.5, 0.1),
+    "80 % right, judges err in 10 %": (0.8, 0.1),
+    "95 % right, judges err in 5 %": (0.95, 0.05),
+    "90 % right, judges err in 2 %": (0.9, 0.02),
+    "70 % right, judges err in 30 %": (0.7, 0.3),
+}
+CASES = (8, 12, 20, 50, 200)
+# Abilities of six takers, and how much the difficulty of cases varies.
+TAKERS: dict[str, tuple[list[float], float]] = {
+    "weak to strong (−0.5 to 2)": ([-0.5, 0.0, 0.5, 1.0, 1.5, 2.0], 1.0),
+    "alike (0.8)": ([0.8] * 6, 0.7),
+    "strong (1 to 2.5)": ([1.0, 1.3, 1.6, 1.9, 2.2, 2.5], 1.0),
+    "strong, varied cases": ([1.0, 1.3, 1.6, 1.9, 2.2, 2.5], 1.5),
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """How often an interval held the truth, and how wide it was."""
+
+    held: float
+    width: float
+
+
+def corrected_coverage(
+    judge: str, labels: int, draws: int, *, cases: int = 500, seed: int = 1
+) -> Held:
+    """Draw cases of which some at random have labels; the truth is the share over all that could be."""
+    share, passes, slips = JUDGES[judge]
+    draw = random.Random(seed)
+    held, width = 0, 0.0
+    for _ in range(draws):
+        marks = []
+        for _ in range(cases):
+            own = draw.random() < share
+            marks.append((float(draw.random() < (passes if own else slips)), float(own)))
+        found = corrected(marks[:labels], [one for one, _ in marks[labels:]]).interval
+        assert found is not None
+        held += found[0] <= share <= found[1]
+        width += found[1] - found[0]
+    return Held(held / draws, width / draws)
+
+
+def agreement_coverage(
+    raters: str, cases: int, attempts: int, draws: int, *, alpha: bool = False, seed: int = 1
+) -> Held:
+    """Draw cases with attempts that are right or wrong together, judged by two."""
+    share, slip = RATERS[raters]
+    truth = _true_agreement(share, slip)
+    draw = random.Random(seed)
+    held, width, known = 0, 0.0, 0
+    for _ in range(draws):
+        clusters = []
+        for _ in range(cases):
+            own = draw.random() < share
+            # Judges err on a case, not on single attempts: what they get wrong once, they do again.
+            one, two = (own != (draw.random() < slip) for _ in range(2))
+            clusters.append([(float(one), float(two))] * attempts)
+        if alpha:
+            found = alpha_interval([Coincidences.of(cluster) for cluster in clusters])
+        else:
+            found = clustered_kappa(clusters).interval
+        if found is not None:
+            known += 1
+            held += found[0] <= truth <= found[1]
+            width += found[1] - found[0]
+    return Held(held / max(1, known), width / max(1, known))
+
+
+def _true_agreement(share: float, slip: float) -> float:
+    right = share * (1 - slip) + (1 - share) * slip
+    chance = right**2 + (1 - right) ** 2
+    agreed = (1 - slip) ** 2 + slip**2
+    return (agreed - chance) / (1 - chance)
+
+
+def wrong_keys_found(
+    takers: str, *, words: bool, seed: int, cases: int = 300, wrong: int = 9, first: int = 15
+) -> int:
+    """Count how many wrong keys are among the first cases of the list."""
+    abilities, spread = TAKERS[takers]
+    draw = random.Random(seed)
+    bad = set(draw.sample(range(cases), wrong))
+    items: list[tuple[list[float | None], list[str | None]]] = []
+    for place in range(cases):
+        level = draw.gauss(0, spread)
+        answers = [
+            0 if draw.random() < 1 / (1 + exp(level - ability)) else draw.randrange(1, 10)
+            for ability in abilities
+        ]
+        key = 1 if place in bad else 0
+        items.append(
+            ([float(answer == key) for answer in answers], [f"it is {one}" for one in answers])
+        )
+    model = fit_abilities([scores for scores, _ in items])
+    habits = answer_habits(items)
+    odds = [
+        wrong_key_odds(model, scores, said if words else None, habits) for scores, said in items
+    ]
+    order = sorted(range(cases), key=lambda place: -odds[place])
+    return len(bad & set(order[:first]))
+
+
+def _table(
+    rows: Sequence[str], columns: Sequence[int], cell: Callable[[str, int], str], head: str
+) -> None:
+    print(f"| {head} | {' | '.join(str(column) for column in columns)} |")
+    print(f"|---|{'---|' * len(columns)}")
+    for row in rows:
+        print(f"| {row} | {' | '.join(cell(row, column) for column in columns)} |")
+    print()
+
+
+def main(draws: int = 2000) -> None:
+    """Print all tables."""
+
+    def shown(found: Held) -> str:
+        return f"{100 * found.held:.0f} ({found.width:.2f})"
+
+    _table(
+        list(JUDGES), LABELS, lambda j, n: shown(corrected_coverage(j, n, draws)), "judge, labels"
+    )
+    for attempts in (1, 5):
+        for alpha in (False, True):
+            _table(
+                list(RATERS),
+                CASES,
+                lambda r, n, m=attempts, a=alpha: shown(
+                    agreement_coverage(r, n, m, draws, alpha=a)
+                ),
+                f"{'alpha' if alpha else 'kappa'}, {attempts} attempts, cases",
+            )
+    for takers in TAKERS:
+        for words in (False, True):
+            found = [wrong_keys_found(takers, words=words, seed=seed) for seed in range(20)]
+            enough = sum(one >= 7 for one in found)
+            print(takers, "words" if words else "scores", sum(found) / 20, min(found), enough)
+
+
+if __name__ == "__main__":
+    main()

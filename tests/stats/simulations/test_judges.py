@@ -1,0 +1,47 @@
+"""Corrected scores, kappa, alpha and the list of suspicious cases keep their promises."""
+
+import pytest
+
+from stats.simulations.judges import (
+    CASES,
+    JUDGES,
+    LABELS,
+    RATERS,
+    TAKERS,
+    agreement_coverage,
+    corrected_coverage,
+    wrong_keys_found,
+)
+
+
+def test_at_a_first_look() -> None:
+    assert corrected_coverage("20 points kind, 50 % right", 20, 60, cases=200).held >= 0.9
+    assert agreement_coverage("95 % right, judges err in 5 %", 12, 5, 60).held >= 0.9
+    assert wrong_keys_found("strong (1 to 2.5)", words=True, seed=1, cases=100, wrong=3) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("judge", JUDGES)
+def test_corrected_scores_hold(judge: str, labels: int) -> None:
+    found = corrected_coverage(judge, labels, 1500)
+    assert found.held >= 0.93
+    if labels >= 100:
+        assert found.held <= 0.995
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", [False, True])
+@pytest.mark.parametrize("attempts", [1, 5])
+@pytest.mark.parametrize("cases", CASES)
+@pytest.mark.parametrize("raters", RATERS)
+def test_agreement_holds(raters: str, cases: int, attempts: int, alpha: bool) -> None:
+    draws = 1000 if cases <= 50 else 400
+    assert agreement_coverage(raters, cases, attempts, draws, alpha=alpha).held >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("takers", TAKERS)
+def test_wrong_keys_are_among_the_first(takers: str) -> None:
+    found = [wrong_keys_found(takers, words=True, seed=seed) for seed in range(10)]
+    assert sum(one >= 7 for one in found) >= 9, found
