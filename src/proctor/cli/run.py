@@ -77,7 +77,9 @@ def run(**options: Any) -> int:
         if layout is not None:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
-        codes = [_gated(view, found) for view, found in zip(views, results, strict=True)]
+        codes = [
+            _gated(view, gate_results) for view, gate_results in zip(views, results, strict=True)
+        ]
         return max(*codes, INCOMPLETE if refused else 0)
 
 
@@ -159,8 +161,8 @@ def print_runs(
     gates: "Sequence[Sequence[GateResult]]" = (),
 ) -> None:
     """Print the runs of a command; as JSON, a single run is one object."""
-    told = [[result.to_json() for result in results] for results in gates]
-    told = told or [[] for _ in views]
+    gate_objects = [[result.to_json() for result in results] for results in gates]
+    gate_objects = gate_objects or [[] for _ in views]
     if as_json and (len(views) > 1 or refused):
         from proctor.cli.output import print_json
         from proctor.reports.structured import to_object
@@ -168,7 +170,7 @@ def print_runs(
         output: dict[str, Any] = {
             "runs": [
                 to_object(view, by, cases, gates=rows)
-                for view, rows in zip(views, told, strict=True)
+                for view, rows in zip(views, gate_objects, strict=True)
             ]
         }
         if refused:
@@ -178,7 +180,7 @@ def print_runs(
     for number, view in enumerate(views):
         if number:
             click.echo()
-        params = {"gates": told[number]} if as_json and told[number] else {}
+        params = {"gates": gate_objects[number]} if as_json and gate_objects[number] else {}
         print_report(view, "json" if as_json else "table", by=by, cases=cases, **params)
     if refused:
         names = ", ".join(one.suite for one in refused)

@@ -35,8 +35,8 @@ def audit_table(
         parts.append(
             "Points of 100 that the judge gives more (+) or less (-) than for the answer as it is."
         )
-    for criterion, found in audit.labels.items():
-        parts += _label_lines(one_line(criterion), found)
+    for criterion, agreement in audit.labels.items():
+        parts += _label_lines(one_line(criterion), agreement)
     if audit.unread:
         parts.append(f"Unread: {audit.unread} rulings could not be had")
     parts += audit.notes
@@ -59,7 +59,7 @@ def audit_object(audit: JudgeAudit, floor: float | None) -> dict[str, Json]:
         "flip_rate": _object(audit.flips),
         "flip_chance": _object(audit.flip_chance),
         "noise_floor": floor,
-        "probes": {name: _object(found) for name, found in audit.probes.items()},
+        "probes": {name: _object(estimated) for name, estimated in audit.probes.items()},
         "labels": dict(audit.labels),
         "usage": dict(audit.usage),
         "unread": audit.unread,
@@ -83,17 +83,17 @@ def _flip_lines(audit: JudgeAudit, floor: float | None) -> list[str]:
     return lines
 
 
-def _label_lines(criterion: str, found: Mapping[str, Json]) -> list[str]:
-    kappa, ends = found["kappa"], found["interval"]
+def _label_lines(criterion: str, agreement: Mapping[str, Json]) -> list[str]:
+    kappa, ends = agreement["kappa"], agreement["interval"]
     shown = "–" if kappa is None else f"{kappa:.3f}"
     interval = "" if ends is None else f" [{ends[0]:.3f}, {ends[1]:.3f}]"
     lines = [
-        f"Labels of {criterion}: kappa {shown}{interval}, alike {found['agreed']} of {found['n']}"
-        f" on {found['cases']} cases"
+        f"Labels of {criterion}: kappa {shown}{interval}, alike {agreement['agreed']}"
+        f" of {agreement['n']} on {agreement['cases']} cases"
     ]
-    rows = ", ".join(f"{one:g}/{own:g}: {times}" for one, own, times in found["confusion"][:12])
+    rows = ", ".join(f"{one:g}/{own:g}: {times}" for one, own, times in agreement["confusion"][:12])
     lines.append(f"  judge/people: {rows}")
-    score = found["corrected"]
+    score = agreement["corrected"]
     if score.get("value") is not None and score.get("interval") is not None:
         low, high = score["interval"]
         lines.append(f"  corrected {score['value']:.4f} [{low:.4f}, {high:.4f}]")
@@ -108,21 +108,27 @@ def _table(audit: JudgeAudit, words: Mapping[str, str]) -> "RenderableType":
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in HEADER:
         table.add_column(name, justify="left" if name in ("Probe", HEADER[-1]) else "right")
-    for name, found in audit.probes.items():
-        ends = found.interval
+    for name, estimated in audit.probes.items():
+        ends = estimated.interval
         shown = "–" if ends is None else f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f}"
-        cells = (name, f"{100 * found.value:+.1f}", shown, str(found.n), words.get(name, ""))
+        cells = (
+            name,
+            f"{100 * estimated.value:+.1f}",
+            shown,
+            str(estimated.n),
+            words.get(name, ""),
+        )
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
-def _share(found: Estimated) -> str:
-    ends = found.interval
+def _share(estimated: Estimated) -> str:
+    ends = estimated.interval
     shown = "" if ends is None else f" [{100 * ends[0]:.1f}–{100 * ends[1]:.1f}%]"
-    return f"{100 * found.value:.1f}%{shown}"
+    return f"{100 * estimated.value:.1f}%{shown}"
 
 
-def _object(found: Estimated | None) -> Json:
-    if found is None:
+def _object(estimated: Estimated | None) -> Json:
+    if estimated is None:
         return None
-    return {"value": found.value, "interval": found.interval, "n": found.n}
+    return {"value": estimated.value, "interval": estimated.interval, "n": estimated.n}

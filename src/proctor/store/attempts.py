@@ -385,13 +385,13 @@ class Audits:
     def of_run(self, run_id: str) -> list[dict[str, Json]]:
         """Return the audits of a run, the newest first; damaged ones are left out."""
         query = select(audits.c.document).where(audits.c.run_id == run_id)
-        found = []
+        documents = []
         for row in self._database.fetch_all(query.order_by(audits.c.created.desc())):
             try:
-                found.append(decode_object(row.document))
+                documents.append(decode_object(row.document))
             except BROKEN:
                 continue
-        return found
+        return documents
 
 
 def _row(label: Label) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def with_authority(text: str, _: str = "") -> str:
 def with_error(text: str, _: str = "") -> str:
     """Plant an error: every number is another one, or the end contradicts the rest."""
     if "```" not in text and _NUMBER.search(text):
-        return _NUMBER.sub(lambda found: str(int(found[0]) + 1 + int(found[0]) // 7), text)
+        return _NUMBER.sub(lambda match: str(int(match[0]) + 1 + int(match[0]) // 7), text)
     return f"{text.rstrip()}\n\n{_CONTRADICTION}"
 
 

@@ -71,10 +71,10 @@ class AuditSettings:
     @property
     def texts(self) -> list[str]:
         """Return the ways to change a single answer, with those that others are compared to."""
-        wanted = set(self.probes)
-        if "self" in wanted:
-            wanted.add("other")
-        return [name for name in PROBES if name in wanted]
+        names = set(self.probes)
+        if "self" in names:
+            names.add("other")
+        return [name for name in PROBES if name in names]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +169,7 @@ class Audit:
     _judged: list[_Judged] = field(default_factory=list)
     _pairs: list[_Pair] = field(default_factory=list)
     _cases: int = 0
-    _said: dict[tuple[str, int, int], float] = field(default_factory=dict)
+    _shares: dict[tuple[str, int, int], float] = field(default_factory=dict)
     """What came of each task by name, place and number, from 0 to 1."""
     _preferred: dict[tuple[str, int], float] = field(default_factory=dict)
     _usage: Usage = field(default_factory=Usage)
@@ -251,13 +251,13 @@ class Audit:
             if self._cases >= self.settings.sample:
                 break
             linked = self.store.attempts.case(self.run.id, case_id)
-            found = list(self._scores(linked))
+            scores = list(self._scores(linked))
             pair = self._pair(linked, other)
             self._cases += 1
-            self._judged += found
+            self._judged += scores
             self._pairs += [pair] if pair is not None else []
-        wanted = {POSITION, BATTLE_SELF} & set(self.settings.probes)
-        if wanted and not self._pairs:
+        pair_probes = {POSITION, BATTLE_SELF} & set(self.settings.probes)
+        if pair_probes and not self._pairs:
             self._notes.append(
                 "position was not probed: the run has neither a second attempt nor a second run of"
                 " its suite to compare answers with"
@@ -367,7 +367,7 @@ class Audit:
         score = await scored_on_replies(lambda: run_scorer_async(scorer, ctx))
         self._count(score.detail)
         if score.status is ScoreStatus.SCORED and score.points is not None:
-            self._said[task.name, task.place, task.number] = judged.scale.share(score.points)
+            self._shares[task.name, task.place, task.number] = judged.scale.share(score.points)
         else:
             self._unread += 1
 
@@ -434,52 +434,54 @@ class Audit:
     def _rulings(self, place: int) -> list[float]:
         """Return the rulings on an answer as it is, the stored one too if this judge gave it."""
         judged = self._judged[place]
-        given = [
-            self._said[AS_IS, place, number]
+        rulings = [
+            self._shares[AS_IS, place, number]
             for number in range(self.settings.repeats)
-            if (AS_IS, place, number) in self._said
+            if (AS_IS, place, number) in self._shares
         ]
         if self._same_judge and judged.score.points is not None:
-            given.insert(0, judged.scale.share(judged.score.points))
-        return given
+            rulings.insert(0, judged.scale.share(judged.score.points))
+        return rulings
 
     @property
     def _same_judge(self) -> bool:
-        known = self.run.settings.get("judges")
-        if not isinstance(known, list | tuple):
+        stored_judges = self.run.settings.get("judges")
+        if not isinstance(stored_judges, list | tuple):
             return False
-        names = [short_name(str(one.get("model"))) for one in known if isinstance(one, Mapping)]
+        names = [
+            short_name(str(one.get("model"))) for one in stored_judges if isinstance(one, Mapping)
+        ]
         repeats = self.run.settings.get("repeats") or 1
-        asked = [short_name(choice.spec) for choice in self.panel.judges]
-        return names == asked and repeats == self.panel.repeats
+        panel_names = [short_name(choice.spec) for choice in self.panel.judges]
+        return names == panel_names and repeats == self.panel.repeats
 
     def _text_shifts(
         self, groups: Sequence[Sequence[int]], rulings: Sequence[Sequence[float]]
     ) -> dict[str, Estimated]:
-        found = {}
+        shifts = {}
         for name in self.settings.texts:
             against = PROBES[name].against
             pairs = []
             for group in groups:
                 row = []
                 for place in group:
-                    said = self._said.get((name, place, 0))
+                    probe_share = self._shares.get((name, place, 0))
                     usual = (
-                        self._said.get((against, place, 0))
+                        self._shares.get((against, place, 0))
                         if against
                         else sum(rulings[place]) / len(rulings[place])
                         if rulings[place]
                         else None
                     )
-                    if said is not None and usual is not None:
-                        row.append((said, usual))
+                    if probe_share is not None and usual is not None:
+                        row.append((probe_share, usual))
                 pairs.append(row)
             if (shift := statistics.shift(pairs)) is not None:
-                found[name] = shift
-        return found
+                shifts[name] = shift
+        return shifts
 
     def _pair_shifts(self) -> dict[str, Estimated]:
-        found = {}
+        shifts = {}
         for name, one, other in (
             (POSITION, "first", "second"),
             (BATTLE_SELF, "own first", "own second"),
@@ -494,16 +496,16 @@ class Audit:
                     shift = (first + second) / 2 - 0.5 if name == POSITION else (first - second) / 2
                     rows.append([(shift, 0.0)])
             if (estimate := statistics.shift(rows, 0.5)) is not None:
-                found[name] = estimate
-        return found
+                shifts[name] = estimate
+        return shifts
 
     def _agreement(self) -> dict[str, Json]:
         labels = self.store.labels.of_run(self.run.id)
-        found: dict[str, Json] = {}
+        agreement_by_name: dict[str, Json] = {}
         for name in self.store.labels.criteria(self.run.id):
             if self.settings.criterion in ("", name):
                 seen = agreement(self.store, self.run.id, name, latest(labels, name))
-                found[name] = {
+                agreement_by_name[name] = {
                     "kappa": seen.kappa.value,
                     "interval": seen.kappa.interval,
                     "agreed": seen.kappa.agreed,
@@ -512,7 +514,7 @@ class Audit:
                     "confusion": [list(row) for row in seen.confusion],
                     "corrected": asdict(seen.score),
                 }
-        return found
+        return agreement_by_name
 
 
 def _by(attempt: Attempt, name: str) -> Attempt:

@@ -103,7 +103,9 @@ def _untagged(case: Case) -> Case:
 
 def unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
     """Say how the judges of two runs differ, by their settings; nothing where they do not."""
-    sides = [[_asked(judge) for judge in kept.get("judges", ())] for kept in (one, two)]
+    sides = [
+        [_without_address(judge) for judge in settings.get("judges", ())] for settings in (one, two)
+    ]
     if sides[0] != sides[1]:
         words = "and other settings" if _named(sides[0]) == _named(sides[1]) else "and"
         return f"the judge differs: {_named(sides[0])} {words} {_named(sides[1])}"
@@ -115,13 +117,13 @@ def unlike_judges(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
 
 def unlike_simulators(one: Mapping[str, Json], two: Mapping[str, Json]) -> str:
     """Say how the simulated users of two runs differ; nothing where they do not."""
-    mine, other = (_asked(kept.get("simulator")) for kept in (one, two))
+    mine, other = (_without_address(settings.get("simulator")) for settings in (one, two))
     if mine == other:
         return ""
     return f"the simulator differs: {_named([mine])} and {_named([other])}"
 
 
-def _asked(choice: Json) -> Json:
+def _without_address(choice: Json) -> Json:
     """Return what of a judge or simulator moves numbers; where it is served does not."""
     return {**choice, "model": short_name(choice.get("model", ""))} if choice else {}
 

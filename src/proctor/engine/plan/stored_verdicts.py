@@ -68,7 +68,7 @@ class StoredVerdicts:
         finally:
             await models.close()
 
-    async def _begun(self, wanted: Sequence[tuple[Case, Criterion, Attempt]]) -> dict[int, Score]:
+    async def _begun(self, verdicts: Sequence[tuple[Case, Criterion, Attempt]]) -> dict[int, Score]:
         """Return, by number, the intermediate scores that a judge would only finish."""
         tasks = [
             GradeTask(
@@ -79,7 +79,7 @@ class StoredVerdicts:
                 time_limit=scorer.time_limit,
                 out_of=scorer.full_marks,
             )
-            for number, (case, criterion, attempt) in enumerate(wanted)
+            for number, (case, criterion, attempt) in enumerate(verdicts)
             if (scorer := self.ready.scorers.of(criterion)).finishes and scorer.needs_judge
         ]
         if not tasks:

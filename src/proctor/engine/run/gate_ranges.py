@@ -25,25 +25,25 @@ Ranges = Mapping[str, "NumberRange | Mapping[str, Any]"]
 def refuse_impossible(gate: str, ranges: Ranges) -> None:
     """Raise if a gate can never hold, whatever comes out."""
     tree = Expression(gate).tree
-    if _can_be(tree, ranges, wanted=True):
+    if _can_be(tree, ranges, outcome=True):
         return
     percent = next((text for part in _constants(tree) if (text := _as_share(part))), "")
     meant = f"; write {percent}" if percent else ""
     raise UsageError(f"the gate {gate!r} can never hold: {_known_ranges(tree, ranges)}{meant}")
 
 
-def _can_be(node: ast.expr, ranges: Ranges, *, wanted: bool) -> bool:
+def _can_be(node: ast.expr, ranges: Ranges, *, outcome: bool) -> bool:
     """Tell whether an expression can be true, or false."""
     match node:
         case ast.BoolOp():
-            combine = all if isinstance(node.op, ast.And) == wanted else any
-            return combine(_can_be(part, ranges, wanted=wanted) for part in node.values)
+            combine = all if isinstance(node.op, ast.And) == outcome else any
+            return combine(_can_be(part, ranges, outcome=outcome) for part in node.values)
         case ast.UnaryOp(op=ast.Not()):
-            return _can_be(node.operand, ranges, wanted=not wanted)
+            return _can_be(node.operand, ranges, outcome=not outcome)
         case ast.Compare():
             sides = [_range_of(part, ranges) for part in (node.left, *node.comparators)]
             pairs = zip(sides, node.ops, sides[1:], strict=False)
-            return not wanted or all(_can_compare(left, op, right) for left, op, right in pairs)
+            return not outcome or all(_can_compare(left, op, right) for left, op, right in pairs)
     return True
 
 
@@ -114,11 +114,11 @@ def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:
     named = {}
     for part in ast.walk(tree):
         if isinstance(part, ast.Name | ast.Attribute):
-            text, known = ast.unparse(part), _named(part, ranges)
-            if known.low > -inf and known.high < inf:
-                named[text] = f"{text} lies between {known.low:g} and {known.high:g}"
-            elif known.low > -inf:
-                named[text] = f"{text} is {known.low:g} or more"
+            text, number_range = ast.unparse(part), _named(part, ranges)
+            if number_range.low > -inf and number_range.high < inf:
+                named[text] = f"{text} lies between {number_range.low:g} and {number_range.high:g}"
+            elif number_range.low > -inf:
+                named[text] = f"{text} is {number_range.low:g} or more"
     return ", ".join(named.values()) or "its numbers contradict each other"
 
 

@@ -91,8 +91,8 @@ def _ranges(
     return {**groups, **counts, "rate": rate, **measured}
 
 
-def _ends_of(known: NumberRange) -> dict[str, NumberRange]:
-    return {"value": known, "low": known, "high": known, "n": COUNT}
+def _ends_of(number_range: NumberRange) -> dict[str, NumberRange]:
+    return {"value": number_range, "low": number_range, "high": number_range, "n": COUNT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +150,8 @@ def luck_of(expression: Expression, names: Mapping[str, Any]) -> float | None:
         for one, other in (sides, sides[::-1]):
             if isinstance(one, Mapping) and type(other) in (int, float):
                 chances.append(_chance_beyond(one, other))
-    known = [chance for chance in chances if chance is not None]
-    return max(known) if known else None
+    known_chances = [chance for chance in chances if chance is not None]
+    return max(known_chances) if known_chances else None
 
 
 def _resolved(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:

@@ -131,11 +131,11 @@ class StopSettings:
     @property
     def claim(self) -> float:
         """Return the rate that is asked about."""
-        if (found := _CONDITION.fullmatch(self.when)) is None:
+        if (match := _CONDITION.fullmatch(self.when)) is None:
             raise UsageError(
                 f"--stop-when is 'decided' or a condition such as 'rate >= 0.8', not {self.when!r}"
             )
-        return float(found["number"]) / (100 if found["percent"] else 1)
+        return float(match["number"]) / (100 if match["percent"] else 1)
 
     @property
     def wants_more(self) -> bool:

@@ -26,7 +26,7 @@ from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter
 from proctor.engine.run.evaluate import finish
 from proctor.engine.transfer import imported_keys as quotations
 from proctor.engine.transfer.rows import (
-    KNOWN,
+    FORMATS,
     CaseRow,
     ComparisonRow,
     HeadRow,
@@ -72,7 +72,7 @@ class Taking(ABC):
         """Import all runs of the file, then their comparisons."""
         views: list[RunView] = []
         row = next(self.rows, None)
-        if row is None or kind_of(row) is not HeadRow or row.data["proctor"] not in KNOWN:
+        if row is None or kind_of(row) is not HeadRow or row.data["proctor"] not in FORMATS:
             message = "this is not a run that `proctor export` wrote"
             raise file_error(self.path, message, 1, 1, hint="export the run as .jsonl")
         while row is not None and kind_of(row) is HeadRow:
@@ -105,7 +105,7 @@ class Taking(ABC):
 
     def _run(self, head: Document) -> tuple[RunView, Document | None]:
         """Import one run; return it with the row after its last one."""
-        if head.data["proctor"] not in KNOWN:
+        if head.data["proctor"] not in FORMATS:
             hint = "pip install --upgrade proctor"
             message = f"the file is of format {head.data['proctor']!r}, which is not known here"
             raise file_error(self.path, message, head.row, 1, hint=hint)

@@ -30,7 +30,7 @@ SLACK = 2 * 24 * 3600.0
 """How many seconds another machine's clock may be ahead."""
 NAME, KEY = 1000, 200
 """Maximum characters of a name, and of an id or a key."""
-KNOWN = (1, 2)
+FORMATS = (1, 2)
 
 
 def _plain_name(text: str) -> str:
