@@ -82,6 +82,8 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "mean_points": "proctor.measures.basic:MeanPoints",
         "named_metric": "proctor.measures.named:NamedMetric",
         "pass@1": "proctor.measures.answers:PassAt1",
+        "pass@k": "proctor.measures.repeated:PassAtK",
+        "pass^k": "proctor.measures.repeated:PassHatK",
         "pass_rate": "proctor.measures.basic:PassRate",  # nosec B105  # no password
         "reasons": "proctor.measures.dialogue:Reasons",
         "score": "proctor.measures.dialogue:AskScore",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.core.fold import fold, parse_fold, spread
+from proctor.core.fold import fold, is_ragged, parse_fold, spread
 from proctor.core.score import Value, ValueStatus
 from proctor.errors import UsageError
 
@@ -122,3 +122,24 @@ def test_nothing_cannot_be_folded() -> None:
 )
 def test_spread(buckets: tuple[float | None, ...], expected: float) -> None:
     assert spread(buckets) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("mode", "values", "ragged"),
+    [
+        ("avg_max_2", [1.0, 0.0, 1.0, 0.0], False),
+        ("avg_max_2", [1.0, 0.0, 1.0], True),
+        ("avg_max_2", [1.0, None], True),
+        ("avg_max_1", [1.0, None, 0.0], False),
+        ("max", [1.0, None, 0.0], False),
+        ("avg", [1.0, 0.0, None], False),
+    ],
+)
+def test_buckets_that_are_not_full(mode: str, values: list[float | None], ragged: bool) -> None:
+    worths = [
+        Value(status=ValueStatus.SCORED, value=value, low=0.0, high=1.0)
+        if value is not None
+        else Value(status=ValueStatus.UNSCORED, value=None, low=0.0, high=1.0)
+        for value in values
+    ]
+    assert is_ragged(parse_fold(mode), worths) == ragged

@@ -90,6 +90,13 @@ def fold(how: Fold, values: Sequence[Value]) -> Folded:
     )
 
 
+def is_ragged(how: Fold, values: Sequence[Value]) -> bool:
+    """Tell whether some bucket has fewer attempts that count than it should: its best is lower."""
+    if how.size is None or how.size == 1:
+        return False
+    return len(values) % how.size > 0 or any(value.value is None for value in values)
+
+
 def spread(buckets: Sequence[float | None]) -> float:
     """Return the sample standard deviation of those values that are known, 0 for fewer than two."""
     numbers = [bucket for bucket in buckets if bucket is not None]

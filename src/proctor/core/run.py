@@ -259,6 +259,8 @@ class Summary:
     references: Mapping[str, Json] = field(default_factory=dict)
     """How many cases were ``compared`` with references, how many of them are ``unmatched`` by any
     answer, and of these the ids of some whose answers have a reference in them (``contained``)."""
+    ragged: int = 0
+    """How many cases have attempts that do not fill the buckets of which the best is taken."""
     clustered_by: str = ""
     """What the cases of one cluster have in common: a tag, or a field of theirs; empty where only
     the cases say where they belong."""
@@ -305,6 +307,7 @@ class Summary:
                 )
                 for name, row in data.get("measures", {}).items()
             },
+            ragged=_count(data.get("ragged", 0)),
             clustered_by=_text(data.get("clustered_by", "")),
             usage=_used(data.get("usage", {})),
             parts=_parts(data.get("parts")),

@@ -112,6 +112,7 @@ def _head(view: RunView, by: Sequence[str]) -> dict[str, Json]:
             "references": summary.references,
             "failures": summary.failures,
             "shortfall": shortfall(view),
+            **({"ragged": summary.ragged} if summary.ragged else {}),
         }
     )
     return data

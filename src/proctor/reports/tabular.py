@@ -147,6 +147,11 @@ def notes_of(view: RunView) -> list[str]:
             f"Errors: {totals.errors} of {totals.attempts} attempts failed and are not counted;"
             " the same command retries them"
         )
+    if ragged := view.summary.ragged:
+        notes.append(
+            f"Buckets: the attempts at {ragged} case{'' if ragged == 1 else 's'} do not fill them;"
+            " the best of fewer attempts is lower, and so is the rate"
+        )
     notes += reference_notes(view.summary.references)
     measures = view.summary.measures.items()
     notes += [_measure_line(one_line(name), measured) for name, measured in measures]

@@ -166,3 +166,22 @@ def test_a_model_that_a_file_names_is_blamed_on_the_file(monkeypatch: pytest.Mon
     assert named.startswith("nobody there (conf.json names this address; fix: ")
     assert "--judge M" in named
     assert reached(None) == "nobody there"
+
+
+@pytest.mark.parametrize(
+    ("more", "attempts", "told"),
+    [
+        ({"reduce": "avg_max_8"}, 9, "9 attempts do not fill buckets of 8"),
+        ({"reduce": "avg_max_8"}, 16, ""),
+        ({"reduce": "max"}, 9, ""),
+        ({"measures": (Spec(name="pass@k", params={"k": 4}),)}, 3, "pass@4 needs 4 attempts"),
+        ({"measures": (Spec(name="pass^k", params={"k": 2}),)}, None, "pass^2 needs 2 attempts"),
+        ({"measures": (Spec(name="pass@k", params={"k": 3}),)}, 3, ""),
+    ],
+)
+def test_attempts_that_do_not_fit_are_warned_of(
+    more: dict[str, Any], attempts: int | None, told: str
+) -> None:
+    found = warnings(suite(**more), model=MODEL, attempts=attempts)
+    assert bool(found) == bool(told)
+    assert all(told in message for message in found)

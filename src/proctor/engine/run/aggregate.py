@@ -12,7 +12,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
 from proctor.core.fingerprint import plain
-from proctor.core.fold import Fold, fold, parse_fold
+from proctor.core.fold import Fold, fold, is_ragged, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Summary, Totals
 from proctor.core.score import (
     CONTAINED,
@@ -361,6 +361,7 @@ class RunSums:
     _totals: RunTotals = field(init=False)
     _rows: "_ResultSpool" = field(init=False)
     _measures: "list[_MeasureFeed]" = field(init=False)
+    _ragged: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._totals = RunTotals(shares_of_value=self.suite.shares_of_value, interval=self.interval)
@@ -382,6 +383,7 @@ class RunSums:
             result = case_result(how, linked.case, linked.attempts)
             self._totals.add(result)
             self._rows.append(_row(linked.position, result))
+            self._ragged += is_ragged(how, [attempt.value for attempt in result.attempts])
             results.append(result)
         for feed in self._measures:
             feed.add(results)
@@ -395,7 +397,12 @@ class RunSums:
     def summary(self) -> Summary:
         """Return all numbers."""
         measures = {feed.label: feed.measured() for feed in self._measures}
-        return replace(self._totals.summary(), measures=measures, clustered_by=self.suite.cluster)
+        return replace(
+            self._totals.summary(),
+            measures=measures,
+            ragged=self._ragged,
+            clustered_by=self.suite.cluster,
+        )
 
 
 def _row(position: int, result: CaseResult) -> ResultRow:

@@ -1,5 +1,6 @@
 """Preparation of a run: every problem is found before a model is called."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
 
 SINGLE = "pass@1"
+REPEATED = ("pass@k", "pass^k")
+"""Measures that need k attempts at a case."""
 NO_JUDGE = "there is no --judge: criteria that need one, and are only shown, stay unscored"
 
 
@@ -218,9 +221,31 @@ def open_sandbox(settings: RunSettings) -> "Sandbox":
     return sandbox
 
 
+def _attempts_missing(settings: RunSettings, suite: Suite) -> Iterator[Problem]:
+    """Yield where the number of attempts does not fit the way to fold them, or a measure."""
+    if settings.on_file:
+        return
+    attempts, size = settings.attempts or 1, parse_fold(suite.reduce).size or 1
+    if attempts % size:
+        above = -(-attempts // size) * size
+        yield Problem(
+            message=f"{attempts} attempts do not fill buckets of {size}: a best of fewer is lower,"
+            f" and so is the rate of {suite.reduce} (fix: --attempts {above})",
+            severity="warning",
+        )
+    for spec in suite.measures:
+        k = spec.params.get("k")
+        if spec.name in REPEATED and isinstance(k, int) and k > attempts:
+            yield Problem(
+                message=f"{spec.name.removesuffix('k')}{k} needs {k} attempts at a case, and there"
+                f" will be {attempts} (fix: --attempts {k})",
+                severity="warning",
+            )
+
+
 def _wanting(settings: RunSettings, suite: Suite, scorers: Scorers) -> list[Problem]:
     """Return what this machine lacks, as warnings."""
-    problems = scorers.missing(suite)
+    problems = [*scorers.missing(suite), *_attempts_missing(settings, suite)]
     if scorers.need_judge(suite) and not settings.panel.judges:
         problems.append(Problem(message=NO_JUDGE, severity="warning"))
     if scorers.need_sandbox(suite) and not open_sandbox(settings).safe:

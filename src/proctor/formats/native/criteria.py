@@ -148,6 +148,10 @@ def read_criteria(spot: Spot) -> tuple[WrittenCriterion, ...]:
     return tuple(_named(drafts))
 
 
+_REPEATED = re.compile(r"pass(?!@1$)([@^])([1-9]\d{0,3})")
+"""``pass@3`` is short for ``pass@k`` with k of 3; ``pass@1`` is a measure of its own."""
+
+
 def read_plugin(kind: str, spot: Spot) -> Spec | None:
     """Read ``name`` or ``{name: parameters}``, and check it where the kind is known."""
     value = spot.value
@@ -160,6 +164,8 @@ def read_plugin(kind: str, spot: Spot) -> Spec | None:
     else:
         spot.error(f"expected the name of a {kind}, or one name with its parameters")
         return None
+    if kind == "measure" and params is None and (match := _REPEATED.fullmatch(name)):
+        name, params = f"pass{match[1]}k", {"k": int(match[2])}
     if kind in registry.BUILT_IN and ":" not in name:
         return _checked_plugin(kind, name, at, params)
     if params is not None and not isinstance(params, dict):
