@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor.models.refusals import LONGEST, clean, code_of, message_of, said_by
+from proctor.models.refusals import LONGEST, clean, code_of, error_message, message_of
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from proctor.models.refusals import LONGEST, clean, code_of, message_of, said_by
 )
 def test_the_message_is_found_in_the_usual_forms(payload: Any, message: str) -> None:
     assert message_of(payload) == message
-    assert said_by(json.dumps(payload).encode(), ()) == message
+    assert error_message(json.dumps(payload).encode(), ()) == message
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_the_message_is_found_in_the_usual_forms(payload: Any, message: str) -> 
     ],
 )  # fmt: skip
 def test_what_is_no_json_is_shown_as_plain_text(data: bytes, text: str) -> None:
-    assert said_by(data, ()) == text
+    assert error_message(data, ()) == text
 
 
 def test_secrets_are_blotted_out_before_the_text_is_cut() -> None:

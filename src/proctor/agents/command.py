@@ -10,9 +10,9 @@ from proctor.agents.process import (
     AgentProcess,
     Bounds,
     Broken,
+    exit_text,
     last_words,
     program_of,
-    said_by_status,
     with_words,
 )
 from proctor.agents.sandboxed import SandboxedSession, led_out, needed, open_sandbox
@@ -137,7 +137,7 @@ class TurnSession(TimedSession):
         process.write(json_bytes.dumps(self.request_fields(message)), last=True)
         status = await process.ended()
         if status != 0:
-            reason = with_words(said_by_status(status), process.err)
+            reason = with_words(exit_text(status), process.err)
             raise Broken(reason, traceback=last_words(process.err))
         return read_reply(self, message, bytes(process.out))
 

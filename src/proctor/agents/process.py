@@ -168,7 +168,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
             return self.stopped
         if self.status is None:
             return "it closed its output" if not self.gone else "it ended what watches over it"
-        return with_words(said_by_status(self.status), self.err)
+        return with_words(exit_text(self.status), self.err)
 
     async def close(self) -> None:
         """End it and everything that it has started."""
@@ -256,7 +256,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
         self._control = self._report = None
 
 
-def said_by_status(status: int) -> str:
+def exit_text(status: int) -> str:
     """Say how a process ended."""
     if status >= 0:
         return f"it ended with exit status {status}"

@@ -14,10 +14,10 @@ from proctor import registry
 from proctor.agents.process import (
     Broken,
     NoAnswer,
+    exit_text,
     last_words,
     program_of,
     restore,
-    said_by_status,
     with_words,
 )
 from proctor.agents.sessions import TimedSession, read_reply
@@ -75,7 +75,7 @@ class SandboxedSession(TimedSession):
             raise NoAnswer(PASSED[ran.stopped])
         out, err, code = await asyncio.to_thread(self._back, ran)
         if code:
-            raise Broken(with_words(said_by_status(code), err), traceback=last_words(err))
+            raise Broken(with_words(exit_text(code), err), traceback=last_words(err))
         return read_reply(self, message, out)
 
     def _program(self, files: dict[str, bytes], stdin: bytes) -> Program:

@@ -38,10 +38,10 @@ from proctor.models.refusals import (
     changes,
     code_of,
     drop,
+    error_message,
     learn_field,
     lessons_about,
     on_ladder,
-    said_by,
 )
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
 
@@ -314,7 +314,7 @@ class Served(Model):
             code = code_of(payload)
             if re.fullmatch("[45][0-9][0-9]", code):
                 raise self._refusal(base, answer, int(code))
-            message = said_by(answer.data, self._secrets())
+            message = error_message(answer.data, self._secrets())
             raise TryFailed(f"{base} sent an error: {message}", status=answer.status)
         try:
             reply = self._read(payload)
@@ -332,7 +332,7 @@ class Served(Model):
         )
 
     def _refusal(self, base: str, answer: HttpAnswer, status: int) -> TryFailed:
-        reason = said_by(answer.data, self._secrets()) or "no reason given"
+        reason = error_message(answer.data, self._secrets()) or "no reason given"
         wait = seconds_of(answer.headers.get("retry-after"))
         if status == 429:
             spent = "insufficient_quota" in answer.data.decode("utf-8", "replace")

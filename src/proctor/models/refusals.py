@@ -17,7 +17,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _TAG = re.compile(r"<(?:style|script|head)\b.*?</(?:style|script|head)>|<[^>]*>", re.S | re.I)
 
 
-def said_by(data: bytes, secrets: Iterable[str]) -> str:
+def error_message(data: bytes, secrets: Iterable[str]) -> str:
     """Return the server's own message out of the body of a refusal, secrets blotted out."""
     try:
         message = message_of(json_bytes.loads_foreign(data[:1_000_000]))

@@ -161,16 +161,16 @@ class RoleReader:
 
     def _access(self, section: str, wrong: list[Problem]) -> Access:
         """Return what is written for the server, each with the file that holds it."""
-        values, found_credentials = self.values, []
+        values, listed = self.values, []
         key, headers = values.entry(section, "sk_token"), values.entry(section, "headers")
         if key is not None and key.text.strip().lower() not in _NOBODY:
             name = f"[{section}] sk_token"
-            found_credentials.append(Credential(name=name, key=key.text.strip(), source=key.source))
+            listed.append(Credential(name=name, key=key.text.strip(), source=key.source))
         if headers is not None and (sent := self._headers(section, wrong)):
             name = f"[{section}] headers"
-            found_credentials.append(Credential(name=name, headers=sent, source=headers.source))
+            listed.append(Credential(name=name, headers=sent, source=headers.source))
         named = values.entry(section, "api_url", "model_name", "api_type")
-        credentials = tuple(found_credentials)
+        credentials = tuple(listed)
         if named is None:
             return Access(credentials=credentials)
         place = f"{named.source.place} ([{section}] {named.key})"

@@ -72,8 +72,8 @@ def entry_of(result: CaseResult, how: Fold, written: Mapping[str, Json]) -> dict
         # The original's table divides by this; without it, one such case ends the table.
         details = [{"max_score": 1.0, **detail} for detail in details]
     entry |= {"all_scores": scores, "detail": details}
-    known_scores = [score for score in scores if score is not None]
-    if folded.value is None or not known_scores:
+    scored = [score for score in scores if score is not None]
+    if folded.value is None or not scored:
         broken = {"info": folded.status.value, "error_obj": "; ".join(unscored_reasons(result))}
         return entry | {"full_score": 0.0, "now_score": 0.0, "now_std": 0.0} | broken
     score, deviation = _folded(how, scores)
