@@ -561,16 +561,16 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
     )
 
 
-def _pair(text: str, option: str) -> tuple[str, str]:
+def _pair(text: str, option: str, example: str = "X-Team=blue") -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator or not name.strip():
         # Not repeated: it may be a key, written as in other programs.
-        raise click.UsageError(f"{option}: expected NAME=VALUE, as in {option} X-Team=blue")
+        raise click.UsageError(f"{option}: expected NAME=VALUE, as in {option} {example}")
     return name.strip(), value.strip()
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
-    name, value = _pair(text, "--price")
+    name, value = _pair(text, "--price", "gpt-4o=2.5/10")
     try:
         prompt_price, completion_price = (float(part) for part in value.split("/"))
     except ValueError:

@@ -108,7 +108,7 @@ def test_a_model_that_the_server_does_not_have_ends_the_run(cities: Any, serve: 
         (["--model", "openai:m", "--answers", "suite.yaml"], "mutually exclusive"),
         (["--model", "openai:m", "--judge", "wise"], "'wise' does not say whose model it is"),
         (["--model", "openai:m", "--price", "m=1"], "--price: expected MODEL=IN/OUT"),
-        (["--model", "openai:m", "--price", "m"], "--price: expected NAME=VALUE"),
+        (["--model", "openai:m", "--price", "m"], "expected NAME=VALUE, as in --price gpt-4o=2.5/10"),
         (["--model", "openai:m", "--header", "X"], "--header: expected NAME=VALUE"),
         (["--model", "openai:m", "--max-turns", "3"], "has no option 'max_turns'"),
         ([], "there is no candidate"),
