@@ -175,7 +175,6 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         "the sandbox around a warm interpreter, the same",
     ),
     "sandboxes/supervise.py": ({"marshal.loads", "os.execvpe", "os.fork", "sys.path"}, INSIDE),
-    "sandboxes/confined.py": ({"marshal.loads", "os.fork", "sys.path"}, INSIDE),
     "sandboxes/warm_supervisor.py": ({"marshal.loads", "os.fork", "sys.path"}, INSIDE),
     "sandboxes/zygote.py": (
         {"compile", "exec", "importlib.import_module", "marshal.loads", "os.fork", "sys.path"},
@@ -184,6 +183,9 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "scorers/programs/function_call.py": (
         {"compile", "exec", "importlib.import_module", "os.fork", "sys.path"}, INSIDE,
     ),
+    "scorers/programs/python_test_programs.py": (
+        {"compile"}, "makes the bytecode of a suite's test; runs nothing",
+    ),
     "scorers/programs/launchers/answer_side.py": ({"compile", "exec"}, INSIDE),
     "scorers/programs/launchers/launch.py": ({"os.fork", "sys.path"}, INSIDE),
     "scorers/programs/launchers/pristine.py": (
@@ -191,8 +193,10 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
          "sys.path_hooks"},
         INSIDE,
     ),
-    "scorers/programs/launchers/rehearsal.py": ({"os.fork"}, INSIDE),
-    "scorers/programs/launchers/test_side.py": ({"compile", "exec", "importlib.import_module"}, INSIDE),
+    "scorers/programs/launchers/rehearsal.py": ({"compile", "os.fork"}, INSIDE),
+    "scorers/programs/launchers/test_side.py": (
+        {"compile", "exec", "importlib.import_module", "marshal.loads"}, INSIDE,
+    ),
     "agents/function.py": (
         {"proctor.io.search_paths.importing_from"},
         "an agent that the person wants in this very process",

@@ -74,6 +74,9 @@ class Program:
 
     Elsewhere they lie in the working folder.
     """
+    call: tuple[str, object] | None = None
+    """What a Python text comes to that only calls ``main`` of one of the modules, with the channel
+    and this: warm interpreters do so without reading the text."""
     partner: "Program | None" = None
     """What runs at the same time in a sandbox of its own; a socket between the two is ``CHANNEL``.
 

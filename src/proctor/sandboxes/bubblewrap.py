@@ -97,16 +97,21 @@ class Bubblewrap(Sandbox):
         covered = hidden(needs)
         argv = [
             *self.command(needs, Limits().disk, None),
-            *(part for pair in proc_masks(covered) for part in ("--ro-bind", *pair)),
+            *("--cap-add", "CAP_SYS_ADMIN"),
             *_tools(SUPERVISOR, LIMITS_WATCH, ZYGOTE, WARM_SUPERVISOR, CONFINED),
             *_WARM_ENVIRONMENT,
             *("--remount-ro", "/", "--remount-ro", WORK, "--remount-ro", "/tmp"),  # nosec B108
             *("--remount-ro", "/dev/shm", "--chdir", WORK, "--as-pid-1", "--"),  # nosec B108
-            *(os.path.abspath(sys.executable), "-I", inside(CONFINED)),
+            *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
         ]
         return Interpreter(
             argv=argv,
-            settings={"single": single_process_code()},
+            settings={
+                "confined": True,
+                "single": single_process_code(),
+                "masks": proc_masks(covered),
+                "doors": [],
+            },
             prepare=_preparation(group, covered),
             programs=group,
             groups=(group,) if group is not None else (),
@@ -129,7 +134,13 @@ class Bubblewrap(Sandbox):
             *(os.path.abspath(sys.executable), "-I", inside(WARM_SUPERVISOR)),
         ]
         masks = proc_masks(covered)
-        settings = {"again": again, "disk": Limits().disk, "masks": masks, "doors": doors}
+        settings = {
+            "confined": False,
+            "again": again,
+            "disk": Limits().disk,
+            "masks": masks,
+            "doors": doors,
+        }
         return Interpreter(
             argv=argv,
             settings=settings,

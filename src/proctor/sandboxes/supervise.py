@@ -58,6 +58,7 @@ NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENOEX
 CHANNEL = 3
 """The socket to another program, where there is one."""
 LIBC = ctypes.CDLL(None, use_errno=True)
+LIMITS = {n[7:]: number for n, number in vars(resource).items() if n.startswith("RLIMIT_")}
 MAX_KEPT_FILE = 64 * 1024 * 1024
 
 
@@ -79,24 +80,22 @@ def guard_self() -> None:
 def apply_limits(limits: dict[str, int]) -> None:
     """Set the limits of this process, which its children inherit."""
     for name, value in limits.items():
-        which = getattr(resource, "RLIMIT_" + name, None)
-        if which is None:
-            continue
-        _, hard = resource.getrlimit(which)
-        # The soft limit on processor time gives a signal of its own, the hard one just kills.
-        bounds = value, (value + 1 if name == "CPU" else value)
-        if hard != resource.RLIM_INFINITY:
-            bounds = min(bounds[0], hard), min(bounds[1], hard)
-        resource.setrlimit(which, bounds)
+        which = LIMITS.get(name)
+        if which is not None:
+            # The soft limit on processor time gives a signal of its own, the hard one just kills.
+            limit(which, value, value + 1 if name == "CPU" else value)
+
+
+def limit(which: int, soft: int, hard: int) -> None:
+    """Set one limit, or leave it as low as it is."""
+    _, most = resource.getrlimit(which)
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(which, (soft, hard))
 
 
 class Spawned:
     """A step's first process, a child of this one."""
-
-    ends: Sequence[int] = ()
-    """Files that can be read when it has ended, where there are such."""
-    outputs: Sequence[CapturedOutput] = ()
-    """Where its outputs are kept; where nothing is said, in new places."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -116,19 +115,16 @@ class Spawned:
 
 
 def watch(  # noqa: PLR0913, PLR0917
-    process: Any,
+    process: Spawned,
     pipes: Sequence[int],
     wall: float,
     most: int,
     stdin: bytes = b"",
     stdin_fd: int | None = None,
     police: Police | None = None,
-    gate: tuple[int, bytes] | None = None,
 ) -> tuple[int | None, str | None, list[CapturedOutput]]:
     """Wait for a process, reading its pipes; kill it at a limit.
 
-    Where one of the pipes is a gate, the process gets its input only when it has asked for it
-    there, by the word that opens the gate.
     Return exit code (negative for a signal), the limit that stopped it or None, and the outputs.
     """
     seen = Watched(process, pipes, wall, most)
@@ -136,9 +132,8 @@ def watch(  # noqa: PLR0913, PLR0917
         os.set_blocking(fd, False)
     while not seen.over():
         seen.judge(police)
-        shut = gate is not None and not seen.captured[gate[0]].head.startswith(gate[1])
-        writing = [stdin_fd] if stdin_fd is not None and not shut else []
-        ready, ready_to_write, _ = select.select(seen.readable(), writing, [], seen.pause())
+        writing = [stdin_fd] if stdin_fd is not None else []
+        ready, ready_to_write, _ = select.select(list(seen.open), writing, [], seen.pause())
         for fd in ready:
             seen.read(fd)
         if ready_to_write and stdin_fd is not None:
@@ -152,21 +147,15 @@ def watch(  # noqa: PLR0913, PLR0917
 class Watched:
     """What is known of a process while it runs."""
 
-    def __init__(self, process: Any, pipes: Sequence[int], wall: float, most: int) -> None:
+    def __init__(self, process: Spawned, pipes: Sequence[int], wall: float, most: int) -> None:
         self.process, self.most = process, most
-        self.captured = dict(
-            zip(pipes, process.outputs or [CapturedOutput() for _ in pipes], strict=True)
-        )
+        self.captured = {fd: CapturedOutput() for fd in pipes}
         self.open = set(pipes)
         self.deadline = time.monotonic() + wall
         self.grace = self.deadline
         self.near = 0.0
         self.code: int | None = None
         self.stopped: str | None = None
-
-    def readable(self) -> list[int]:
-        """Return the files to wait for."""
-        return [*self.open, *(self.process.ends if self.code is None else ())]
 
     def over(self) -> bool:
         """Tell whether the process has ended and its pipes are read."""
@@ -196,8 +185,6 @@ class Watched:
 
     def read(self, fd: int) -> None:
         """Take in what the process has written."""
-        if fd not in self.open:
-            return
         taken = self.captured[fd].read(fd)
         if taken is None:
             return

@@ -24,7 +24,6 @@ from proctor.sandboxes.pairs import run_joined
 from proctor.sandboxes.seccomp import filter_code
 from proctor.sandboxes.supervisor_job import (
     GRACE,
-    STARTED,
     cpu_limit,
     end,
     group_bounds,
@@ -45,7 +44,6 @@ MOST = max(8, 6 * available_cores())
 """How many interpreters are kept; the one unused for longest makes room."""
 START_LIMIT = 120.0
 _HEADER = struct.Struct("<I")
-_CONFINED_HEADER = struct.Struct("<dddI")
 _HEAVY = re.compile(rf"\b(?:{'|'.join(sorted({name.partition('.')[0] for name in HEAVY}))})\b")
 
 
@@ -80,10 +78,10 @@ class _Zygote:
     bounds: tuple[int, int] = (0, 0)
     events: tuple[int, int] = (0, 0)
 
-    async def send(self, data: bytes, header: bytes = b"") -> None:
+    async def send(self, data: bytes) -> None:
         """Send one message."""
         assert self.process.stdin is not None
-        self.process.stdin.write((header or _HEADER.pack(len(data))) + data)
+        self.process.stdin.write(_HEADER.pack(len(data)) + data)
         await self.process.stdin.drain()
 
     async def hear(self) -> Json:
@@ -92,16 +90,6 @@ class _Zygote:
         header = await self.process.stdout.readexactly(_HEADER.size)
         data = await self.process.stdout.readexactly(_HEADER.unpack(header)[0])
         return json_bytes.loads(data)
-
-    async def hear_outputs(self, report: Json) -> list[bytes]:
-        """Read what follows a report: outputs, cut in the middle where they are long."""
-        assert self.process.stdout is not None
-        outputs = []
-        for output, size in report["outputs"]:
-            data = await self.process.stdout.readexactly(output)
-            middle = b"\n[... %d bytes left out ...]\n" % (size - output) if size > output else b""
-            outputs.append(data[: output // 2] + middle + data[output // 2 :])
-        return outputs
 
     async def kill(self) -> None:
         """End the interpreter with all it has started."""
@@ -208,15 +196,9 @@ class WarmPython:
                     socket.send_fds(zygote.joints, [b"+"], [channel.fileno()])
                     channel.close()
                 zygote.bind(program.limits)
-                secret = secrets.token_bytes(32)
-                if program.confined:
-                    await zygote.send(*_confined_job(program, text, secret))
-                    report = await zygote.hear()
-                    outputs = await zygote.hear_outputs(report)
-                else:
-                    job = _job(program, text, secret) | {"joined": channel is not None}
-                    await zygote.send(marshal.dumps(job))
-                    report = await zygote.hear()
+                job = _job(program, text) | {"joined": channel is not None}
+                await zygote.send(marshal.dumps(job))
+                report = await zygote.hear()
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
             raise _ZygoteLost from None
@@ -227,11 +209,8 @@ class WarmPython:
             await self._discard(zygote)
             raise _NotStarted(report["not_started"])
         self._idle.append(zygote)
-        if program.confined:
-            if report["beyond"]:
-                raise _NotStarted("it wants more than it may")
-            report["proved"] = report["finished"] and outputs[2] == STARTED + secret
-            report["out"], report["err"] = (data.decode("utf-8", "replace") for data in outputs[:2])
+        if report["beyond"]:
+            raise _NotStarted("it wants more than it may")
         return report
 
     async def _zygote(
@@ -308,44 +287,31 @@ def _kind(program: Program, imports: Sequence[str]) -> tuple[str, ...]:
     return (*(("confined",) if program.confined else ()), *imports, *program.modules)
 
 
-def _confined_job(program: Program, text: str, secret: bytes) -> tuple[bytes, bytes]:
-    """Write what the child of a confined program reads, and what its parent must know of it."""
-    limits = rlimits(program, address_space=False, processes=True)
-    data = marshal.dumps(
-        {
-            "text": text,
-            "limits": limits,
-            "memory": program.limits.memory,
-            "env": dict(program.env),
-            "secret": secret,
-        }
-    )
-    wall, output = program.limits.wall, program.limits.output
-    header = _CONFINED_HEADER.pack(wall, cpu_limit(program), output, len(data))
-    return data, header
-
-
-def _job(program: Program, text: str, secret: bytes) -> dict[str, Json]:
+def _job(program: Program, text: str) -> dict[str, Json]:
     """Write down what the supervisor must know, and what the program alone may read.
 
     Standard input is what a launcher reads elsewhere: the line of the secret, the names of the
     modules that a test uses, and the test, which the program gets when all its lines have run.
     """
+    secret = secrets.token_bytes(32)
     _, names, test = (*program.stdin.split(b"\n", 2), b"", b"")[:3]
     files = {name: data for name, data in program.files.items() if name != SOURCE}
     return {
         "wall": program.limits.wall,
         "output": program.limits.output,
-        "police": police_of(program),
+        "cpu": cpu_limit(program),
+        "police": [] if program.confined else police_of(program),
         "secret": secret,
         "test": test,
         "program": marshal.dumps(
             {
-                "text": text,
+                "text": text if program.call is None else "",
+                "call": program.call,
                 "files": {
                     name: base64.b64encode(data).decode("ascii") for name, data in files.items()
                 },
                 "disk": program.limits.disk,
+                "memory": program.limits.memory,
                 "limits": rlimits(program, address_space=False, processes=True),
                 "env": dict(program.env),
                 "secret": secret,

@@ -1,14 +1,15 @@
 """Supervise programs that a warm interpreter forks; runs by itself, inside the sandbox.
 
 This process takes the jobs and holds their secrets. It forks the interpreter, in which programs
-begin, before it has seen any job, and sits in the namespace around theirs: nothing of a job lies
-in memory that a program inherits, and no program sees this process. Jobs come marshalled, reports
-go as JSON, both with their length before them.
+begin, before it has seen any job, and sits in the namespace around theirs: nothing of a job, and
+nothing that was printed, lies in memory that a program inherits, and no program sees this process.
+Jobs come marshalled, reports go as JSON, both with their length before them.
 """
 
 import json
 import marshal
 import os
+import select
 import signal
 import socket
 import struct
@@ -22,7 +23,9 @@ import zygote
 HEADER = struct.Struct("<I")
 SETUP_TIME = 30.0
 """Seconds in which a child has to be ready."""
-MESSAGE = 4096
+MESSAGE, FILES, PIECE = 4096, 8, 65536
+MOST_PIECES = 32
+"""Pieces that are read after a program's end: twice what the kernel lets a pipe hold."""
 
 
 def read_exactly(fd, size):
@@ -58,125 +61,191 @@ class Lost(Exception):
 class Child:
     """A process that the interpreter has forked; it becomes one program."""
 
-    outputs = ()
-
-    def __init__(self, control):
-        self.control = control
-        self.problem = ""
-        self.places = []
+    def __init__(self, control, line):
+        self.control, self.line = control, line
+        self.files = []
+        """Its number for signals, and its folders."""
         self.ends = (control.fileno(),)
-        try:
-            data, fds, _, _ = socket.recv_fds(control, MESSAGE, 4)
-        except TimeoutError:
-            raise Lost from None
-        if not data:
-            raise Lost
-        self.pidfd, line, *self.pipes = fds
-        self.line = socket.socket(fileno=line)
-        self.line.settimeout(SETUP_TIME)
-        self.hear()
+        self.hundredths = 0
+        self.problem = self.hear()
 
     def hear(self):
-        """Wait until the child says that it is ready, or why it is not."""
-        try:
-            data, places, _, _ = socket.recv_fds(self.line, MESSAGE, len(zygote.PLACES))
-            self.places += places
-        except OSError as error:
-            data = b"-" + str(error).encode()
-        if data[:1] != supervise.STARTED:
-            self.problem = data[1:].decode("utf-8", "replace") or "a child ended before its program"
+        """Wait until the child says that it is ready; return why it is not, or an empty text."""
+        ready, _, _ = select.select([self.line, self.control], [], [], SETUP_TIME)
+        if not ready:
+            raise Lost
+        if self.line not in ready:
+            return "a child ended before its program"
+        data, fds, _, _ = socket.recv_fds(self.line, MESSAGE, FILES)
+        self.files += fds
+        return self.problem_in(data)
 
-    def start(self, program, sockets):
-        """Hand the program over; return why it could not be started, or an empty text.
+    def problem_in(self, data):
+        """Return what a message from a child says of why it cannot become a program."""
+        return "" if data == supervise.STARTED else data[1:].decode("utf-8", "replace")
+
+    def start(self, program, fds):
+        """Hand the program over, with its files."""
+        data = HEADER.pack(len(program)) + program
+        try:
+            self.line.sendall(data[zygote.send_files(self.line, data, *fds) :])
+        except OSError as error:
+            self.problem = str(error)
+
+    def why_not_started(self):
+        """Return why a program that has ended never began, or an empty text.
 
         The child closes its end before a line of the program runs: what is said here, it says.
         """
-        if not self.problem:
-            try:
-                socket.send_fds(self.line, [HEADER.pack(len(program))], sockets)
-                self.line.sendall(program)
-            except OSError as error:
-                self.problem = str(error)
-        if not self.problem:
-            self.hear()
-        self.line.close()
-        return self.problem
+        try:
+            data = self.line.recv(MESSAGE, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return "a child ended before its program"
+        return self.problem_in(data)
 
     def ended(self):
         """Return the exit code once nothing of the program is left."""
         try:
-            # Not by the socket, which would wait for as long as it waits for children.
-            data = os.read(self.control.fileno(), MESSAGE)
+            data = self.control.recv(MESSAGE, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return None
         if not data:
             raise Lost
-        return int(data)
+        code, self.hundredths = map(int, data.split())
+        return code
 
     def kill(self):
         """Kill the child; the interpreter then kills all that it left behind."""
         with supervise.Quietly():
-            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-
-    def clear(self):
-        """Leave nothing of the program: the interpreter has seen to that."""
+            signal.pidfd_send_signal(self.files[0], signal.SIGKILL)
 
     def release(self):
         """Let go of the program's folders, which end with that."""
-        for fd in (self.pidfd, *self.places):
+        for fd in self.files:
             os.close(fd)
 
-    def abandon(self):
-        """End a child that could not become a program."""
-        self.kill()
-        if not self.control.recv(MESSAGE):
-            raise Lost
+
+class Network:
+    """The network namespace of the next program: new, or one in which nothing has ever happened.
+
+    To make one, and for the kernel to take it down, costs more than most programs do, and most
+    never open a socket. One is kept only while no packet has passed its loopback, no socket is left
+    in it, and no label of a flow: then it is as it was made.
+    """
+
+    def __init__(self, interpreter):
+        self.interpreter = interpreter
+        self.files, self.fresh = [], None
+
+    def is_fresh(self):
+        """Tell whether the next program may have the network of the last one."""
+        return self.fresh is not None and self.state() == self.fresh
+
+    def note(self):
+        """Note what the kernel counts of a new one."""
+        for fd in self.files:
+            os.close(fd)
+        self.files = []
+        for name in ("dev", "sockstat", "ip6_flowlabel"):
+            with supervise.Quietly():
+                self.files.append(os.open("/proc/%d/net/%s" % (self.interpreter, name), 0))
+        self.fresh = self.state()
+
+    def state(self):
+        """Return what the kernel counts of all that happens here; none where it does not say."""
+        seen = [os.pread(fd, PIECE, 0) for fd in self.files]
+        if len(seen) < 2 or not seen[0] or not seen[1].startswith(b"sockets:"):
+            return None
+        # The second line counts what TCP holds on the whole machine.
+        return seen[0], seen[1].partition(b"\n")[0], *seen[2:]
+
+
+class Outputs:
+    """What a program writes, and what it is sent once it has asked for that.
+
+    The program's own ends are open here too, so that nothing happens when it ends: all that it has
+    written then waits to be read.
+    """
+
+    def __init__(self, most, test, gate):
+        self.pipes = [os.pipe(), os.pipe()]
+        # Not made by the interpreter, whose network would then not be as it was.
+        self.pipes.append([end.detach() for end in socket.socketpair()])
+        self.captured = {fd: supervise.CapturedOutput() for fd, _ in self.pipes}
+        for fd in self.captured:
+            os.set_blocking(fd, False)
+        self.most, self.gate = most, gate
+        self.proof = self.pipes[2][0]
+        self.left = HEADER.pack(len(test)) + test if test else b""
+        # The proof is read at the end, unless the test waits for a word of it.
+        self.readable = list(self.captured) if test else list(self.captured)[:2]
+
+    def writable(self):
+        """Return where there is something to send; the test goes to who has asked for it."""
+        asked = self.left and self.captured[self.proof].head.startswith(self.gate)
+        return [self.proof] if asked else []
+
+    def read(self, fd):
+        """Take in what the program has written; return whether that is too much."""
+        if self.captured[fd].read(fd) == 0:
+            self.readable.remove(fd)
+        return self.captured[fd].size > self.most
+
+    def send(self):
+        """Send some of the test."""
+        try:
+            self.left = self.left[os.write(self.proof, self.left[:PIECE]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self.left = b""
+
+    def end(self):
+        """Read what is left, and close all; return the three outputs."""
+        for fd, output in self.captured.items():
+            # More than a pipe can hold was not there when the program ended.
+            for _ in range(MOST_PIECES):
+                if not output.read(fd):
+                    break
+        for pair in self.pipes:
+            for fd in pair:
+                os.close(fd)
+        return self.captured.values()
 
 
 class Server:
     """Run programs one after the other."""
 
-    def __init__(self, channel, control, interpreter, joints):
-        self.channel, self.control, self.interpreter = channel, control, interpreter
-        self.joints = joints
-        self.child = Child(control)
+    def __init__(self, report, control, line, joints):
+        self.report, self.control, self.line, self.joints = report, control, line, joints
+        self.interpreter, self.network = 0, None
+
+    def prepare(self):
+        """Have the next child made, in a network as new as it can be."""
+        fresh = self.network is None or self.network.is_fresh()
+        self.control.send(zygote.FORK if fresh else zygote.RENEW)
+        self.child = Child(self.control, self.line)
+        if not fresh:
+            self.network.note()
 
     def serve(self, job):
-        """Run one program, report, and have the next child prepared."""
-        # Not made by the interpreter, whose network would then not be as it was.
-        ours, theirs = (end.detach() for end in socket.socketpair())
+        """Run one program, and report; return whether another can follow."""
+        outputs = Outputs(job["output"], job["test"], job["secret"][: len(job["secret"]) // 2])
         channel = socket.recv_fds(self.joints, 1, 1)[1] if job["joined"] else []
-        problem = self.child.start(job["program"], [theirs, *channel])
-        for fd in (theirs, *channel):
-            os.close(fd)
-        self.child.pipes.append(ours)
-        if problem:
-            for fd in self.child.pipes:
-                os.close(fd)
-            report = {"not_started": problem}
-            self.child.abandon()
-        else:
-            report = self.watch(job)
-        # What a program has written is gone before its group gets the limits of the next one.
-        self.child.release()
-        send(self.channel, report)
-        self.child = Child(self.control)
-
-    def watch(self, job):
-        """Watch a program to its end; return what became of it."""
         started = time.monotonic()
-        police = supervise.Police(*job["police"], self.interpreter, self.child.places)
-        # The test goes to a program that has asked for it, and not before.
-        later = HEADER.pack(len(job["test"])) + job["test"]
-        pipes = self.child.pipes
-        gate = pipes[2], job["secret"][: len(job["secret"]) // 2]
-        code, stopped, (out, err, proof) = supervise.watch(
-            self.child, pipes, job["wall"], job["output"], later, os.dup(pipes[2]), police, gate
-        )
-        stopped = stopped or police.verdict(code)
+        self.child.start(job["program"], [*(fd for _, fd in outputs.pipes), *channel])
+        for fd in channel:
+            os.close(fd)
+        police = None
+        if job["police"]:
+            police = supervise.Police(*job["police"], self.interpreter, self.child.files[1:])
+        code, stopped = self.watch(outputs, started + job["wall"], police)
+        out, err, proof = outputs.end()
+        stopped = stopped or (police.verdict(code) if police else self.verdict(code, job["cpu"]))
         finished = code == 0 and not stopped
-        return {
-            "not_started": "",
+        report = {
+            "not_started": self.child.problem or self.child.why_not_started(),
+            "beyond": not job["police"] and code == -signal.SIGSYS,
             "code": None if stopped else code,
             "stopped": stopped,
             "finished": finished,
@@ -185,6 +254,55 @@ class Server:
             "err": err.text(),
             "seconds": time.monotonic() - started,
         }
+        # What a program has written is gone before its group gets the limits of the next one.
+        self.child.release()
+        send(self.report, report)
+        return not report["not_started"]
+
+    def watch(self, outputs, deadline, police):
+        """Wait for a program, and kill it at a limit; return its exit code and that limit."""
+        ends, stopped = self.child.ends, None
+        if self.child.problem and self.child.files:
+            self.child.kill()
+        while (code := self.child.ended()) is None:
+            limit = None
+            now = time.monotonic()
+            if stopped is None:
+                limit = "time" if now > deadline else police and police.offence()
+            # A longer pause would not wait any better where nobody looks in between.
+            pause = min(police.PERIOD if police else 1.0, max(0.0, deadline - now) + 0.001)
+            ready, writable, _ = select.select(
+                [*ends, *outputs.readable], outputs.writable(), [], 0 if limit else pause
+            )
+            for fd in ready:
+                if fd not in ends and outputs.read(fd):
+                    limit = limit or "output"
+            if writable:
+                outputs.send()
+            if limit and stopped is None:
+                stopped = limit
+                self.child.kill()
+        return code, stopped
+
+    def verdict(self, code, cpu):
+        """Name the limit on processor time, where that has ended a program."""
+        used = self.child.hundredths / 100
+        beyond = code == -signal.SIGXCPU or (code == -signal.SIGKILL and used > cpu)
+        return "cpu" if beyond else None
+
+
+def interpret(control, line, settings):
+    """Be the interpreter; it does not return."""
+    try:
+        zygote.close_all_but(control.fileno(), line.fileno(), *settings["doors"])
+        kind = zygote.Own
+        if settings["confined"]:
+            import confined
+
+            kind = confined.Confined
+        zygote.breed(control, line, settings, kind)
+    finally:
+        os._exit(1)
 
 
 def main():
@@ -193,33 +311,37 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     joints = socket.socket(fileno=int(sys.argv[1]))
     joints.set_inheritable(False)
-    jobs, channel = os.dup(0), os.dup(1)
+    jobs, report = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(2, 1)
     settings = receive(jobs)
     if settings is None:
         return
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    control, their_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line, their_line = socket.socketpair()
+    server = Server(report, control, line, joints)
     supervise.libc_call("unshare", zygote.NEW_PROCESSES)
-    interpreter = os.fork()
-    if interpreter == 0:
-        try:
-            ours.detach()
-            joints.detach()
-            zygote.close_all_but(theirs.fileno(), *settings["doors"])
-            zygote.breed(theirs, settings)
-        finally:
-            os._exit(1)
-    theirs.close()
-    ours.settimeout(SETUP_TIME)
+    server.interpreter = os.fork()
+    if server.interpreter == 0:
+        joints.detach()
+        control.detach()
+        line.detach()
+        interpret(their_control, their_line, settings)
+    their_control.close()
+    their_line.close()
+    line.settimeout(SETUP_TIME)
     for door in settings["doors"]:
         os.close(door)
+    if settings["confined"]:
+        zygote.drop_capabilities()
+    else:
+        server.network = Network(server.interpreter)
     try:
-        server = Server(channel, ours, interpreter, joints)
-        send(channel, {"not_started": server.child.problem})
-        while (job := receive(jobs)) is not None:
-            server.serve(job)
+        server.prepare()
+        send(report, {"not_started": server.child.problem})
+        while (job := receive(jobs)) is not None and server.serve(job):
+            server.prepare()
     except (Lost, OSError):
         return
 

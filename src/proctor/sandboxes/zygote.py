@@ -2,9 +2,9 @@
 
 The interpreter itself is told nothing: it forks, reaps and says with which status a child ended.
 A child makes namespaces of its own and fresh folders, and only then reads its job, from a socket
-that nobody else has. It keeps none of the rights that were needed for this, and the socket is
-closed before the program's first line. What a test is, it hears from the supervisor when the
-program has run.
+that it closes before the program's first line; the interpreter never reads there. It keeps none of
+the rights that were needed for this. What a test is, it hears from the supervisor when the program
+has run.
 """
 
 import ctypes
@@ -15,6 +15,7 @@ import linecache
 import marshal
 import operator
 import os
+import resource
 import signal
 import socket
 import struct
@@ -28,6 +29,13 @@ import limits_watch
 import supervise
 
 HEADER = struct.Struct("<I")
+FORK, RENEW = b"+", b"n"
+"""Orders to fork a child, and to leave the network of the last one before."""
+PIECE = 65536
+ROUNDS = 12
+"""How often code runs before its instructions are replaced by quicker ones for what they meet."""
+FILES_ROOM = socket.CMSG_SPACE(4 * 4)
+"""Room for the open files that come with a job."""
 PLACES = ("/sandbox", "/tmp", "/dev/shm")  # nosec B108  # places inside the sandbox
 NEW_PROCESSES, NEW_MOUNTS, NEW_IPC, NEW_NETWORK = 0x20000000, 0x20000, 0x8000000, 0x40000000
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
@@ -109,98 +117,86 @@ def show_own_processes(masks):
         mount("none", target, "none", REMOUNT | 4096 | READ_ONLY | NOSUID_NODEV_NOEXEC, None)
 
 
-class Network:
-    """The network namespace of the next program: new, or one in which nothing has ever happened.
-
-    To make one, and for the kernel to take it down, costs more than most programs do, and most
-    never open a socket. One is kept only while no packet has passed its loopback, no socket is left
-    in it, and no label of a flow: then it is as it was made.
-    """
-
-    def __init__(self):
-        self.fresh = None
-
-    def renew(self):
-        """Leave a namespace that was used for one that was not; children inherit it."""
-        if self.fresh is not None and self.state() == self.fresh:
-            return
-        supervise.libc_call("unshare", NEW_NETWORK)
-        # A program may talk to itself over its own network, where nobody else is.
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
-        self.fresh = self.state()
-
-    def state(self):
-        """Return what the kernel counts of all that happens here; none where it does not say."""
-        seen = []
-        for name in ("dev", "sockstat", "ip6_flowlabel"):
-            try:
-                fd = os.open("/proc/self/net/" + name, os.O_RDONLY)
-            except FileNotFoundError:
-                seen.append(b"")
-                continue
-            seen.append(os.read(fd, 65536))
-            os.close(fd)
-        # The second line counts what TCP holds on the whole machine.
-        counted = [row for row in seen[1].split(b"\n") if row.startswith(b"sockets:")]
-        return (seen[0], counted, seen[2]) if seen[0] and counted else None
+def renew_network():
+    """Leave a network namespace that was used for a new one; children inherit it."""
+    supervise.libc_call("unshare", NEW_NETWORK)
+    # A program may talk to itself over its own network, where nobody else is.
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
 
 
 def take_job(line):
-    """Read the job; with it come the socket for the proof, and one to another program."""
-    header, sockets, _, _ = socket.recv_fds(line, HEADER.size, 2)
-    data = b""
-    while len(data) < HEADER.unpack(header)[0]:
-        piece = line.recv(HEADER.unpack(header)[0] - len(data))
+    """Read the job; with it come the program's outputs, its proof, and what joins it to another."""
+    data, notes, _, _ = line.recvmsg(PIECE, FILES_ROOM)
+    length = HEADER.size + HEADER.unpack_from(data)[0]
+    while len(data) < length:
+        piece = line.recv(length - len(data))
         if not piece:
             raise EOFError
         data += piece
-    return marshal.loads(data), *sockets  # noqa: S302 - it comes from the grader  # nosec B302
+    job = marshal.loads(memoryview(data)[HEADER.size :])  # noqa: S302 - from the grader  # nosec B302
+    return job, *memoryview(notes[0][2]).cast("i")
 
 
-def run_program(line, pipes, own):
-    """Take in a job, and run the program's text in this very interpreter."""
-    job, proof, *channel = take_job(line)
+def become_program(line, own):
+    """Take in a job, and keep no more than a program may have; return how it is run, and what."""
+    job, out, err, proof, *channel = take_job(line)
     if job["disk"] != own.disk:
         for place in PLACES[:2]:
             mount("tmpfs", place, "tmpfs", NOSUID_NODEV | REMOUNT, "size=%d" % (job["disk"] // 2))
-    null = os.open(os.devnull, os.O_RDONLY)
-    for number, fd in enumerate((null, pipes[0], pipes[1])):
-        os.dup2(fd, number)
-    # A number that nothing else uses, so that a program which closes or writes to what it finds by
-    # habit does not hit it.
-    proof = os.dup2(proof, 300 + os.urandom(1)[0], inheritable=False)
+    proof = take_outputs(out, err, proof)
     os.chdir("/sandbox")
     supervise.write_files(job["files"])
     supervise.apply_limits(job["limits"])
     drop_capabilities()
     supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 1, 0, 0, 0)
     own.filter.apply()
-    sys.path[0] = "/sandbox"
-    become_main(job["env"])
-    run, arguments = (sys.modules.pop("pristine", Plain) if job["late"] else Plain).run, [
-        job["text"], job["names"], proof, job["secret"],
-    ]  # fmt: skip
+    run = (sys.modules.pop("pristine", Plain) if job["late"] else Plain).run
+    arguments = begin(job, line, proof)
+    close_ours(proof, channel)
+    return run, arguments
+
+
+def take_outputs(out, err, proof):
+    """Put a program's files where it looks for them; return where its proof goes.
+
+    That is a number that nothing else uses, so that a program which closes or writes to what it
+    finds by habit does not hit it.
+    """
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    return os.dup2(proof, 300 + os.urandom(1)[0], False)
+
+
+def begin(job, line, proof):
+    """Say that the program begins; return what is run."""
+    for name, value in job["env"].items():
+        os.environ[name] = value
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
+    arguments = [job["call"] or job["text"], job["names"], proof, job["secret"]]
     job.clear()
+    gc.enable()
     line.sendall(supervise.STARTED)
-    line.detach()
+    return arguments
+
+
+def close_ours(proof, channel):
+    """Leave nothing of ours open."""
     close_all_but(proof, *channel)
     if channel:
         os.dup2(channel[0], supervise.CHANNEL)
         os.close(channel[0])
-    del proof, pipes, own, line
-    run(arguments)
 
 
-def become_main(env):
-    """Let this process look like one that was started for the program, without modules of ours."""
+def become_main():
+    """Let this process look like one that was started for a program, without modules of ours."""
     sys.argv = ["main.py"]
-    for name, value in env.items():
-        os.environ[name] = value
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if path != here]
     for name in ("confined", "limits_watch", "supervise", "warm_supervisor", "zygote", "__main__"):
         sys.modules.pop(name, None)
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()
 
 
 def close_all_but(*fds):
@@ -231,7 +227,10 @@ def outcome(text):
     leave = os._exit
     code = 1
     try:
-        execute(text)
+        if type(text) is tuple:
+            sys.modules[text[0]].main(supervise.CHANNEL, text[1])
+        else:
+            execute(text)
         code = 0
     except BaseException:  # noqa: BLE001 - whatever ends a program is its result
         show_error()
@@ -273,6 +272,16 @@ class Own:
         # Looked up before there is a program, for all of them.
         for name in ("capset", "mount", "prctl", "unshare"):
             getattr(supervise.LIBC, name)
+        sys.path.insert(0, PLACES[0])
+
+    def prepare(self):
+        """Give this process namespaces and folders of its own; return the folders, open."""
+        prepare(self)
+        return [os.open(place, os.O_PATH | os.O_CLOEXEC) for place in PLACES]
+
+    def become_program(self, line):
+        """Turn this process into a program; return how it is run, and what."""
+        return become_program(line, self)
 
 
 def make_ready(settings):
@@ -280,62 +289,97 @@ def make_ready(settings):
     os.environ.pop("LD_BIND_NOW", None)
     import_all(settings["imports"])
     load_all(settings["modules"])
+    rehearse(settings)
     gc.collect()
+    supervise.LIBC.malloc_trim(0)
     gc.freeze()
 
 
-def breed(control, settings):
-    """Fork a child, wait for its end and say how it ended, again and again.
+def rehearse(settings):
+    """Do, again and again, what can be undone of what a child does before its program runs.
+
+    What the interpreter learns when code runs for the first times then lies in memory that all
+    children share.
+    """
+    ours, theirs = socket.socketpair()
+    job = {"text": "", "call": None, "names": [], "secret": b"", "limits": {}, "env": {}}
+    data = marshal.dumps(job)
+    bytecode = Filter(settings["filter"]).program
+    core = supervise.LIMITS["CORE"]
+    for _ in range(ROUNDS):
+        files = [os.open(os.devnull, os.O_RDWR), os.pidfd_open(os.getpid())]
+        send_files(ours, HEADER.pack(len(data)) + data, files[0], files[0], files[0])
+        parts, out, err, proof = take_job(theirs)
+        files += [out, err, proof, take_outputs(out, err, proof)]
+        supervise.apply_limits(parts["limits"])
+        supervise.limit(core, *resource.getrlimit(core))
+        supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 0, bytecode, 0, 0)
+        text = begin(parts, theirs, files[-1])[0]
+        ours.recv(PIECE)
+        [partial(execute, text)].sort(key=operator.call)
+        for fd in files:
+            os.close(fd)
+    ours.close()
+    theirs.close()
+    sys.modules.pop("program")
+    linecache.cache.clear()
+
+
+def breed(control, line, settings, kind):
+    """Fork a child where the supervisor wants one, and say how it ended, again and again.
 
     This is the first process of a namespace, where no program can signal it; all that a program
-    leaves behind comes to it, and is killed before the next child is there.
+    leaves behind comes to it, and is killed before the next child is there. After each fork, every
+    page of memory that it writes to is copied: so it does next to nothing, and its children and
+    the supervisor do the rest.
     """
     supervise.libc_call("prctl", supervise.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     # The children are offered with this process, which is soon replaced, unlike the grader.
     supervise.offer_to_killer()
     show_own_processes(settings["masks"])
     make_ready(settings)
-    own = Own(settings)
-    network = Network()
-    while True:
-        network.renew()
-        ours, theirs = socket.socketpair()
-        reads, writes = zip(os.pipe(), os.pipe(), strict=True)
-        pid = os.fork()
+    own = kind(settings)
+    become_main()
+    gc.disable()
+    read, write, fork, fd = os.read, os.write, os.fork, control.fileno()
+    while order := read(fd, 1):
+        if order == RENEW:
+            renew_network()
+        pid = fork()
         if pid == 0:
-            control.detach()
-            ours.detach()
-            close_all_but(theirs.fileno(), *writes, *own.doors)
-            become(theirs, writes, own)
-        theirs.close()
-        fds = (os.pidfd_open(pid), ours.detach(), *reads)
-        socket.send_fds(control, [b"child"], fds)
-        for fd in (*fds, *writes):
-            os.close(fd)
-        control.send(b"%d" % reap(pid))
+            become(line, own)
+        write(fd, b"%d %d" % reap(pid))
 
 
 def reap(pid):
-    """Wait for a child, and for all that come to us; leave nothing, and return its exit code."""
-    done, status = 0, 0
+    """Wait for a child and all that come to us; return its exit code and hundredths of seconds."""
+    done = 0
     while done != pid:
-        done, status = os.waitpid(-1, 0)
+        done, status, used = os.wait4(-1, 0)
     try:
         os.waitpid(-1, os.WNOHANG)
         supervise.kill_all()
     except ChildProcessError:
         pass  # whatever has no parent any more is a child of ours: nothing is left
-    return os.waitstatus_to_exitcode(status)
+    return os.waitstatus_to_exitcode(status), 100 * (used.ru_utime + used.ru_stime)
 
 
-def become(line, pipes, own):
+def become(line, own):
     """Turn this process into a program; it does not return."""
     try:
-        prepare(own)
-        places = [os.open(place, os.O_PATH | os.O_CLOEXEC) for place in PLACES]
-        socket.send_fds(line, [supervise.STARTED], places)
-        run_program(line, pipes, own)
+        places = own.prepare()
+        send_files(line, supervise.STARTED, os.pidfd_open(os.getpid()), *places)
+        run, arguments = own.become_program(line)
+        line.detach()
+        del own, places
+        run(arguments)
     except BaseException as error:  # noqa: BLE001 - nothing may return into the loop
         line.sendall(("-%s" % error).encode()[:4096])
     finally:
         os._exit(SETUP_FAILED)
+
+
+def send_files(line, data, *fds):
+    """Send a message with open files; the library's own way imports and copies more."""
+    rights = struct.pack("%di" % len(fds), *fds)
+    return line.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])

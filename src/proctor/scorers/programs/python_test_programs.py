@@ -1,8 +1,10 @@
 """Python tests as programs: apart from the answer where that is possible, else after it."""
 
 import ast
+import marshal
 import re
 import sys
+import warnings
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -59,6 +61,7 @@ def in_two_processes(program: Program, composed: Composed, parts: Isolation) -> 
     answer = replace(
         program,
         files={SOURCE: _start("answer_side", head)},
+        call=("answer_side", head),
         stdin=f"{SECRET}\n".encode(),
         modules=modules(unittest=False),
     )
@@ -66,6 +69,7 @@ def in_two_processes(program: Program, composed: Composed, parts: Isolation) -> 
     return replace(
         answer,
         files={SOURCE: _start("test_side", calls)},
+        call=("test_side", calls | _compiled(test, composed.test_line)),
         modules=modules(usual=any(more), unittest=any(more)),
         partner=answer,
         confined=True,
@@ -102,6 +106,22 @@ def modules(*, usual: bool = True, unittest: bool = True) -> dict[str, bytes]:
         **({"unittest_import": b"import unittest"} if unittest else {}),
         **{name: (LAUNCHERS / f"{name}.py").read_bytes() for name in MODULES},
     }
+
+
+def _compiled(test: str, line: int) -> dict[str, bytes]:
+    """Return the bytecode of a test, which a process that was just forked would be slow to make.
+
+    Where there is a complaint about its text, its own process makes it.
+    """
+    text = "\n" * (line - 1) + test
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            # Asserts stay, whatever this process itself was started with.
+            code = compile(text, SOURCE, "exec", dont_inherit=True, optimize=0)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, Warning):
+        return {}
+    return {"code": marshal.dumps(code)}
 
 
 def _start(module: str, arguments: object) -> bytes:

@@ -9,6 +9,7 @@ import functools
 import importlib
 import io
 import linecache
+import marshal
 import os
 import sys
 import traceback
@@ -339,7 +340,10 @@ def main(fd: int, arguments: dict[str, Any]) -> None:
     text = "\n" * (arguments["line"] - 1) + arguments["test"]
     linecache.cache[SOURCE] = (len(text), None, text.splitlines(True), SOURCE)
     try:
-        code = compile(text, SOURCE, "exec", dont_inherit=True)
+        if "code" in arguments:
+            code = marshal.loads(arguments["code"])  # noqa: S302 - from the grader  # nosec B302
+        else:
+            code = compile(text, SOURCE, "exec", dont_inherit=True)
         if peer.receive() != READY:
             leave()  # the answer itself has said why
         try:
