@@ -75,6 +75,7 @@ class Police:
         cpu: float,
         reaper: int | None = None,
         places: Sequence[str | int] = PLACES,
+        before: float | None = None,
     ) -> None:
         self.memory, self.processes, self.cpu = memory, processes, cpu
         self.reaper, self.places = reaper, places
@@ -82,7 +83,7 @@ class Police:
         self.page = resource.getpagesize()
         self.tick = os.sysconf("SC_CLK_TCK")
         self.own = {"1", str(os.getpid()), str(reaper)}
-        self.before = self.reaped()
+        self.before = self.reaped() if before is None else before
 
     def offence(self) -> str | None:
         """Return the limit that is passed, if it is time to look."""

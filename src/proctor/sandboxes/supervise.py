@@ -114,7 +114,7 @@ class Spawned:
         kill_all()
 
 
-def watch(  # noqa: PLR0913, PLR0917
+def watch(  # noqa: PLR0913
     process: Spawned,
     pipes: Sequence[int],
     wall: float,

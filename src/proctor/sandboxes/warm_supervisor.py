@@ -23,6 +23,7 @@ import zygote
 HEADER = struct.Struct("<I")
 SETUP_TIME = 30.0
 """Seconds in which a child has to be ready."""
+ENDED = "a child ended before its program"
 MESSAGE, FILES, PIECE = 4096, 8, 65536
 MOST_PIECES = 32
 """Pieces that are read after a program's end: twice what the kernel lets a pipe hold."""
@@ -65,20 +66,20 @@ class Child:
         self.control, self.line = control, line
         self.files = []
         """Its number for signals, and its folders."""
-        self.ends = (control.fileno(),)
-        self.hundredths = 0
-        self.problem = self.hear()
+        self.problem = ""
+        self.reaped = 0.0
+        """Processor time of all children so far, once it has ended."""
 
-    def hear(self):
-        """Wait until the child says that it is ready; return why it is not, or an empty text."""
+    def await_ready(self):
+        """Wait until the child says that it is ready, or why it is not."""
         ready, _, _ = select.select([self.line, self.control], [], [], SETUP_TIME)
         if not ready:
             raise Lost
         if self.line not in ready:
-            return "a child ended before its program"
-        data, fds, _, _ = socket.recv_fds(self.line, MESSAGE, FILES)
-        self.files += fds
-        return self.problem_in(data)
+            self.problem = ENDED
+            return
+        data, self.files, _, _ = socket.recv_fds(self.line, MESSAGE, FILES)
+        self.problem = self.problem_in(data)
 
     def problem_in(self, data):
         """Return what a message from a child says of why it cannot become a program."""
@@ -86,6 +87,8 @@ class Child:
 
     def start(self, program, fds):
         """Hand the program over, with its files."""
+        if self.problem:
+            return
         data = HEADER.pack(len(program)) + program
         try:
             self.line.sendall(data[zygote.send_files(self.line, data, *fds) :])
@@ -100,7 +103,7 @@ class Child:
         try:
             data = self.line.recv(MESSAGE, socket.MSG_DONTWAIT)
         except BlockingIOError:
-            return "a child ended before its program"
+            return ENDED
         return self.problem_in(data)
 
     def ended(self):
@@ -111,8 +114,9 @@ class Child:
             return None
         if not data:
             raise Lost
-        code, self.hundredths = map(int, data.split())
-        return code
+        code, hundredths = data.split()
+        self.reaped = int(hundredths) / 100
+        return int(code)
 
     def kill(self):
         """Kill the child; the interpreter then kills all that it left behind."""
@@ -141,6 +145,14 @@ class Network:
         """Tell whether the next program may have the network of the last one."""
         return self.fresh is not None and self.state() == self.fresh
 
+    def is_empty(self):
+        """Tell whether there is no socket in it."""
+        return self.fresh is not None and self.sockets() == self.fresh[1]
+
+    def sockets(self):
+        """Return how many sockets there are; what TCP holds on the whole machine comes after it."""
+        return os.pread(self.files[1], PIECE, 0).partition(b"\n")[0]
+
     def note(self):
         """Note what the kernel counts of a new one."""
         for fd in self.files:
@@ -153,11 +165,21 @@ class Network:
 
     def state(self):
         """Return what the kernel counts of all that happens here; none where it does not say."""
-        seen = [os.pread(fd, PIECE, 0) for fd in self.files]
-        if len(seen) < 2 or not seen[0] or not seen[1].startswith(b"sockets:"):
+        if len(self.files) < 2:
             return None
-        # The second line counts what TCP holds on the whole machine.
-        return seen[0], seen[1].partition(b"\n")[0], *seen[2:]
+        packets, *labels = (os.pread(fd, PIECE, 0) for fd in (self.files[0], *self.files[2:]))
+        sockets = self.sockets()
+        return (packets, sockets, *labels) if packets and sockets.startswith(b"sockets:") else None
+
+
+class WarmPolice(supervise.Police):
+    """Watch over a program whose network is known."""
+
+    network = None
+
+    def waiting(self, pids):
+        """Return the bytes that wait in sockets, without asking for each kind where none is."""
+        return 0 if self.network.is_empty() else super().waiting(pids)
 
 
 class Outputs:
@@ -168,14 +190,13 @@ class Outputs:
     """
 
     def __init__(self, most, test, gate):
-        self.pipes = [os.pipe(), os.pipe()]
         # Not made by the interpreter, whose network would then not be as it was.
-        self.pipes.append([end.detach() for end in socket.socketpair()])
+        proof = [end.detach() for end in socket.socketpair()] if test else os.pipe()
+        self.pipes = [os.pipe(), os.pipe(), proof]
         self.captured = {fd: supervise.CapturedOutput() for fd, _ in self.pipes}
         for fd in self.captured:
             os.set_blocking(fd, False)
-        self.most, self.gate = most, gate
-        self.proof = self.pipes[2][0]
+        self.most, self.gate, self.proof = most, gate, proof[0]
         self.left = HEADER.pack(len(test)) + test if test else b""
         # The proof is read at the end, unless the test waits for a word of it.
         self.readable = list(self.captured) if test else list(self.captured)[:2]
@@ -202,10 +223,10 @@ class Outputs:
 
     def end(self):
         """Read what is left, and close all; return the three outputs."""
-        for fd, output in self.captured.items():
+        for fd in select.select(list(self.captured), [], [], 0)[0]:
             # More than a pipe can hold was not there when the program ended.
             for _ in range(MOST_PIECES):
-                if not output.read(fd):
+                if self.captured[fd].read(fd) != PIECE:
                     break
         for pair in self.pipes:
             for fd in pair:
@@ -218,27 +239,33 @@ class Server:
 
     def __init__(self, report, control, line, joints):
         self.report, self.control, self.line, self.joints = report, control, line, joints
-        self.interpreter, self.network = 0, None
+        self.interpreter, self.network, self.child = 0, None, None
 
     def prepare(self):
         """Have the next child made, in a network as new as it can be."""
-        fresh = self.network is None or self.network.is_fresh()
-        self.control.send(zygote.FORK if fresh else zygote.RENEW)
+        self.renewed = self.network is not None and not self.network.is_fresh()
+        self.control.send(zygote.RENEW if self.renewed else zygote.FORK)
+        self.before = self.child.reaped if self.child is not None else 0.0
         self.child = Child(self.control, self.line)
-        if not fresh:
+
+    def await_child(self):
+        """Wait for the next child; return why it is not ready, or an empty text."""
+        self.child.await_ready()
+        if self.renewed:
             self.network.note()
+        return self.child.problem
 
     def serve(self, job):
         """Run one program, and report; return whether another can follow."""
+        if not self.child.files:
+            self.await_child()
         outputs = Outputs(job["output"], job["test"], job["secret"][: len(job["secret"]) // 2])
         channel = socket.recv_fds(self.joints, 1, 1)[1] if job["joined"] else []
         started = time.monotonic()
         self.child.start(job["program"], [*(fd for _, fd in outputs.pipes), *channel])
         for fd in channel:
             os.close(fd)
-        police = None
-        if job["police"]:
-            police = supervise.Police(*job["police"], self.interpreter, self.child.files[1:])
+        police = self.police(job["police"]) if job["police"] else None
         code, stopped = self.watch(outputs, started + job["wall"], police)
         out, err, proof = outputs.end()
         stopped = stopped or (police.verdict(code) if police else self.verdict(code, job["cpu"]))
@@ -259,9 +286,15 @@ class Server:
         send(self.report, report)
         return not report["not_started"]
 
+    def police(self, limits):
+        """Return who watches over the next program."""
+        police = WarmPolice(*limits, self.interpreter, self.child.files[1:], self.before)
+        police.network = self.network
+        return police
+
     def watch(self, outputs, deadline, police):
         """Wait for a program, and kill it at a limit; return its exit code and that limit."""
-        ends, stopped = self.child.ends, None
+        end, stopped = self.control.fileno(), None
         if self.child.problem and self.child.files:
             self.child.kill()
         while (code := self.child.ended()) is None:
@@ -272,10 +305,10 @@ class Server:
             # A longer pause would not wait any better where nobody looks in between.
             pause = min(police.PERIOD if police else 1.0, max(0.0, deadline - now) + 0.001)
             ready, writable, _ = select.select(
-                [*ends, *outputs.readable], outputs.writable(), [], 0 if limit else pause
+                [end, *outputs.readable], outputs.writable(), [], 0 if limit else pause
             )
             for fd in ready:
-                if fd not in ends and outputs.read(fd):
+                if fd != end and outputs.read(fd):
                     limit = limit or "output"
             if writable:
                 outputs.send()
@@ -286,7 +319,7 @@ class Server:
 
     def verdict(self, code, cpu):
         """Name the limit on processor time, where that has ended a program."""
-        used = self.child.hundredths / 100
+        used = self.child.reaped - self.before
         beyond = code == -signal.SIGXCPU or (code == -signal.SIGKILL and used > cpu)
         return "cpu" if beyond else None
 
@@ -339,7 +372,7 @@ def main():
         server.network = Network(server.interpreter)
     try:
         server.prepare()
-        send(report, {"not_started": server.child.problem})
+        send(report, {"not_started": server.await_child()})
         while (job := receive(jobs)) is not None and server.serve(job):
             server.prepare()
     except (Lost, OSError):

@@ -352,15 +352,19 @@ def breed(control, line, settings, kind):
 
 
 def reap(pid):
-    """Wait for a child and all that come to us; return its exit code and hundredths of seconds."""
+    """Wait for a child and all that come to us; return its exit code.
+
+    With it comes the processor time of all children so far, in hundredths of seconds.
+    """
     done = 0
     while done != pid:
-        done, status, used = os.wait4(-1, 0)
+        done, status = os.waitpid(-1, 0)
     try:
         os.waitpid(-1, os.WNOHANG)
         supervise.kill_all()
     except ChildProcessError:
         pass  # whatever has no parent any more is a child of ours: nothing is left
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return os.waitstatus_to_exitcode(status), 100 * (used.ru_utime + used.ru_stime)
 
 
