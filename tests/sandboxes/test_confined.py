@@ -263,3 +263,43 @@ def test_memory_ends_for_a_program_alone() -> None:
     assert not ran.proved
     assert ran.stopped is Stopped.MEMORY or "MemoryError" in ran.stderr
     assert after.proved
+
+
+def test_a_program_whose_partner_goes_on_printing_for_it_ends() -> None:
+    lends = """
+import array, socket
+channel = socket.socket(fileno=3)
+channel.sendmsg([b"."], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [1]))])
+channel.recv(1)
+channel.detach()
+"""
+    prints = b"""
+import os, socket
+channel = socket.socket(fileno=3)
+_, (out,), _, _ = socket.recv_fds(channel, 1, 1)
+channel.send(b".")
+while True:
+    os.write(out, b"x" * 4096)
+"""
+    limit = Limits(wall=20.0, output=10**9)
+    partner = replace(PARTNER, files={"main.py": prints}, limits=limit)
+    lending = replace(confined(lends), partner=partner, limits=limit)
+    (ran, after), _ = run_all(lending, confined("pass"))
+    assert ran.finished
+    assert ran.seconds < 10
+    assert after.proved
+
+
+def test_neither_the_interpreter_nor_a_program_has_any_rights() -> None:
+    text = """
+for pid in ("1", "self"):
+    with open(f"/proc/{pid}/status") as file:
+        rows = dict(row.split(":", 1) for row in file)
+    held = {name: int(rows[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")}
+    assert not any(held.values()), (pid, held)
+    assert rows["NoNewPrivs"].strip() == "1", pid
+    assert rows["Seccomp"].strip() == "2", pid
+"""
+    (ran,), ways = run_all(confined(text))
+    assert ways == [True]
+    assert ran.proved, ran.stderr

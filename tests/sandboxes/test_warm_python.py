@@ -3,12 +3,14 @@
 import asyncio
 import os
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hostile.own_groups import own_groups
 from proctor.core.program import MIB, Limits, Program, Ran
 from proctor.sandboxes import control_groups as groups
+from proctor.sandboxes import warm_python
 from proctor.sandboxes.bubblewrap import Bubblewrap
 
 pytestmark = pytest.mark.sandbox
@@ -168,3 +170,40 @@ def test_a_network_in_which_nothing_happened_is_handed_on() -> None:
     named = "import os; print(os.readlink('/proc/self/ns/net'))"
     first, *others = (ran.stdout for ran in run_all(named, named, named))
     assert others == [first, first]
+
+
+@pytest.mark.parametrize("confined", [True, False], ids=["confined", "ordinary"])
+def test_what_a_child_left_unread_is_read_by_no_other(
+    confined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = warm_python._job
+
+    def broken(half: Program, text: str) -> dict[str, Any]:
+        return job(half, text) | {"program": b"broken" + os.urandom(100_000)}
+
+    async def work() -> tuple[list[Ran | None], int | None]:
+        sandbox = Bubblewrap()
+        one = replace(program("print(1)"), confined=confined)
+        try:
+            rans = [await sandbox.run_python(one)]
+            (interpreter,) = sandbox._warm._zygotes
+            with monkeypatch.context() as patched:
+                # It is kept here, so that it is seen to end by itself.
+                patched.setattr(sandbox._warm, "_discard", lambda _: asyncio.sleep(0))
+                patched.setattr(warm_python, "_job", broken)
+                rans.append(await sandbox.run_python(one))
+            async with asyncio.timeout(20):
+                ended = await interpreter.process.wait()
+            await sandbox._warm._discard(interpreter)
+            rans.append(await sandbox.run_python(one))
+            return rans, ended
+        finally:
+            await sandbox.close()
+
+    (before, lost, after), ended = asyncio.run(work())
+    assert ended is not None
+    assert lost is None
+    assert before is not None
+    assert after is not None
+    assert before.proved
+    assert after.proved

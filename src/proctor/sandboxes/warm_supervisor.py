@@ -83,7 +83,7 @@ class Child:
 
     def problem_in(self, data):
         """Return what a message from a child says of why it cannot become a program."""
-        return "" if data == supervise.STARTED else data[1:].decode("utf-8", "replace")
+        return "" if data == supervise.STARTED else data[1:].decode("utf-8", "replace") or ENDED
 
     def start(self, program, fds):
         """Hand the program over, with its files."""

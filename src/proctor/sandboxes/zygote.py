@@ -163,7 +163,9 @@ def take_outputs(out, err, proof):
     That is a number that nothing else uses, so that a program which closes or writes to what it
     finds by habit does not hit it.
     """
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     os.dup2(out, 1)
     os.dup2(err, 2)
     return os.dup2(proof, 300 + os.urandom(1)[0], False)
@@ -291,7 +293,8 @@ def make_ready(settings):
     load_all(settings["modules"])
     rehearse(settings)
     gc.collect()
-    supervise.LIBC.malloc_trim(0)
+    if hasattr(supervise.LIBC, "malloc_trim"):
+        supervise.LIBC.malloc_trim(0)
     gc.freeze()
 
 
@@ -302,8 +305,8 @@ def rehearse(settings):
     children share.
     """
     ours, theirs = socket.socketpair()
-    job = {"text": "", "call": None, "names": [], "secret": b"", "limits": {}, "env": {}}
-    data = marshal.dumps(job)
+    names = ("text", "names", "secret", "limits", "env")
+    data = marshal.dumps({"call": None, **dict.fromkeys(names, "")})
     bytecode = Filter(settings["filter"]).program
     core = supervise.LIMITS["CORE"]
     for _ in range(ROUNDS):
@@ -311,9 +314,10 @@ def rehearse(settings):
         send_files(ours, HEADER.pack(len(data)) + data, files[0], files[0], files[0])
         parts, out, err, proof = take_job(theirs)
         files += [out, err, proof, take_outputs(out, err, proof)]
-        supervise.apply_limits(parts["limits"])
+        supervise.apply_limits({})
         supervise.limit(core, *resource.getrlimit(core))
         supervise.libc_call("prctl", supervise.PR_SET_DUMPABLE, 0, bytecode, 0, 0)
+        parts["env"] = {}
         text = begin(parts, theirs, files[-1])[0]
         ours.recv(PIECE)
         [partial(execute, text)].sort(key=operator.call)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from proctor.scorers.programs.isolation_values import loops_too_often, mixed_comparison
+from proctor.scorers.programs.isolation_values import LOOPS, loops_too_often, mixed_comparison
 
 PURE = frozenset((
     "abc", "array", "base64", "binascii", "bisect", "calendar", "cmath", "collections", "colorsys",
@@ -56,6 +56,8 @@ BUILTINS = frozenset(dir(builtins))
 _MEANT = {"np": "numpy", "pd": "pandas"}
 ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+NAMING = (ast.Name, ast.Attribute)
+ACTING = (ast.stmt, ast.Call, ast.MatchClass)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,9 +208,9 @@ class _Reading:
         for node in self.nodes:
             if isinstance(node, ASYNC):
                 raise _Shared("it is asynchronous")
-            if isinstance(node, ast.Name | ast.Attribute):
+            if isinstance(node, NAMING):
                 self._attribute(node)
-            elif isinstance(node, ast.stmt | ast.Call | ast.MatchClass):
+            elif isinstance(node, ACTING):
                 self._imports(node)
                 self._changed(node)
                 self._derived(node, own)
@@ -219,7 +221,10 @@ class _Reading:
         for name in sorted(own & remote.keys()):
             if any(isinstance(part, ast.Assert | ast.Raise) for part in ast.walk(remote[name])):
                 raise _Shared(f"{name}, which stands before the answer, checks something itself")
-        if problem := mixed_comparison(self.tree, own) or loops_too_often(self.tree, own):
+        problem = mixed_comparison(self.tree, own)
+        if not problem and any(isinstance(node, LOOPS) for node in self.nodes):
+            problem = loops_too_often(self.tree, own)
+        if problem:
             raise _Shared(problem)
 
     def _imports(self, node: ast.AST) -> None:
@@ -264,9 +269,9 @@ class _Reading:
     def _changed(self, node: ast.AST) -> None:
         """Raise where modules, or what objects of the answer hold, are changed in place."""
         targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign | ast.Delete):
+        if isinstance(node, (ast.Assign, ast.Delete)):
             targets = node.targets
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
             targets = [node.target]
         for target in targets:
             within = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute)
