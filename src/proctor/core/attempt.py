@@ -23,6 +23,11 @@ class AttemptStatus(StrEnum):
     STOPPED = "stopped"
     """A judge or simulated user failed in mid-dialogue: unscored, the next run tries again."""
 
+    @property
+    def is_final(self) -> bool:
+        """Tell whether the next run keeps the attempt, instead of making it again."""
+        return self not in (AttemptStatus.ERROR, AttemptStatus.STOPPED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:

@@ -15,6 +15,11 @@ class ScoreStatus(StrEnum):
     """The judge, the sandbox or the criterion itself broke: not the candidate's fault."""
     NOT_APPLICABLE = "not_applicable"
 
+    @property
+    def is_final(self) -> bool:
+        """Tell whether the next run keeps the score, instead of making it again."""
+        return self is not ScoreStatus.FAILED
+
 
 REFERENCE, EQUAL, CONTAINED, ABSENT = "reference", "equal", "contained", "absent"
 """The key in a score's detail that says how an answer relates to the references, and its values."""
@@ -235,3 +240,8 @@ def in_turn(values: Iterable[float]) -> float:
     for value in values:
         added += value
     return added
+
+
+def needs_scoring(score: Score | None) -> bool:
+    """Tell whether a score is still to be made: there is none, or it failed."""
+    return score is None or not score.status.is_final

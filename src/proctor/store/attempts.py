@@ -167,7 +167,7 @@ def _lost(position: int) -> Case:
     return Case(id=f"case {position + 1}", messages=(message,), criteria=())
 
 
-UNFINISHED = (AttemptStatus.ERROR.value, AttemptStatus.STOPPED.value)
+UNFINISHED = tuple(status.value for status in AttemptStatus if not status.is_final)
 """Statuses of attempts that the next run makes again."""
 
 

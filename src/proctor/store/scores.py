@@ -12,6 +12,8 @@ from proctor.store.schema import run_scores
 from proctor.store.schema import scores as score_table
 
 DAMAGED = "what the store has of this is damaged or gone; the same command makes it again"
+UNFINISHED = tuple(status.value for status in ScoreStatus if not status.is_final)
+"""What became of a score that the next run makes again."""
 
 
 class Scores:
@@ -25,12 +27,12 @@ class Scores:
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
         """Return the keys whose score is stored and need not be made again."""
         table = score_table.c
-        query = select(table.key).where(table.status != ScoreStatus.FAILED.value)
+        query = select(table.key).where(table.status.not_in(UNFINISHED))
         return {key for (key,) in self._database.fetch_among(query, table.key, keys)}
 
     def put(self, rows: Iterable[tuple[str, str, Score]]) -> None:
         """Store scores with key and scorer; an existing one is kept unless it failed."""
-        failed = score_table.c.status == ScoreStatus.FAILED.value
+        failed = or_(*(score_table.c.status == status for status in UNFINISHED))
         columns = ("scorer", "status", "document")
         self._database.delete_keys(score_table, self._damaged)
         self._database.execute_many(
@@ -72,7 +74,7 @@ class Scores:
             .outerjoin(score_table, score_table.c.key == run_scores.c.score_key)
             .where(
                 run_scores.c.run_id == run_id,
-                or_(score_table.c.key.is_(None), score_table.c.status == ScoreStatus.FAILED.value),
+                or_(score_table.c.key.is_(None), score_table.c.status.in_(UNFINISHED)),
             )
             .limit(1)
         )

@@ -87,7 +87,7 @@ def scored(
     told: list[str] = []
     scorers = Scorers()
     scorers._built["judged", b""] = _Judged()
-    dispatcher = _Dispatcher(scorers=scorers, executor=LocalExecutor(), judge=judge)
+    dispatcher = _Dispatcher(scorers=scorers, executor=LocalExecutor, judge=judge)
     stores = _Stores(list(cases))
     work = RunScoring(
         store=stores,

@@ -147,7 +147,8 @@ def dispatcher(executor: Executor | None = None, **how: Any) -> ScoreDispatcher:
     scorers = Scorers()
     for name, scorer in KINDS.items():
         scorers._built[name, b""] = scorer
-    return ScoreDispatcher(scorers=scorers, executor=executor or _Executor(), **how)
+    opened = executor or _Executor()
+    return ScoreDispatcher(scorers=scorers, executor=lambda: opened, **how)
 
 
 def criterion(scorer: str) -> Criterion:

@@ -34,7 +34,7 @@ ATTEMPT = Attempt(
 def test_a_turn_is_scored_by_its_own_criteria_and_only_once(store: Store) -> None:
     scorers = Scorers()
     grader = TurnGrader(
-        store=store, dispatcher=ScoreDispatcher(scorers=scorers, executor=LocalExecutor())
+        store=store, dispatcher=ScoreDispatcher(scorers=scorers, executor=LocalExecutor)
     )
 
     def value(turn: int, attempt: Attempt = ATTEMPT) -> float | None:
@@ -62,9 +62,7 @@ def test_a_turn_whose_criterion_fails_is_unscored(store: Store) -> None:
         async def score(self, task: object) -> Score:
             return Score.failed("no judge", out_of=1.0)
 
-    grader = TurnGrader(
-        store=store, dispatcher=_Broken(scorers=Scorers(), executor=LocalExecutor())
-    )
+    grader = TurnGrader(store=store, dispatcher=_Broken(scorers=Scorers(), executor=LocalExecutor))
     worth = asyncio.run(grader.value(CASE, ATTEMPT, 0))
     assert worth is not None
     assert (worth.status, worth.value) == (ValueStatus.UNSCORED, None)

@@ -16,6 +16,7 @@ from proctor.engine.run.answers_on_file import requested_attempts
 from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.prepare import PreparedRun, prepare
 from proctor.engine.run.settings import RunSettings
+from proctor.engine.run.stored_work import StoredWork
 from proctor.errors import Problem, ProctorError, SuiteError
 from proctor.io.concurrency import batched
 from proctor.store.store import Store
@@ -127,16 +128,16 @@ def _count_dialogues(ready: PreparedRun, store: Store | None, estimate: Estimate
     verdicts = StoredVerdicts(ready, store)
     sampling = ready.settings.model.sampling if ready.settings.model is not None else None
     limit = None if sampling is None else sampling.max_tokens
+    work = StoredWork(store)
     for batch in batched(ready.roster, BATCH):
         counts["attempts"] += len(batch)
-        keys = [planned.key for planned in batch]
-        stored_keys = store.attempts.stored_keys(keys) if store is not None else set()
-        counts["attempts_stored"] += len(stored_keys)
-        stored_attempts = store.attempts.get_many(stored_keys) if store is not None else {}
-        pairs = [(p.case, stored_attempts[p.key]) for p in batch if p.key in stored_attempts]
+        stored = work.attempts(planned.key for planned in batch)
+        work.forget()
+        counts["attempts_stored"] += len(stored)
+        pairs = [(p.case, stored[p.key]) for p in batch if p.key in stored]
         _count_scores(ready, pairs, verdicts, counts, estimate)
         for planned in batch:
-            if planned.key in stored_keys:
+            if planned.key in stored:
                 continue
             case = planned.case
             turns = ready.dialogues.of(case.dialogue).turns(case)
@@ -155,7 +156,6 @@ def _count_scores(
     counts: Counter[str],
     estimate: Estimate,
 ) -> None:
-    store = verdicts.store
     rows: list[tuple[str, Case, Criterion, Attempt]] = []
     for case, attempt in pairs:
         if attempt.status is not AttemptStatus.ANSWERED:
@@ -166,7 +166,7 @@ def _count_scores(
             (score_keys[criterion.id], case, criterion, attempt) for criterion in case.criteria
         ]
     counts["scores"] += len(rows)
-    stored_keys = store.scores.stored_keys(row[0] for row in rows) if store is not None else set()
+    stored_keys = StoredWork(verdicts.store).score_keys(row[0] for row in rows)
     for key, _, criterion, _ in rows:
         counts["stored"] += key in stored_keys
         counts[f"scorer {criterion.scorer.name}"] += key not in stored_keys

@@ -1,7 +1,7 @@
 """Collection from a candidate: run the dialogue of every case, and store each attempt."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,13 +18,13 @@ from proctor.engine.models.roles import Cast
 from proctor.engine.run.aggregate import usage_from
 from proctor.engine.run.attempt_writer import (
     BATCH,
-    MOST_IN_MEMORY,
     AttemptRow,
     AttemptWriter,
     StoredSoon,
 )
 from proctor.engine.run.score_dispatch import TurnGrader, instant_scores
 from proctor.engine.run.scorer_pool import Dialogues, Scorers
+from proctor.engine.run.stored_work import StoredWork
 from proctor.errors import AgentError, BudgetError, ModelError, StoreError
 from proctor.io import concurrency as concurrency_module
 from proctor.io.concurrency import batched
@@ -125,21 +125,23 @@ class Collector:
     notice: Callable[[str], None] = lambda _: None
     """Callback for the first failure of each kind, and the number of failures."""
     _begun: list[bool] = field(default_factory=list)
-    _looked_up: dict[str, Attempt] = field(default_factory=dict)
-    """Stored attempts that were looked up before being linked, up to the memory limit."""
+    _stored: StoredWork = field(init=False)
+
+    def __post_init__(self) -> None:
+        work = StoredWork(self.writer.store, ignored=self.ignore_stored)
+        object.__setattr__(self, "_stored", work)
 
     def missing(self) -> bool:
         """Tell whether some attempts are missing."""
         return any(
-            len(stored_keys) < len(batch) for batch, stored_keys in self._batches(self.roster)
+            len(self._stored.attempt_keys(planned.key for planned in batch)) < len(batch)
+            for batch in batched(self.roster, BATCH)
         )
 
     def used(self) -> Iterator[Usage]:
         """Yield the usage of stored attempts, by role."""
-        for _, stored_keys in self._batches(self.roster):
-            if self.ignore_stored:
-                break
-            for attempt in self._stored(stored_keys).values():
+        for batch in batched(self.roster, BATCH):
+            for attempt in self._stored.attempts(planned.key for planned in batch).values():
                 yield from (usage_from(used) for used in attempt.usage.values())
 
     async def collect(self, progress: Callable[[CollectedCounts], None]) -> CollectedCounts:
@@ -184,30 +186,14 @@ class Collector:
                 async for pair in finished:
                     yield pair
 
-    def _batches(self, roster: AttemptPlan) -> Iterator[tuple[list[Planned], set[str]]]:
-        for batch in batched(roster, BATCH):
-            yield batch, self.writer.store.attempts.stored_keys(planned.key for planned in batch)
-
     def _to_do(self, roster: AttemptPlan, counted: CollectedCounts) -> Iterator[Planned]:
         """Yield the attempts to make; stored ones are linked to the run here."""
-        for batch, stored_keys in self._batches(roster):
-            there = [] if self.ignore_stored else [p for p in batch if p.key in stored_keys]
-            stored = self._stored(planned.key for planned in there)
-            self._looked_up.clear()
-            self.writer.link([self._row(p, stored[p.key]) for p in there if p.key in stored])
+        for batch in batched(roster, BATCH):
+            stored = self._stored.attempts(planned.key for planned in batch)
+            self._stored.forget()
+            self.writer.link([self._row(p, stored[p.key]) for p in batch if p.key in stored])
             counted.stored += len(stored)
             yield from (p for p in batch if p.key not in stored)
-
-    def _stored(self, keys: Iterable[str]) -> dict[str, Attempt]:
-        """Return readable stored attempts by key; none is read twice."""
-        requested_keys = list(keys)
-        read = self.writer.store.attempts.get_many(
-            k for k in requested_keys if k not in self._looked_up
-        )
-        if len(self._looked_up) + len(read) <= MOST_IN_MEMORY:
-            self._looked_up.update(read)
-        before = {key: self._looked_up[key] for key in requested_keys if key in self._looked_up}
-        return {**before, **read}
 
     async def _make_usable(self, planned: Planned) -> tuple[Planned, Attempt]:
         if self.pause and self._begun:
@@ -281,7 +267,7 @@ def _failed_by(error: ModelError, case: Case, index: int) -> Attempt:
 
 
 def _has_failed(attempt: Attempt) -> bool:
-    return attempt.status in (AttemptStatus.ERROR, AttemptStatus.STOPPED)
+    return not attempt.status.is_final
 
 
 def _of_no_use(attempt: Attempt, scope: CallScope) -> Sequence[UsedReply]:

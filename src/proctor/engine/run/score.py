@@ -9,7 +9,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureNotices
 from proctor.core.rounds import scored_part
-from proctor.core.score import Score, ScoreStatus
+from proctor.core.score import Score, ScoreStatus, needs_scoring
 from proctor.core.suite import Criterion
 from proctor.engine.run.aggregate import usage_from
 from proctor.engine.run.attempt_writer import RunRows, StoredSoon, stored_score
@@ -85,7 +85,7 @@ class RunScoring:
         score_as_stored = stored_score(score)
         for scores, criterion in self._waiting.pop(task.key):
             before = scores.get(criterion)
-            if before is None or before.status is ScoreStatus.FAILED:
+            if needs_scoring(before):
                 scores[criterion] = score_as_stored
         self.counted.judged += 1
         if score.status is ScoreStatus.FAILED:
@@ -115,7 +115,7 @@ class RunScoring:
             if attempt.status is not AttemptStatus.ANSWERED:
                 continue
             score = scores.get(criterion.id)
-            if score is not None and score.status is not ScoreStatus.FAILED and not again:
+            if not again and not needs_scoring(score):
                 self.counted.stored += 1
                 continue
             key = keys[criterion.id]

@@ -14,7 +14,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.failures import passed_a_limit
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.rounds import scored_part
-from proctor.core.score import Score, ScoreStatus, Value, turn_values
+from proctor.core.score import Score, ScoreStatus, Value, needs_scoring, turn_values
 from proctor.core.suite import Case, Criterion
 from proctor.engine.run.score_keys import spec_key
 from proctor.engine.run.scorer_pool import Scorers
@@ -253,7 +253,7 @@ class TurnGrader:
         for criterion in criteria:
             key = keys[criterion.id]
             score = stored.get(key)
-            if score is None or score.status is ScoreStatus.FAILED:
+            if score is None or needs_scoring(score):
                 part = scored_part(criterion, attempt)
                 score = await self.dispatcher.score(ScoreTask(key, case, criterion, part))
                 self.store.scores.put([(key, criterion.scorer.name, score)])
