@@ -25,8 +25,9 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run
 from proctor.core.score import Score
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec, Suite
-from proctor.engine.run.evaluate import finish, view_of
+from proctor.engine.run.evaluate import finish
 from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer.export_import import read_folder, read_runs, write_runs
 from proctor.errors import ProctorError
 from proctor.reports.structured import to_object

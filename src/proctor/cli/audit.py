@@ -66,7 +66,7 @@ def audit(run: str, **options: Any) -> int:
     )
     from proctor.engine.audit.probes import NAMES, PAIRED, PROBES
     from proctor.engine.audit.run_audit import Audit, AuditSettings
-    from proctor.engine.run.evaluate import view_of
+    from proctor.engine.run.stored_view import view_of
     from proctor.io.concurrency import run_sync
     from proctor.reports.audit import audit_object, audit_table
     from proctor.store.store import Store

@@ -39,7 +39,7 @@ def charts(runs: tuple[str, ...], **options: Any) -> int:
     """
     from proctor.cli.output import print_json, say
     from proctor.engine.battle.run_battle import battles_of
-    from proctor.engine.run.evaluate import view_of
+    from proctor.engine.run.stored_view import view_of
     from proctor.reports.charts.chosen_charts import charts_of
     from proctor.reports.charts.drawing import write_charts
     from proctor.store.store import Store

@@ -38,8 +38,8 @@ def report(**options: Any) -> None:
     """
     from proctor.cli.run import print_report, write_layout
     from proctor.core.suite import Spec
-    from proctor.engine.run.evaluate import view_of
     from proctor.engine.run.later_findings import with_later_findings
+    from proctor.engine.run.stored_view import view_of
     from proctor.registry import build
     from proctor.store.store import Store
 

@@ -34,7 +34,7 @@ def show(
       proctor show my-run 0-0-4 --attempt 2 --full
     """
     from proctor.cli.output import print_json
-    from proctor.engine.run.evaluate import case_of, view_of
+    from proctor.engine.run.stored_view import case_of, view_of
     from proctor.errors import UsageError
     from proctor.reports.structured import case_object
     from proctor.reports.turns import agent_object, files_left

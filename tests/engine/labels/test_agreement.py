@@ -7,9 +7,9 @@ import pytest
 from proctor.core.run import Run
 from proctor.core.suite import Spec
 from proctor.engine.labels.agreement import agreement, corrected_scores, latest
-from proctor.engine.run.evaluate import view_of
 from proctor.engine.run.gates import gate_results
 from proctor.engine.run.later_findings import with_later_findings
+from proctor.engine.run.stored_view import view_of
 from proctor.reports.judged import judge_notes
 from proctor.reports.structured import to_object
 from proctor.store.rows import Label

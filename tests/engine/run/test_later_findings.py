@@ -9,8 +9,8 @@ from proctor.core.audit import Estimated, JudgeAudit
 from proctor.core.fingerprint import plain
 from proctor.core.run import Run
 from proctor.core.suite import Spec
-from proctor.engine.run.evaluate import view_of
 from proctor.engine.run.later_findings import newest_audit, with_later_findings
+from proctor.engine.run.stored_view import view_of
 from proctor.registry import build
 from proctor.reports.structured import to_object
 from proctor.store.store import Store

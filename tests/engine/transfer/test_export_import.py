@@ -14,8 +14,9 @@ from proctor.core.run import Run
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.battle.run_battle import battles_of
-from proctor.engine.run.evaluate import finish, view_of
+from proctor.engine.run.evaluate import finish
 from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer.export_import import read_runs, write_runs
 from proctor.errors import SuiteError, UsageError
 from proctor.store.rows import RunAttempt

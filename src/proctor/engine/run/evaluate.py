@@ -24,7 +24,6 @@ from proctor.core.run import (
     Run,
     RunStatus,
     Signature,
-    Summary,
     Totals,
 )
 from proctor.core.suite import Spec, Suite
@@ -38,7 +37,7 @@ from proctor.engine.models.refused_settings import (
 )
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
-from proctor.engine.run.aggregate import RunSums, case_result, fold_of
+from proctor.engine.run.aggregate import RunSums
 from proctor.engine.run.answers_on_file import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.later_findings import counted_rows, with_later_findings
@@ -510,60 +509,14 @@ def _finished(
     with store.batch():
         store.summaries.save(run.id, summary.to_json())
         store.runs.save(done)
-    results = partial(_results, store, run.id, header)
-    if sums.hold:
-        results = partial(iter, sums.results)
+    results: Callable[[], Iterator[CaseResult]] = partial(iter, sums.results)
+    if not sums.hold:
+        from proctor.engine.run.stored_view import results_of
+
+        results = partial(results_of, store, run.id, header)
     return with_later_findings(
         store, RunView(run=done, summary=summary, suite=header, results=results)
     )
-
-
-_LEFT = "was interrupted before it had numbers (fix: start it again with the same command)"
-_NO_NUMBERS = {
-    RunStatus.RUNNING: "is being made, and has no numbers yet (fix: wait for its end)",
-    RunStatus.REFUSED: "was refused before it had numbers (fix: start it again with the same"
-    " command, which says why)",
-}
-
-
-def view_of(store: Store, reference: str) -> RunView:
-    """Return a stored run as reports see it."""
-    run = store.runs.get(reference)
-    if run.status is RunStatus.BROKEN:
-        raise damaged(store, run)
-    stored = store.summaries.get(run.id)
-    if stored is None:
-        raise StoreError(f"the run {run.name!r} {_NO_NUMBERS.get(run.status, _LEFT)}")
-    header = store.suites.header(run.suite_key)
-    try:
-        summary = Summary.from_json(stored)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        raise damaged(store, run) from None
-    return RunView(
-        run=run,
-        summary=summary,
-        suite=header,
-        results=lambda: _results(store, run.id, header),
-    )
-
-
-def damaged(store: Store, run: Run) -> StoreError:
-    """Return the error for a stored run that cannot be read."""
-    return StoreError(
-        f"the run {run.name!r} ({run.id}) is damaged in the store at {store.place}: somebody else"
-        f" wrote to it, or the disk did (fix: `proctor delete {run.id}`, and make it again)"
-    )
-
-
-def case_of(store: Store, view: RunView, case_id: str) -> CaseResult:
-    """Return one case of a run with all its attempts and scores."""
-    return placed_case(store, view, case_id)[1]
-
-
-def placed_case(store: Store, view: RunView, case_id: str) -> tuple[int, CaseResult]:
-    """Return one case of a run with its position in the suite."""
-    linked = store.attempts.case(view.run.id, case_id)
-    return linked.position, case_result(fold_of(view.suite), linked.case, linked.attempts)
 
 
 class _ExecutorOnDemand:
@@ -589,9 +542,3 @@ class _ExecutorOnDemand:
         """Leave no process behind."""
         if self._built is not None:
             await self._built.close()
-
-
-def _results(store: Store, run_id: str, suite: Suite) -> Iterator[CaseResult]:
-    how = fold_of(suite)
-    for linked in store.attempts.iter_cases(run_id):
-        yield case_result(how, linked.case, linked.attempts)

@@ -17,11 +17,12 @@ from proctor.core.suite import Json, Spec, Suite
 from proctor.engine.models.roles import Models
 from proctor.engine.run.answers_on_file import answer_row
 from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter, RunRows
-from proctor.engine.run.evaluate import Outcome, RunProgress, Work, carry_out, finish, view_of
+from proctor.engine.run.evaluate import Outcome, RunProgress, Work, carry_out, finish
 from proctor.engine.run.prepare import prepare
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import JudgeSettings, RunSettings, SuiteSettings
+from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer import imported_keys as quotations
 from proctor.io.concurrency import batched
 from proctor.store.store import Store

@@ -12,7 +12,7 @@ from proctor.contracts.report import RunView
 from proctor.core.fingerprint import plain
 from proctor.core.run import CaseResult
 from proctor.core.suite import Json, Spec
-from proctor.engine.run.evaluate import view_of
+from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer.answers_in_memory import keep_new
 from proctor.engine.transfer.import_jsonl import Quoting, Restoring
 from proctor.engine.transfer.parquet import write_parquet

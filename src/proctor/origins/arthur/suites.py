@@ -187,7 +187,7 @@ class TestSuite:
 
     def test_run(self, name: str) -> TestRun:
         """Return a run that was saved."""
-        from proctor.engine.run.evaluate import view_of
+        from proctor.engine.run.stored_view import view_of
 
         with self._open() as store:
             for run in sorted(store.runs.newest(suite_key=self._key, limit=None), key=_is_imported):

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from proctor.contracts.report import RunView
 from proctor.core.run import CaseResult
 from proctor.core.suite import Message
-from proctor.engine.run.evaluate import placed_case, view_of
+from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.reports.structured import case_object
 from proctor.reports.turns import agent_object, files_left
 from proctor.web import addresses

@@ -6,7 +6,7 @@ from starlette.exceptions import HTTPException
 
 from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.engine.run.evaluate import placed_case, view_of
+from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.errors import StoreError
 from proctor.store.pairs import Change
 from proctor.store.store import Store

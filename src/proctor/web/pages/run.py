@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import ValueStatus
-from proctor.engine.run.evaluate import view_of
 from proctor.engine.run.later_findings import with_later_findings
+from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.reports.structured import tag_object, to_object
 from proctor.reports.tabular import early_note

@@ -17,7 +17,7 @@ from proctor.core.suite import Json
 from proctor.engine.compare.as_json import compared_object
 from proctor.engine.compare.comparing import CompareSettings, compare
 from proctor.engine.compare.wording import Language
-from proctor.engine.run.evaluate import view_of
+from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.reports.reasons import one_line
 from proctor.reports.structured import to_object
