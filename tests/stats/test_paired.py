@@ -202,3 +202,45 @@ def test_more_cases_are_needed_where_runs_cannot_be_told_apart() -> None:
 )
 def test_holm(found: list[float | None], wanted: list[float | None]) -> None:
     assert [None if p is None else round(p, 9) for p in holm(found)] == wanted
+
+
+def clustered(values: list[tuple[str, float]]) -> Paired:
+    pairs = PairedCases()
+    for cluster, d in values:
+        pairs.add(0.0, d, 1.0, cluster=cluster)
+    return pairs.compare()
+
+
+def test_a_cluster_is_one_draw() -> None:
+    """Four paraphrases of one question that all got better are one change, not four."""
+    found = clustered([(f"q{n}", 1.0) for n in range(3) for _ in range(4)] + [("", 0.0)] * 20)
+    assert (found.n, found.clusters, found.better, found.same) == (32, 23, 12, 20)
+    assert found.difference == pytest.approx(12 / 32)
+    assert found.p == pytest.approx(1 / 2**3)
+    alone = flipped(12, 0, 20).compare()
+    assert alone.clusters is None
+    assert (alone.p or 1) < 0.001
+    assert found.interval is not None
+    assert alone.interval is not None
+    assert found.interval[0] < alone.interval[0]
+
+
+def test_clusters_of_one_case_change_nothing() -> None:
+    values = [1.0] * 9 + [-1.0] * 2 + [0.0] * 30
+    one = clustered([(f"c{place}", d) for place, d in enumerate(values)])
+    two = one_by_one(values)
+    for name in ("n", "difference", "interval", "p", "needed", "better", "worse", "same"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name)), name
+
+
+def test_false_verdicts_of_clustered_cases() -> None:
+    """Ten paraphrases of each of 20 questions that come out alike: signs turn by question."""
+    random = np.random.default_rng(41)
+    wrong = plain = 0
+    for _ in range(150):
+        changes = random.choice([-1.0, 0.0, 1.0], 20, p=[0.2, 0.6, 0.2])
+        rows = [(f"q{place}", d) for place, d in enumerate(changes) for _ in range(10)]
+        wrong += (clustered(rows).decision_p or 1) < 0.05
+        plain += (one_by_one([d for _, d in rows]).decision_p or 1) < 0.05
+    assert wrong / 150 <= 0.07
+    assert plain / 150 >= 0.3

@@ -212,7 +212,7 @@ def _cells(name: str, group: "GroupContrast") -> tuple[str, ...]:
         "–" if paired.effect is None else f"{paired.effect:.2f}".replace("-", "−"),
         str(paired.better),
         str(paired.worse),
-        str(paired.n),
+        str(paired.n) if paired.clusters is None else f"{paired.n} in {paired.clusters}",
     )
 
 

@@ -45,6 +45,8 @@ class Paired:
     better: int = 0
     worse: int = 0
     same: int = 0
+    clusters: int | None = None
+    """The number of draws, where cases of one cluster are one; none where each case is."""
 
     @property
     def decision_p(self) -> float | None:
@@ -85,26 +87,49 @@ class PairedCases:
     differences: "array[float]" = field(default_factory=lambda: array("d"))
     weights: "array[float]" = field(default_factory=lambda: array("d"))
     counts: "array[float]" = field(default_factory=lambda: array("d"))
+    clusters: dict[str, list[float]] = field(default_factory=dict)
+    """Cases, difference and weight of each cluster that has a name."""
+    changes: list[int] = field(default_factory=lambda: [0, 0, 0])
+    """Numbers of cases that got better, got worse, and stayed the same."""
 
-    def add(self, first: float, second: float, weight: float, count: int = 1) -> None:
+    def add(
+        self, first: float, second: float, weight: float, count: int = 1, cluster: str = ""
+    ) -> None:
         """Take in a case: the weighted points of both, and the weighted points to be had."""
         self.first += first * count
         self.second += second * count
-        self.differences.append(second - first)
+        difference = second - first
+        same = abs(difference) <= 1e-9 * weight
+        self.changes[2 if same else int(difference < 0)] += count
+        if cluster:
+            sums = self.clusters.setdefault(cluster, [0.0, 0.0, 0.0])
+            for place, part in enumerate((1.0, difference, weight)):
+                sums[place] += part * count
+            return
+        self.differences.append(difference)
         self.weights.append(weight)
         self.counts.append(count)
+
+    def _draws(self) -> DifferenceCases:
+        """Return what was drawn: cases by themselves, and clusters, each as one."""
+        import numpy as np
+
+        d, w, c = (
+            np.concatenate([np.array(column), [sums[place] for sums in self.clusters.values()]])
+            for column, place in ((self.differences, 1), (self.weights, 2), (self.counts, 0))
+        )
+        c[len(self.counts) :] = 1.0
+        return DifferenceCases(np.where(np.abs(d) <= 1e-9 * w, 0.0, d), w, c)
 
     def compare(self, *, level: float = 0.95, method: Method = "t", seed: int = _SEED) -> Paired:
         """Return the difference of the rates with all that says how sure it is.
 
-        Each case is one draw, however many attempts it had, and counts by its weight.
+        Each case is one draw, however many attempts it had, and counts by its weight; all cases of
+        a cluster are one draw together.
         """
-        import numpy as np
-
-        d, w, c = (np.array(column) for column in (self.differences, self.weights, self.counts))
-        d = np.where(np.abs(d) <= 1e-9 * w, 0.0, d)
-        cases = DifferenceCases(d, w, c)
-        n, total = int(cases.n), cases.weight
+        cases = self._draws()
+        d, c = cases.d, cases.c
+        n, total = sum(self.changes), cases.weight
         if n == 0 or total <= 0:
             return Paired(n=n, first=None, second=None, difference=None, interval=None, p=None)
         p, test = sign_flip_test(d, c, seed=seed)
@@ -120,14 +145,15 @@ class PairedCases:
             test=test,
             effect=cases.rate / spread if spread else None,
             estimate=estimate,
-            outlook=_outlook(cases, estimate),
-            better=int(c[d > 0].sum()),
-            worse=int(c[d < 0].sum()),
-            same=int(c[d == 0].sum()),
+            outlook=_outlook(cases, estimate, n),
+            better=self.changes[0],
+            worse=self.changes[1],
+            same=self.changes[2],
+            clusters=int(cases.n) if self.clusters else None,
         )
 
 
-def _outlook(cases: DifferenceCases, estimate: DifferenceEstimate | None) -> Outlook | None:
+def _outlook(cases: DifferenceCases, estimate: DifferenceEstimate | None, n: int) -> Outlook | None:
     """Gather what is known of the changes; none for fewer than two cases."""
     import numpy as np
 
@@ -143,6 +169,7 @@ def _outlook(cases: DifferenceCases, estimate: DifferenceEstimate | None) -> Out
         spread=cases.widened().spread(),
         changed=float(cases.c[moved].sum()) / cases.n,
         binary=alike and whole,
+        each=n / cases.n,
         bounded=cases.bounded,
     )
 

@@ -36,6 +36,7 @@ class Outlook:
     """What is known of the changes of cases, to say how many of them would be enough."""
 
     n: int
+    """How many draws there are: cases, or clusters of these."""
     difference: float
     error: float
     """The standard error of the difference."""
@@ -46,6 +47,8 @@ class Outlook:
     binary: bool
     """Whether all changes are between right and wrong, and all cases count alike."""
     bounded: bool = True
+    each: float = 1.0
+    """How many cases a draw has."""
 
     def needed(self, level: float = 0.95) -> int | None:
         """Return how many cases tell this difference apart in four of five tries; none: never."""
@@ -72,9 +75,11 @@ class Outlook:
     def _needed(self, difference: float, level: float) -> int | None:
         if self.n < 2:
             return None
-        if not self.binary:
-            return cases_needed(difference, self.spread, level=level)
-        return pairs_needed(self.changed, abs(difference), 1 - level)
+        if self.binary:
+            draws = pairs_needed(self.changed, abs(difference), 1 - level)
+        else:
+            draws = cases_needed(difference, self.spread, level=level)
+        return None if draws is None else ceil(draws * self.each)
 
 
 def cases_needed(

@@ -43,7 +43,7 @@ class Pairs:
         much faster than they could be read.
         """
         group = () if tag is None else (run_tags.c.value,)
-        query = joined(first, second, select(func.count(), *group, *VALUES))
+        query = joined(first, second, select(func.count(), ONE.c.cluster, *group, *VALUES))
         if tag is not None:
             query = query.join(
                 run_tags,
@@ -53,12 +53,12 @@ class Pairs:
                     run_tags.c.position == ONE.c.position,
                 ),
             )
-        query = query.group_by(*group, *VALUES)
+        query = query.group_by(ONE.c.cluster, *group, *VALUES)
         with self._database.read() as connection:
             streamed = connection.execution_options(yield_per=1000).execute(query)
             for row in streamed:
-                values = PairedRow(*row[1 + len(group) :])
-                yield PairedCount(values, row[0], row[1] if group else "")
+                values = PairedRow(*row[2 + len(group) :])
+                yield PairedCount(values, row[0], row[2] if group else "", row[1] or "")
 
     def iter_cases(
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
@@ -69,12 +69,12 @@ class Pairs:
         for row in self._database.fetch_pages(query, ONE.c.position, after, None):
             yield paired_case(row)
 
-    def iter_met(self, first: Run, second: Run) -> Iterator[tuple[str, PairedRow]]:
-        """Yield the id and the results of each case that both runs have, counting or not."""
-        columns = select(ONE.c.position, ONE.c.case_id, *VALUES)
+    def iter_met(self, first: Run, second: Run) -> Iterator[tuple[str, str, PairedRow]]:
+        """Yield id, cluster and results of each case that both runs have, counting or not."""
+        columns = select(ONE.c.position, ONE.c.case_id, ONE.c.cluster, *VALUES)
         query = joined(first, second, columns).where(TWO.c.status.is_not(None))
         for row in self._database.fetch_pages(query, ONE.c.position, -1, None):
-            yield row[1], PairedRow(*row[2:])
+            yield row[1], row[2] or "", PairedRow(*row[3:])
 
     def neighbours(
         self, first: Run, second: Run, position: int, change: Change | None = None

@@ -227,6 +227,8 @@ class PairedCount(NamedTuple):
     cases: int
     group: str = ""
     """The value of a tag, if counted by tag."""
+    cluster: str = ""
+    """The cluster of the cases in the first run; empty where each is a draw of its own."""
 
 
 class StoredPair(NamedTuple):

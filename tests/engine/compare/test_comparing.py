@@ -43,7 +43,10 @@ def put(store: Store) -> Callable[..., Run]:
             for place, key in enumerate(values)
         ]
         suite = Suite(
-            name=more.pop("suite", "quiz"), cases=tuple(cases), reduce=more.pop("reduce", "avg")
+            name=more.pop("suite", "quiz"),
+            cases=tuple(cases),
+            reduce=more.pop("reduce", "avg"),
+            cluster=more.pop("suite_cluster", ""),
         )
         key = suite_key(suite, [case_key(c) for c in cases])
         store.suites.put(suite, key, [(case_key(c), c) for c in cases])
@@ -575,3 +578,28 @@ def test_a_run_that_was_stopped_early_is_compared_by_its_evidence(
     assert found.sequential.seed == order_seed(early) == 7
     assert any("stopped early" in warning for warning in compared.warnings)
     assert replace(early, settings={}).stopped_early is None
+
+
+def test_clusters_are_compared_as_one_draw(store: Store, put: Callable[..., Run]) -> None:
+    old, new = many(16, 0, 64)
+    asked = [case(name, cluster=f"q{place // 4}") for place, name in enumerate(old)]
+    old_run, new_run = (
+        put(name, marks, cases=asked, suite_cluster="question")
+        for name, marks in (("old", old), ("new", new))
+    )
+    for run, marks in ((old_run, old), (new_run, new)):
+        rows = [
+            replace(row(place, one, marks[one.id]), cluster=one.cluster)
+            for place, one in enumerate(asked)
+        ]
+        store.results.put(run.id, rows)
+    (found,) = compare(store, ["old", "new"]).contrasts
+    assert (found.paired.n, found.paired.clusters, found.paired.better) == (80, 20, 16)
+    assert found.verdict == "unclear"
+    assert found.paired.p == pytest.approx(1 / 2**4)
+    assert "80 cases in 20 questions" in sentence(found)
+    assert compared_object(compare(store, ["old", "new"]))["pairs"][0]["clusters"] == 20
+    (looked,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    assert looked.sequential is not None
+    assert (looked.sequential.cases, looked.sequential.clustered) == (20, True)
+    assert "after 20 questions in random order" in sentence(looked)

@@ -186,3 +186,21 @@ def test_the_rate_of_a_stopped_run_has_an_interval_that_holds_at_any_time() -> N
         id="r", name="r", suite="s", suite_key="k", candidate=Spec(name="model"), settings=early
     )
     assert at_any_time(stopped, summary).totals.interval == (0.5, 1.0)
+
+
+def test_a_cluster_counts_when_its_last_case_is_there() -> None:
+    cases = [case(n, cluster=f"q{n // 4}") for n in range(80)]
+    rule = StopRule(
+        settings=StopSettings(when="decided", against="old"), name="new", cases=cases, seed=1,
+        baseline=baseline(cases, lambda _: 0.0),
+    )  # fmt: skip
+    places = [place for batch in rule.batches(1) for place in batch]
+    assert all(len({cases[place].cluster for place in places[n : n + 4]}) == 1
+               for n in range(0, 80, 4))  # fmt: skip
+    for batch in rule.batches(1):
+        rule.take(batch, {place: result(cases[place], 1.0) for place in batch})
+        if rule.answered:
+            break
+    early = rule.stopped(40)
+    assert early is not None
+    assert (early["answer"], early["decided_after"]) == ("better", 7)

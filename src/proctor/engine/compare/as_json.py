@@ -74,6 +74,7 @@ def _group(found: GroupContrast) -> dict[str, Json]:
     return {
         "verdict": found.verdict,
         "cases": paired.n,
+        "clusters": paired.clusters,
         "rates": [paired.first, paired.second],
         "difference": {"value": paired.difference, "low": low, "high": high},
         "level": found.level,

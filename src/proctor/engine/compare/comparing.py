@@ -210,12 +210,12 @@ class _PairSums:
     both_wrong: int = 0
     graded: bool = False
 
-    def add(self, found: PairedValues, count: int) -> None:
+    def add(self, found: PairedValues, count: int, cluster: str = "") -> None:
         """Take in cases that came to the same."""
         (one, two), weight = found.shares, found.weight * found.full
         if weight <= 0:
             return
-        self.pairs.add(one * weight, two * weight, weight, count)
+        self.pairs.add(one * weight, two * weight, weight, count, cluster)
         kind, right = found.kind, found.right
         if kind.startswith("both"):
             self.both_right += count * (kind == "both_right")
@@ -250,7 +250,7 @@ class _PairedRowSums:
     open: bool = False
     """Whether something of some case is unscored."""
 
-    def add(self, row: PairedRow, count: int) -> None:
+    def add(self, row: PairedRow, count: int, cluster: str = "") -> None:
         """Take in cases that both runs have and reached."""
         if ValueStatus.SHOWN in (row.status, row.status_2):
             return
@@ -258,7 +258,7 @@ class _PairedRowSums:
         if found is None:
             self.unscored += count
         else:
-            self.seen.add(found, count)
+            self.seen.add(found, count, cluster)
         weight, full = row.weight * row.full, row.full_2 or 0.0
         if weight <= 0:
             return
@@ -269,8 +269,8 @@ class _PairedRowSums:
             (low, low_2), (high, high_2) = found.shares, found.shares
         else:
             self.open = True
-        self.worst.add(high * weight, low_2 * weight, weight, count)
-        self.best.add(low * weight, high_2 * weight, weight, count)
+        self.worst.add(high * weight, low_2 * weight, weight, count, cluster)
+        self.best.add(low * weight, high_2 * weight, weight, count, cluster)
 
     def contrast(self, method: Method) -> GroupContrast:
         """Return what they come to."""
@@ -287,7 +287,7 @@ class _PairedRowSums:
 def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings) -> Contrast:
     whole = _PairedRowSums()
     met = only_first = errors = 0
-    for row, count, _ in store.pairs.iter_counts(first.run, second.run):
+    for row, count, _, cluster in store.pairs.iter_counts(first.run, second.run):
         if row.status_2 is None:
             only_first += count
             continue
@@ -295,7 +295,7 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
         if ValueStatus.ERROR in (row.status, row.status_2):
             errors += count
         else:
-            whole.add(row, count)
+            whole.add(row, count, cluster)
     if not met:
         raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
     changes = ((kind, store.pairs.largest_changes(first.run, second.run, kind, settings.shown))
@@ -322,12 +322,12 @@ def _groups(
     store: Store, first: Side, second: Side, tag: str, method: Method
 ) -> dict[str, GroupContrast]:
     rows: dict[str, _PairedRowSums] = {}
-    for row, count, name in store.pairs.iter_counts(first.run, second.run, tag=tag):
+    for row, count, name, cluster in store.pairs.iter_counts(first.run, second.run, tag=tag):
         if row.status_2 is None or ValueStatus.ERROR in (row.status, row.status_2):
             continue
         if name in rows or len(rows) < MAX_ROWS:
-            rows.setdefault(name, _PairedRowSums()).add(row, count)
-    return {name: row.contrast(method) for name, row in rows.items() if row.seen.pairs.counts}
+            rows.setdefault(name, _PairedRowSums()).add(row, count, cluster)
+    return {name: row.contrast(method) for name, row in rows.items() if any(row.seen.pairs.changes)}
 
 
 def _values(row: PairedRow) -> PairedValues | None:

@@ -105,6 +105,8 @@ class SequentialEvidence:
     """The interval of the difference that holds at any time."""
     seed: int
     """The seed of the order of the cases."""
+    clustered: bool = False
+    """Whether ``cases`` counts clusters of cases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

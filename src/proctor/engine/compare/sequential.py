@@ -50,6 +50,21 @@ def paired_ends(row: PairedRow) -> PairedEnds | None:
     return PairedEnds(second[0] - first[1], second[1] - first[0], weight)
 
 
+def draw_name(case_id: str, cluster: str) -> str:
+    """Name what is drawn: a case by itself, or the cluster that it lies in."""
+    return f"cluster {cluster}" if cluster else case_id
+
+
+def merged_ends(ends: Sequence[PairedEnds]) -> PairedEnds:
+    """Return the ends of a cluster: the weighted means of those of its cases."""
+    if len(ends) == 1:
+        return ends[0]
+    weight = sum(one.weight for one in ends)
+    low = sum(one.low * one.weight for one in ends) / weight
+    high = sum(one.high * one.weight for one in ends) / weight
+    return PairedEnds(low, high, weight)
+
+
 def bounds_of(ends: Sequence[PairedEnds]) -> ValueRange:
     """Return how far a case can change: by full marks, or more where penalties show."""
     most = max([1.0, *(max(-one.low, one.high) for one in ends)])
@@ -59,13 +74,13 @@ def bounds_of(ends: Sequence[PairedEnds]) -> ValueRange:
 def _with_evidence(store: Store, contrast: Contrast, margin: float | None, tested: int) -> Contrast:
     first, second = contrast.first.run, contrast.second.run
     seed = order_seed(second, first)
-    cases = [
-        (order_key(case_id, seed), found)
-        for case_id, row in store.pairs.iter_met(first, second)
-        if (found := paired_ends(row)) is not None
-    ]
-    cases.sort(key=lambda case: case[0])
-    ends = [one for _, one in cases]
+    draws: dict[str, list[PairedEnds]] = {}
+    for case_id, cluster, row in store.pairs.iter_met(first, second):
+        if (found := paired_ends(row)) is not None:
+            draws.setdefault(draw_name(case_id, cluster), []).append(found)
+    cases = sum(map(len, draws.values()))
+    order = sorted(draws, key=lambda name: order_key(name, seed))
+    ends = [merged_ends(draws[name]) for name in order]
     heaviest = max((one.weight for one in ends), default=1.0)
     comparison = SequentialComparison(margin=margin, bounds=bounds_of(ends), sure=SURE * tested)
     for one in ends:
@@ -76,6 +91,7 @@ def _with_evidence(store: Store, contrast: Contrast, margin: float | None, teste
         odds=look.odds,
         sure=comparison.sure,
         cases=look.cases,
+        clustered=cases > len(ends),
         interval=comparison.interval(1 - (1 - 0.95) / tested),
         seed=seed,
     )

@@ -42,6 +42,8 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "smaller": "The difference that shows is smaller than the margin.",
         "one case": "1 case",
         "cases": "{count} cases",
+        "clustered": "{cases} in {clusters} {word}s",
+        "clusters": "{clusters} {word}s",
         "no cases": "no case counts",
         "one counts": "only 1 case counts",
     },
@@ -72,6 +74,8 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "smaller": "看出的差异小于界限。",
         "one case": "1 道题",
         "cases": "{count} 道题",
+        "clustered": "{cases}（共 {clusters} 组）",
+        "clusters": " {clusters} 组",
         "no cases": "没有两边都计分的题目",
         "one counts": "两边都计分的题目只有 1 道",
     },
@@ -138,7 +142,9 @@ def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
     if sequential is not None:
         return words["evidence"].format(
             odds=odds_text(sequential.odds),
-            cases=_cases(sequential.cases, words),
+            cases=words["clusters"].format(clusters=sequential.cases, word=_cluster_word(contrast))
+            if sequential.clustered
+            else _cases(sequential.cases, words),
             difference=points(paired.difference),
             low=points(contrast.interval[0]),
             high=points(contrast.interval[1]),
@@ -148,9 +154,25 @@ def _numbers(contrast: Contrast, words: Mapping[str, str]) -> str:
         low=points(contrast.interval[0]),
         high=points(contrast.interval[1]),
         p=p_text(contrast.adjusted_p),
-        cases=_cases(paired.n, words),
+        cases=_clustered(contrast, words),
         tested=contrast.tested,
     )
+
+
+def _clustered(contrast: Contrast, words: Mapping[str, str]) -> str:
+    """Count the cases, and the clusters that they lie in, where there are any."""
+    paired = contrast.paired
+    cases = _cases(paired.n, words)
+    if paired.clusters is None:
+        return cases
+    return words["clustered"].format(
+        cases=cases, clusters=f"{paired.clusters:,}", word=_cluster_word(contrast)
+    )
+
+
+def _cluster_word(contrast: Contrast) -> str:
+    named = contrast.first.suite.cluster
+    return named if named.isalpha() else "cluster"
 
 
 def _flips(contrast: Contrast, words: Mapping[str, str]) -> str:

@@ -11,7 +11,13 @@ from proctor.core.score import ValueStatus, least_value, only_shown
 from proctor.core.suite import Case, Json, Suite
 from proctor.engine.compare.obstacles import unlike_judges, unlike_simulators
 from proctor.engine.compare.results import share
-from proctor.engine.compare.sequential import order_seed, paired_ends
+from proctor.engine.compare.sequential import (
+    PairedEnds,
+    draw_name,
+    merged_ends,
+    order_seed,
+    paired_ends,
+)
 from proctor.engine.compare.wording import odds_text
 from proctor.engine.run.aggregate import UsageSums, case_result, fold_of
 from proctor.engine.run.attempt_writer import RunRows
@@ -59,13 +65,20 @@ class StopRule:
     _rate: SequentialRate | None = None
     _seen: list[tuple[float, float, float]] = field(default_factory=list)
     _asked: int = 0
+    _open: dict[str, int] = field(default_factory=dict)
+    """How many cases of each draw are still to come."""
+    _parts: dict[str, tuple[list[PairedEnds], list[PairedEnds]]] = field(default_factory=dict)
     _usage: UsageSums = field(default_factory=UsageSums)
     _heaviest: float = 1.0
     _range: ValueRange = field(default_factory=lambda: ValueRange(0.0, 1.0))
 
     def __post_init__(self) -> None:
-        weights = [case.weight * case.full_score for case in self.cases]
-        self._heaviest = max([weight for weight in weights if weight > 0], default=1.0)
+        weights: dict[str, float] = {}
+        for case in self.cases:
+            draw = draw_name(case.id, case.cluster)
+            weights[draw] = weights.get(draw, 0.0) + max(0.0, case.weight * case.full_score)
+            self._open[draw] = self._open.get(draw, 0) + 1
+        self._heaviest = max([*weights.values()], default=0.0) or 1.0
         least = min([0.0, *(share(least_value(case), case.full_score) for case in self.cases)])
         self._range = ValueRange(least, 1.0)
         if self.baseline is None:
@@ -77,13 +90,15 @@ class StopRule:
 
     def batches(self, concurrency: int) -> Iterator[tuple[int, ...]]:
         """Yield the places of the cases in their random order, some at a time."""
-        places = sorted(
-            range(len(self.cases)), key=lambda place: order_key(self.cases[place].id, self.seed)
-        )
-        if self.baseline is not None:
+
+        def order(place: int) -> tuple[bool, bytes]:
+            case = self.cases[place]
             # Cases that the other run lacks say nothing on the question: they come last.
-            rows = self.baseline.rows
-            places.sort(key=lambda place: self.cases[place].id not in rows)
+            absent = self.baseline is not None and not case.cluster
+            absent = absent and case.id not in (self.baseline.rows if self.baseline else ())
+            return absent, order_key(draw_name(case.id, case.cluster), self.seed)
+
+        places = sorted(range(len(self.cases)), key=order)
         for batch in batched(places, max(1, min(AT_ONCE, 2 * concurrency))):
             yield tuple(batch)
 
@@ -94,7 +109,7 @@ class StopRule:
                 continue
             self._asked += 1
             self._usage.add(result.attempts)
-            self._add(result)
+            self._take_one(result)
 
     @property
     def answered(self) -> bool:
@@ -160,21 +175,35 @@ class StopRule:
             parts.append(f"about ${saved['cost']:,.4g}")
         return f"stopped early: {found}; that saved {' and '.join(parts)}"
 
-    def _add(self, result: CaseResult) -> None:
+    def _take_one(self, result: CaseResult) -> None:
+        """Take in a case; a cluster counts when its last case is there."""
+        draw = draw_name(result.case.id, result.case.cluster)
+        rates, differences = self._parts.setdefault(draw, ([], []))
         case, folded = result.case, result.folded
         weight = case.weight * case.full_score
-        if folded.status is ValueStatus.ERROR or only_shown(case) or weight <= 0:
-            return
-        part = weight / self._heaviest
-        low, high = share(folded.low, case.full_score), share(folded.high, case.full_score)
-        self._seen.append((low, high, part))
-        if self._rate is not None:
-            self._rate.add(low, high, part)
-        if self._difference is None or self.baseline is None:
-            return
-        row = self.baseline.rows.get(case.id)
-        ends = None if row is None else paired_ends(_paired(row, result))
-        if ends is not None:
+        if not (folded.status is ValueStatus.ERROR or only_shown(case) or weight <= 0):
+            low, high = share(folded.low, case.full_score), share(folded.high, case.full_score)
+            rates.append(PairedEnds(low, high, weight))
+            row = None if self.baseline is None else self.baseline.rows.get(case.id)
+            ends = None if row is None else paired_ends(_paired(row, result))
+            if ends is not None:
+                differences.append(ends)
+        self._open[draw] -= 1
+        if self._open[draw] == 0:
+            self._add(rates, differences)
+            del self._parts[draw]
+
+    def _add(self, rates: list[PairedEnds], differences: list[PairedEnds]) -> None:
+        """Take in a draw: what its cases came to, and how they differ from the other run's."""
+        if rates:
+            ends = merged_ends(rates)
+            part = ends.weight / self._heaviest
+            self._seen.append((ends.low, ends.high, part))
+            if self._rate is not None:
+                self._rate.add(ends.low, ends.high, part)
+        if differences and self._difference is not None:
+            ends = merged_ends(differences)
+            part = min(1.0, ends.weight / self._heaviest)
             self._difference.add(ends.low, ends.high, part)
 
     def _decided_at(self) -> tuple[float, int]:
@@ -294,7 +323,7 @@ def _changed(cases: Sequence[Case], store: Store, suite_key: str) -> int:
 
 
 def _content(case: Case) -> str:
-    return case_key(replace(case, tags={}, source=""))
+    return case_key(replace(case, tags={}, cluster="", source=""))
 
 
 def _paired(row: ResultRow, result: CaseResult) -> PairedRow:

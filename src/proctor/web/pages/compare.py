@@ -122,6 +122,7 @@ class ContrastNumbers(ResponseModel):
 
     verdict: str
     cases: int
+    clusters: int | None
     rates: tuple[float | None, float | None]
     difference: Difference
     level: float

@@ -1,0 +1,257 @@
+"""Simulated verdicts on pairs of runs: how often they are false, and how often a difference is found.
+
+``PYTHONPATH=tests python -m stats.simulations.comparisons`` prints the tables of docs/statistics.md.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proctor.engine.compare.family import adjusted_together
+from proctor.engine.compare.results import Contrast, Flips, GroupContrast, LeftOut
+from proctor.stats.paired import Paired, PairedCases
+
+Numbers = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], Numbers]
+
+
+def two_values(up: float, down: float, gain: float = 1.0, loss: float = -1.0) -> Draw:
+    """Draw a gain with one chance, a loss with another, else no change."""
+
+    def draw(random: np.random.Generator, n: int) -> Numbers:
+        return random.choice([gain, loss, 0.0], n, p=[up, down, 1 - up - down])
+
+    return draw
+
+
+def normal(mean: float, deviation: float) -> Draw:
+    """Draw graded differences around a mean."""
+    return lambda random, n: np.clip(random.normal(mean, deviation, n), -1, 1)
+
+
+CHANGES = (0.05, 0.1, 0.3, 0.6, 0.9, 1.0)
+"""Shares of right-or-wrong cases that change, one half of them each way."""
+NULLS: dict[str, Draw] = {
+    "graded, normal, sd 0.1": normal(0.0, 0.1),
+    "graded, normal, sd 0.3": normal(0.0, 0.3),
+    "halves, 40 % change": two_values(0.2, 0.2, 0.5, -0.5),
+}
+DISASTERS: dict[str, Draw] = {
+    "+0.1 in 90 %, −0.9 in 10 %": two_values(0.9, 0.1, 0.1, -0.9),
+    "+0.05 in 95 %, −0.95 in 5 %": two_values(0.95, 0.05, 0.05, -0.95),
+    "+0.01 in 99 %, −0.99 in 1 %": two_values(0.99, 0.01, 0.01, -0.99),
+}
+SHIFTS: dict[str, tuple[Draw, float]] = {
+    "right or wrong, +10 (15 % up, 5 % down)": (two_values(0.15, 0.05), 0.1),
+    "right or wrong, +10 (10 % up)": (two_values(0.1, 0.0), 0.1),
+    "right or wrong, +15 (30 % up, 15 % down)": (two_values(0.3, 0.15), 0.15),
+    "graded, normal, +10, sd 0.3": (normal(0.1, 0.3), 0.1),
+    "graded, normal, +5, sd 0.1": (normal(0.05, 0.1), 0.05),
+}
+SIZES = (10, 20, 50, 200)
+
+
+def paired(differences: Numbers) -> Paired:
+    """Compare cases with these differences; equal ones are counted, and known ones looked up."""
+    values, counts = np.unique(np.round(differences, 12), return_counts=True)
+    if len(values) > 8:
+        return _paired(tuple(values.tolist()), tuple(counts.tolist()))
+    return _known(tuple(values.tolist()), tuple(counts.tolist()))
+
+
+def _paired(values: tuple[float, ...], counts: tuple[int, ...]) -> Paired:
+    pairs = PairedCases()
+    for value, count in zip(values, counts, strict=True):
+        pairs.add(0.0, value, 1.0, count)
+    return pairs.compare()
+
+
+_known = lru_cache(maxsize=100_000)(_paired)
+
+
+def alone(found: Paired, margin: float | None = None, extremes: Any = None) -> GroupContrast:
+    """Return a row that is tested by itself."""
+    row = GroupContrast(paired=found, flips=Flips(), extremes=extremes)
+    return GroupContrast(
+        paired=found, flips=Flips(), extremes=extremes, adjusted_p=row.decision_p, margin=margin
+    )
+
+
+def verdicts(draw: Draw, n: int, draws: int, margin: float | None = None) -> dict[str, float]:
+    """Return how often each verdict is given."""
+    random = np.random.default_rng([n, draws])
+    given: dict[str, int] = {}
+    for _ in range(draws):
+        verdict = alone(paired(draw(random, n)), margin).verdict
+        given[verdict] = given.get(verdict, 0) + 1
+    return {verdict: count / draws for verdict, count in given.items()}
+
+
+def told_apart(draw: Draw, n: int, draws: int) -> float:
+    """Return how often two runs are told apart."""
+    given = verdicts(draw, n, draws)
+    return given.get("better", 0.0) + given.get("worse", 0.0)
+
+
+def exactly_told_apart(up: float, down: float, n: int) -> float:
+    """Sum up the chances of all outcomes of right and wrong that tell two runs apart."""
+    better, worse = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    rest = n - better - worse
+    possible = rest >= 0
+    chance = np.zeros(better.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [(better, up), (worse, down), (rest, max(0.0, 1 - up - down))]
+        terms = [np.where(number == 0, 0.0, number * np.log(share)) for number, share in parts]
+        ways = logs[n] - logs[better] - logs[worse] - logs[np.maximum(rest, 0)]
+        chance[possible] = np.exp(ways + sum(terms))[possible]
+    likely = np.argwhere(chance > 1e-9)
+    return float(sum(chance[b, w] for b, w in likely.tolist() if _told(b, w, n) and b != w))
+
+
+@lru_cache(maxsize=200_000)
+def _told(better: int, worse: int, n: int) -> bool:
+    if better < worse:
+        return _told(worse, better, n)
+    pairs = PairedCases()
+    for difference, count in ((1.0, better), (-1.0, worse), (0.0, n - better - worse)):
+        if count:
+            pairs.add(0.0, difference, 1.0, count)
+    return alone(pairs.compare()).told_apart != "unclear"
+
+
+def held(draw: Draw, true: float, n: int, draws: int) -> float:
+    """Return how often the interval holds the true difference."""
+    random = np.random.default_rng([n, draws, 1])
+    inside = 0
+    for _ in range(draws):
+        low, high = alone(paired(draw(random, n))).interval or (9.0, 9.0)
+        inside += low - 1e-9 <= true <= high + 1e-9
+    return inside / draws
+
+
+def not_at_random(n: int, share: float, draws: int, *, gain: float = 0.0) -> tuple[float, float]:
+    """Let a judge fail on wrong answers of the second run alone; return how often it is better.
+
+    Without, and with, the unscored at both extremes. Both runs are right in 70 %, the second in as
+    much more as the gain says.
+    """
+    random = np.random.default_rng([n, draws, 2])
+    plain = careful = 0
+    for _ in range(draws):
+        first = random.random(n) < 0.7
+        second = random.random(n) < 0.7 + gain
+        lost = ~second & (random.random(n) < share / (0.3 - gain))
+        difference = second.astype(float) - first
+        seen = paired(difference[~lost])
+        worst = paired(difference)
+        best = paired(np.where(lost, 1.0 - first, difference))
+        plain += alone(seen).verdict == "better"
+        careful += alone(seen, extremes=(worst, best) if lost.any() else None).verdict == "better"
+    return plain / draws, careful / draws
+
+
+def _contrast(rows: list[Paired]) -> Contrast:
+    groups = {str(n): GroupContrast(paired=row, flips=Flips()) for n, row in enumerate(rows[1:])}
+    side = cast("Any", None)
+    return Contrast(
+        paired=rows[0], flips=Flips(), first=side, second=side, left_out=LeftOut(),
+        groups={"tag": groups},
+    )  # fmt: skip
+
+
+def tags(number: int, draws: int, n: int = 40) -> float:
+    """Return how often some row is told apart, of equal runs broken down by a tag."""
+    random = np.random.default_rng([number, draws, 3])
+    wrong = 0
+    for _ in range(draws):
+        cells = [two_values(0.15, 0.15)(random, n) for _ in range(number)]
+        rows = [paired(np.concatenate(cells)), *map(paired, cells)]
+        (found,) = adjusted_together([_contrast(rows)], None)
+        shown = [found, *found.groups["tag"].values()]
+        wrong += any(row.told_apart != "unclear" for row in shown)
+    return wrong / draws
+
+
+def equal_runs(runs: int, draws: int, n: int = 100) -> tuple[float, float]:
+    """Return how often two of some equal runs are told apart, and how often all intervals hold."""
+    random = np.random.default_rng([runs, draws, 4])
+    wrong = inside = 0
+    for _ in range(draws):
+        chances = random.beta(3.5, 1.5, n)
+        right = (random.random((runs, n)) < chances).astype(float)
+        rows = [
+            _contrast([paired(right[two] - right[one])])
+            for one in range(runs)
+            for two in range(one + 1, runs)
+        ]
+        found = adjusted_together(rows, None)
+        wrong += any(row.told_apart != "unclear" for row in found)
+        inside += all(row.interval and row.interval[0] <= 0 <= row.interval[1] for row in found)
+    return wrong / draws, inside / draws
+
+
+def tables() -> Iterator[str]:
+    """Yield the lines of the tables."""
+    yield "| Truth: no difference | " + " | ".join(f"n = {n}" for n in SIZES) + " |"
+    yield "|---|" + "---|" * len(SIZES)
+    for share in CHANGES:
+        cells = [f"{100 * exactly_told_apart(share / 2, share / 2, n):.1f}" for n in SIZES]
+        yield f"| right or wrong, {share:.0%} change (exact) | {' | '.join(cells)} |"
+    for name, draw in {**NULLS, **DISASTERS}.items():
+        draws = 2_000 if "normal" in name else 20_000
+        cells = [f"{100 * told_apart(draw, n, draws):.1f}" for n in SIZES]
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+    yield "| Found (interval holds the truth) | " + " | ".join(f"n = {n}" for n in SIZES) + " |"
+    yield "|---|" + "---|" * len(SIZES)
+    for name, (draw, true) in SHIFTS.items():
+        draws = 2_000 if "normal" in name else 20_000
+        cells = [
+            f"{100 * told_apart(draw, n, draws):.0f} ({100 * held(draw, true, n, draws):.1f})"
+            for n in SIZES
+        ]
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+    yield "| No worse by 2 points, said at a true −2 | n = 200 | 500 | 2000 |"
+    yield "|---|---|---|---|"
+    margins: dict[str, Draw] = {
+        "2 % get worse": two_values(0.0, 0.02),
+        "1 % better, 3 % worse": two_values(0.01, 0.03),
+        "10 % better, 12 % worse": two_values(0.1, 0.12),
+        "+0.1 in 88 %, −0.9 in 12 %": two_values(0.88, 0.12, 0.1, -0.9),
+        "no difference": two_values(0.02, 0.02),
+    }
+    for name, draw in margins.items():
+        cells = []
+        for n in (200, 500, 2000):
+            given = verdicts(draw, n, 20_000, 0.02)
+            said = sum(given.get(verdict, 0.0) for verdict in ("better", "no_worse", "equal"))
+            cells.append(f"{100 * said:.2f}")
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+    yield "| Unscored, not at random | without bounds | with |"
+    yield "|---|---|---|"
+    for n, share, gain in (
+        (200, 0.15, 0.0),
+        (1000, 0.09, 0.0),
+        (1000, 0.15, 0.0),
+        (1000, 0.03, 0.15),
+    ):
+        plain, careful = not_at_random(n, share, 2_000, gain=gain)
+        name = f"n = {n}, {share:.0%} unscored, truth {100 * gain:+.0f}"
+        yield f"| {name} | {100 * plain:.1f} | {100 * careful:.1f} |"
+    yield ""
+    for number in (5, 10):
+        yield f"{number} tags: a false verdict in {100 * tags(number, 4_000):.1f} %"
+    for number in (3, 10):
+        wrong, inside = equal_runs(number, 1_000)
+        yield f"{number} equal runs: false {100 * wrong:.1f} %, all intervals hold {100 * inside:.1f} %"
+
+
+if __name__ == "__main__":
+    for line in tables():
+        print(line, flush=True)

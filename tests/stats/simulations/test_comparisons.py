@@ -1,0 +1,86 @@
+"""Verdicts keep their promise: false ones in at most 5 %, 7 % with rare disasters."""
+
+import pytest
+
+from stats.simulations.comparisons import (
+    CHANGES,
+    DISASTERS,
+    NULLS,
+    equal_runs,
+    exactly_told_apart,
+    held,
+    not_at_random,
+    tags,
+    told_apart,
+    two_values,
+    verdicts,
+)
+
+NOISE = 0.006
+"""How far the share of so many draws may be off."""
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_equal_runs_of_right_and_wrong_exactly(share: float) -> None:
+    assert exactly_told_apart(share / 2, share / 2, 12) <= 0.05
+
+
+def test_disasters_at_a_first_look() -> None:
+    assert told_apart(DISASTERS["+0.05 in 95 %, −0.95 in 5 %"], 20, 300) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [6, 10, 20, 50, 120])
+@pytest.mark.parametrize("share", CHANGES)
+def test_equal_runs_exactly_at_many_sizes(share: float, n: int) -> None:
+    assert exactly_told_apart(share / 2, share / 2, n) <= 0.0501
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10, 20, 50, 200])
+@pytest.mark.parametrize("name", [*NULLS, *DISASTERS])
+def test_equal_graded_runs_are_seldom_told_apart(name: str, n: int) -> None:
+    if "normal" in name:
+        assert told_apart(NULLS[name], n, 500) <= 0.05 + 0.02
+    else:
+        most = 0.07 if name in DISASTERS else 0.05
+        draw = DISASTERS[name] if name in DISASTERS else NULLS[name]
+        assert told_apart(draw, n, 5_000) <= most + NOISE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [138, 190, 400])
+@pytest.mark.parametrize(("up", "down"), [(0.0, 0.02), (0.01, 0.03), (0.1, 0.12)])
+def test_no_worse_is_seldom_said_at_the_margin(up: float, down: float, n: int) -> None:
+    given = verdicts(two_values(up, down), n, 5_000, 0.02)
+    said = sum(given.get(verdict, 0.0) for verdict in ("better", "no_worse", "equal"))
+    assert said <= 0.025 + NOISE
+
+
+@pytest.mark.slow
+def test_power_is_at_least_that_of_the_exact_test() -> None:
+    """24 % was found by the exact test at 50 cases and +10 points."""
+    assert exactly_told_apart(0.15, 0.05, 50) >= 0.32
+    assert held(two_values(0.15, 0.05), 0.1, 50, 3_000) >= 0.945
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "share"), [(200, 0.15), (1000, 0.09), (1000, 0.15)])
+def test_a_judge_that_fails_on_wrong_answers_does_not_mislead(n: int, share: float) -> None:
+    plain, careful = not_at_random(n, share, 300)
+    assert plain > 0.2
+    assert careful <= 0.05
+
+
+@pytest.mark.slow
+def test_what_is_unscored_costs_little_where_it_is_little() -> None:
+    assert not_at_random(1000, 0.03, 200, gain=0.15)[1] >= 0.93
+
+
+@pytest.mark.slow
+def test_many_rows_err_as_one() -> None:
+    assert tags(5, 1_000) <= 0.05 + 0.015
+    assert tags(10, 600) <= 0.05 + 0.02
+    wrong, inside = equal_runs(10, 200)
+    assert wrong <= 0.05 + 0.03
+    assert inside >= 0.95 - 0.03
