@@ -1,4 +1,4 @@
-"""``proctor audit``: how far a judge is off on the answers of a run."""
+"""``proctor audit``: measure the noise and biases of a judge on the answers of a run."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ INCOMPLETE = 3
     metavar="N",
     help="Ask about N cases, picked at random.",
 )
-@click.option("--seed", default="", metavar="TEXT", help="Pick other cases.")
+@click.option("--seed", default="", metavar="TEXT", help="Seed of the sample.")
 @click.option(
     "--repeats",
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Ask about each answer as it is N times.",
+    help="Ask about each original answer N times.",
 )
 @click.option(
     "--probes",
@@ -41,15 +41,15 @@ INCOMPLETE = 3
     metavar="A,B",
     help="Only these: length, format, authority, error, self, other, position, self_in_battle.",
 )
-@click.option("--criterion", default="", metavar="ID", help="Ask about this criterion alone.")
-@click.option("--dry-run", is_flag=True, help="Say what would be asked and cost, and stop.")
+@click.option("--criterion", default="", metavar="ID", help="Only this criterion.")
+@click.option("--dry-run", is_flag=True, help="Print the planned calls and cost, and stop.")
 def audit(run: str, **options: Any) -> int:
-    """Ask the judge of RUN again, and about the same answers in other clothes.
+    """Ask the judge of RUN again, and about altered versions of the same answers.
 
     On a random sample of cases: how often two rulings on one answer differ, and by how many points
     the judge is moved by length, format, a claim of authority, a planted error, its own name and
-    the order of two answers. `proctor report` then prints the noise floor. What was asked before is
-    not asked again: after an interruption, start the same command once more.
+    the order of two answers. `proctor report` then prints the noise floor. Stored rulings are
+    reused: after an interruption, run the same command again.
 
     \b
     Example:
@@ -107,7 +107,7 @@ def audit(run: str, **options: Any) -> int:
         )
         click.echo(text.rstrip("\n"))
     if work.stopped:
-        click.echo(f"incomplete: {work.stopped}; the same command goes on from here", err=True)
+        click.echo(f"incomplete: {work.stopped}; the same command resumes from here", err=True)
     return INCOMPLETE if work.stopped else 0
 
 

@@ -40,7 +40,7 @@ TITLES = {
     "--margin",
     type=float,
     metavar="POINTS",
-    help="A difference that does not matter, in points of 100: say `no worse` and `equal`, too.",
+    help="A negligible difference, in points of 100: also report `no worse` and `equal`.",
 )
 @click.option(
     "--sequential",

@@ -1,4 +1,4 @@
-"""``proctor items``: which cases of a suite deserve a second look."""
+"""``proctor items``: list the cases of a suite that deserve a second look."""
 
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,9 @@ from proctor.cli.options import json_option, store_option
 def items(references: tuple[str, ...], **options: Any) -> None:
     """List the cases of SUITE, or of these RUNs, that deserve a second look, the worst first.
 
-    Looks at what all stored candidates got: keys that may be wrong, cases that strong candidates do
-    worse on than weak ones, that everybody or nobody gets right, that ask nearly the same, or on
-    which the judge does not agree with itself.
+    Uses the results of all stored candidates to find keys that may be wrong, cases that strong
+    candidates do worse on than weak ones, that everybody or nobody gets right, that ask nearly the
+    same, or on which the judge disagrees with itself.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``proctor labels``: what people say of a run's scores, from files and into files."""
+"""``proctor labels``: import and export people's labels of a run."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from proctor.cli.output import tell_which
 @click.argument("what", type=click.Choice(["import", "export"]))
 @click.argument("run", metavar="RUN")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--criterion", default="", metavar="ID", help="Export this criterion alone.")
+@click.option("--criterion", default="", metavar="ID", help="Export only this criterion.")
 @click.option(
     "--sample",
     type=click.IntRange(1),
@@ -21,17 +21,20 @@ from proctor.cli.output import tell_which
     help="Export N cases that have no label yet, picked at random, to be filled in.",
 )
 @click.option(
-    "--seed", default="", metavar="TEXT", help="Pick others at random than the label page does."
+    "--seed",
+    default="",
+    metavar="TEXT",
+    help="Seed of the sample [default: the order of the label page].",
 )
 @click.option("--author", default="", help="Who gave the labels of a file that does not say so.")
 @store_option
 @json_option
 def labels(what: str, run: str, file: Path, **options: Any) -> None:
-    """Read the labels of RUN from FILE, or write them there: .csv, .tsv or .jsonl.
+    """Import labels of RUN from FILE, or export them to it: .csv, .tsv or .jsonl.
 
     A row has `case`, `points` and, where they are needed, `attempt`, `criterion`, `note`, `author`.
-    Points are a number on the criterion's scale, or right or wrong. From labels on cases that were
-    picked at random follows the corrected score, which `proctor report` prints.
+    Points are a number on the criterion's scale, or right or wrong. Labels on cases picked at
+    random yield the corrected score, which `proctor report` prints.
 
     \b
     Example:
@@ -64,7 +67,7 @@ def _import(store: Any, run: str, file: Path, options: dict[str, Any]) -> None:
         counts = {"added": done.added, "known": done.unchanged, "empty": done.empty}
         print_json({"run": {"id": stored_run.id, "name": stored_run.name}, **counts})
         return
-    skipped = f", {done.unchanged} were there already" if done.unchanged else ""
+    skipped = f", {done.unchanged} were stored before" if done.unchanged else ""
     empty = f", {done.empty} rows have no points" if done.empty else ""
     click.echo(
         f"{done.added} label{'' if done.added == 1 else 's'} of {stored_run.name}{skipped}{empty}"

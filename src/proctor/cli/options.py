@@ -39,7 +39,7 @@ GROUPS: dict[str, Sequence[str]] = {
     ),
     "Limits": (
         "--max-cost", "--price", "--concurrency", "--rpm", "--tpm", "--timeout",
-        "--attempt-timeout", "--max-unscored",
+        "--attempt-timeout", "--max-unscored", "--stop-when", "--against", "--margin",
     ),
     "Where it runs": (
         "--executor", "--workers", "--sandbox", "--offline", "--header", "--record", "--store",

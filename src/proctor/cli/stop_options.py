@@ -10,7 +10,7 @@ stop_options = [
     click.option(
         "--stop-when",
         metavar="WHEN",
-        help="Take cases in random order, and stop as soon as it is sure: 'decided', with"
+        help="Take cases in random order, and stop once the result is certain: 'decided', with"
         " --against, or a condition such as 'rate >= 0.8'.",
     ),
     click.option("--against", metavar="RUN", help="The run that --stop-when compares with."),
@@ -18,7 +18,7 @@ stop_options = [
         "--margin",
         type=float,
         metavar="POINTS",
-        help="A difference that does not matter, in points of 100, for --stop-when decided.",
+        help="A negligible difference, in points of 100, for --stop-when decided.",
     ),
 ]
 

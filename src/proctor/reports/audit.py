@@ -23,7 +23,7 @@ def audit_table(
     width: int | None = None,
     color: bool = False,
 ) -> str:
-    """Return what was found out about a judge; ``words`` say what each probe shows."""
+    """Return the findings of an audit; ``words`` describe each probe."""
     parts: list[RenderableType] = [
         one_line(f"{name} · judge {audit.judge} · {audit.answers} scores of {audit.cases} cases"),
         "",
@@ -38,7 +38,7 @@ def audit_table(
     for criterion, agreement in audit.labels.items():
         parts += _label_lines(one_line(criterion), agreement)
     if audit.unread:
-        parts.append(f"Unread: {audit.unread} rulings could not be had")
+        parts.append(f"Unread: {audit.unread} rulings could not be obtained")
     parts += audit.notes
     usage = audit.usage
     if usage.get("calls"):

@@ -19,7 +19,7 @@ CSV_HEADER = (
     "page",
 )
 Link = Callable[[str, str], str]
-"""Makes the address of a case's page of the run and the case."""
+"""Function from run and case to the address of the case's page."""
 
 
 def items_table(
@@ -60,7 +60,7 @@ def items_object(analysis: ItemAnalysis, link: Link) -> dict[str, Json]:
 
 
 def write_items(items: Iterable[Item], file: IO[str], link: Link) -> int:
-    """Write all cases as CSV, and return how many there are."""
+    """Write all cases as CSV, and return their number."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(CSV_HEADER)
     count = 0
@@ -113,7 +113,7 @@ def _table(rows: Sequence[Sequence[str]]) -> "RenderableType":
 
 
 def _csv_text(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet reads as a formula."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "")
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 

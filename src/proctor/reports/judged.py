@@ -1,4 +1,4 @@
-"""What is known of a run's judge and its uncertainty, in words: labels, audit, variance."""
+"""Notes on a run's judge and uncertainty: labels, audit, variance."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from proctor.reports.reasons import one_line
 
 
 def judge_notes(summary: Summary) -> list[str]:
-    """Say what labels, an audit and the parts of the variance come to, one line each."""
+    """Return notes on labels, an audit and the parts of the variance, one line each."""
     lines = [
         line
         for name, score in summary.corrected.items()

@@ -1,4 +1,4 @@
-"""The same answer in other clothes."""
+"""Altered versions of an answer."""
 
 import pytest
 

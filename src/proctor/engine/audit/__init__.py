@@ -1,1 +1,1 @@
-"""Judges examined themselves: asked again, and about the same answer in other clothes."""
+"""Audits of judges: repeated rulings, and rulings on altered versions of the same answer."""

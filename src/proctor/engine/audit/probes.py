@@ -1,4 +1,4 @@
-"""The same answer in other clothes: what should change nothing, and what should."""
+"""Altered versions of an answer: changes that should not matter, and some that should."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from proctor.core.attempt import Attempt
 
 OTHER_NAME = "Aurora-9"
-"""A model that does not exist, to which answers are attributed."""
+"""A fictitious model to which answers are attributed."""
 _PADDING = (
     "To put it in other words, this is what the question comes down to, and what was said above is"
     " what there is to say about it. There are of course many ways in which one could put this,"
@@ -29,21 +29,21 @@ class ProbeText:
 
     name: str
     words: str
-    """What it shows, in words."""
+    """A description of what it shows."""
     change: Callable[[str, str], str]
-    """Makes the new text of the answer and the judge's name."""
+    """Function from the answer and the judge's name to the new text."""
     against: str = ""
-    """The probe that it is compared with; empty means the answer as it is."""
+    """The probe that it is compared with; empty means the original answer."""
 
 
 def padded(text: str, _: str = "") -> str:
-    """Add words that say nothing, at least as many as there are."""
+    """Pad an answer with empty phrases to at least twice its length."""
     times = max(1, min(8, len(text) // len(_PADDING) + 1))
     return "\n\n".join([text.rstrip(), *[_PADDING] * times])
 
 
 def reformatted(text: str, _: str = "") -> str:
-    """Make a heading and a list of the same sentences; code stays as it is."""
+    """Rewrite sentences as a heading and a list; code stays as it is."""
     if "```" in text:
         return f"## Answer\n\n{text.strip()}"
     lines = [_BULLET.sub("", line.strip()) for line in text.splitlines()]
@@ -52,19 +52,19 @@ def reformatted(text: str, _: str = "") -> str:
 
 
 def with_authority(text: str, _: str = "") -> str:
-    """Claim that somebody who must know has confirmed it."""
+    """Claim that an authority has confirmed the answer."""
     return f"{text.rstrip()}\n\n{_AUTHORITY}"
 
 
 def with_error(text: str, _: str = "") -> str:
-    """Plant an error: every number is another one, or the end contradicts the rest."""
+    """Plant an error: change every number, or contradict the rest at the end."""
     if "```" not in text and _NUMBER.search(text):
         return _NUMBER.sub(lambda match: str(int(match[0]) + 1 + int(match[0]) // 7), text)
     return f"{text.rstrip()}\n\n{_CONTRADICTION}"
 
 
 def by(text: str, name: str) -> str:
-    """Say who wrote it."""
+    """Attribute an answer to a model."""
     return f"(Answer written by {name}.)\n\n{text.lstrip()}"
 
 
@@ -85,11 +85,11 @@ PAIRED: Mapping[str, str] = {
     BATTLE_SELF: "of two answers, the one attributed to the judge itself",
 }
 NAMES = (*PROBES, *PAIRED)
-"""All probes; ``self`` needs ``other``, and brings it along."""
+"""All probes; ``self`` implies ``other``."""
 
 
 def changed(attempt: Attempt, probe: ProbeText, judge: str) -> Attempt | None:
-    """Return an attempt whose last reply is changed; none where there is no reply, or no change."""
+    """Return an attempt with its last reply changed; None if there is no reply, or no change."""
     return with_reply(attempt, lambda text: probe.change(text, judge))
 
 

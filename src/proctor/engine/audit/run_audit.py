@@ -1,4 +1,4 @@
-"""Auditing a judge: what it says of a run's answers when asked again, and in other clothes."""
+"""Audit of a judge on a run's answers: repeated rulings, and rulings on altered answers."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ AS_IS = ""
 
 @dataclass(frozen=True, kw_only=True)
 class AuditSettings:
-    """Which answers a judge is asked about, and how."""
+    """Settings of an audit: which answers, and which probes."""
 
     sample: int = SAMPLE
     seed: str = ""
@@ -70,7 +70,7 @@ class AuditSettings:
 
     @property
     def texts(self) -> list[str]:
-        """Return the ways to change a single answer, with those that others are compared to."""
+        """Return the probes of single answers, with those that others are compared to."""
         names = set(self.probes)
         if "self" in names:
             names.add("other")
@@ -79,7 +79,7 @@ class AuditSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditPlan:
-    """What an audit would ask, and what that costs."""
+    """Calls and cost of an audit."""
 
     cases: int
     answers: int
@@ -96,11 +96,11 @@ class _Judged:
     case: Case
     criterion: Criterion
     part: Attempt
-    """What the criterion is about."""
+    """The part of the attempt that the criterion applies to."""
     score: Score
     scale: CriterionScale
     weight: float
-    """The part of the case's value that it decides."""
+    """Its share of the case's value."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Task:
-    """One thing to ask a judge."""
+    """One question to a judge."""
 
     place: int
-    """Which judged score, or which pair."""
+    """The index of the judged score, or of the pair."""
     name: str
     number: int = 0
     pair: bool = False
@@ -125,7 +125,7 @@ class _Task:
 
 @dataclass
 class SaltedJudge(Judge):
-    """A judge whose calls are kept apart from all others, so that it is really asked anew."""
+    """A judge with its own call keys, so that stored calls are not reused."""
 
     inner: Judge
     label: str
@@ -155,7 +155,7 @@ class SaltedJudge(Judge):
 
 @dataclass
 class Audit:
-    """An audit of one judge on the answers of one run; made once, then planned or carried out."""
+    """Audit of one judge on the answers of one run, to plan or to carry out."""
 
     store: Store
     run: Run
@@ -165,12 +165,12 @@ class Audit:
     notice: Callable[[str], None] = lambda _: None
     progress: Callable[[RunProgress], None] = lambda _: None
     stopped: str = ""
-    """Why it was not carried out to its end, where it was not."""
+    """Why it stopped before its end, if it did."""
     _judged: list[_Judged] = field(default_factory=list)
     _pairs: list[_Pair] = field(default_factory=list)
     _cases: int = 0
     _shares: dict[tuple[str, int, int], float] = field(default_factory=dict)
-    """What came of each task by name, place and number, from 0 to 1."""
+    """The share of points of each task, by name, place and number."""
     _preferred: dict[tuple[str, int], float] = field(default_factory=dict)
     _usage: Usage = field(default_factory=Usage)
     _unread: int = 0
@@ -186,7 +186,7 @@ class Audit:
 
     @property
     def judge_name(self) -> str:
-        """Return the judge's name as people know it."""
+        """Return the judge's short name."""
         return ",".join(short_name(choice.spec) for choice in self.panel.judges)
 
     @property
@@ -195,7 +195,7 @@ class Audit:
         return short_name(self.panel.judges[0].spec).partition(":")[2]
 
     def plan(self) -> AuditPlan:
-        """Return what would be asked; nothing is."""
+        """Return what would be asked, without asking."""
         models = Models(None, replace(self.calls, record=None, max_cost=None))
         estimate = Estimate()
         tasks = list(self._tasks())
@@ -215,9 +215,9 @@ class Audit:
         )
 
     async def carry_out(self) -> JudgeAudit:
-        """Ask the judge all of it, store what comes of it, and return it.
+        """Carry out the audit, store its result, and return it.
 
-        Whatever was asked before, by this command or one that was interrupted, is not asked again.
+        Stored rulings of this audit, also of an interrupted one, are reused.
         """
         if not self._judged and not self._pairs:
             raise UsageError(
@@ -245,7 +245,7 @@ class Audit:
     # Who is asked about.
 
     def _pick(self) -> None:
-        """Pick cases at random, until there are enough of them."""
+        """Sample cases at random."""
         other = self._other_run()
         for _, case_id in RandomCases(self.store, self.run, f"audit {self.settings.seed}").after():
             if self._cases >= self.settings.sample:
@@ -264,7 +264,7 @@ class Audit:
             )
 
     def _scores(self, linked: LinkedCase) -> Iterator[_Judged]:
-        """Yield the scores of a case's first attempt that a judge gave on what was said."""
+        """Yield the judged scores of a case's first attempt."""
         if not linked.attempts:
             return
         attempt, scores = linked.attempts[0]
@@ -518,5 +518,5 @@ class Audit:
 
 
 def _by(attempt: Attempt, name: str) -> Attempt:
-    """Return an answer that says who wrote it."""
+    """Return an answer with an attribution."""
     return with_reply(attempt, lambda text: by(text, name)) or attempt

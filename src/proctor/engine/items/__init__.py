@@ -1,1 +1,1 @@
-"""Cases as items of a test: which of them deserve a second look, over the runs in a store."""
+"""Cases as items of a test: which of them deserve a second look."""

@@ -22,23 +22,23 @@ from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
 
 MOST_FITTED = 5_000
-"""From how many cases, picked at random, abilities are learnt."""
+"""Number of randomly sampled cases from which abilities are estimated."""
 MOST_READ = 1_000
-"""Of how many cases the answers are read, those whose scores are strangest."""
+"""Number of cases whose answers are read, the most suspicious ones."""
 LISTED = 100
-"""How many cases are listed, where nobody asks for more."""
+"""Default number of listed cases."""
 LONGEST_ANSWER = 200
 _FEWEST_TAKERS = 3
 _FLIPS = 0.2
-"""From which share of divided rulings on a judge disagrees with itself."""
+"""Share of divided rulings from which a judge disagrees with itself."""
 _NEGATIVE = -0.3
-"""From which correlation on a case goes against the others."""
+"""Correlation below which a case goes against the others."""
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 def analyse(store: Store, runs: Sequence[Run], *, most: int = LISTED) -> ItemAnalysis:
-    """Look at all cases of some runs of a suite, never holding more than some of them."""
+    """Analyse all cases of some runs of a suite, with bounded memory."""
     takers = Takers(store=store, runs=runs)
     sums, sample, cases = _first_pass(takers)
     model = statistics.fit_abilities(sample)
@@ -73,13 +73,13 @@ def analyse(store: Store, runs: Sequence[Run], *, most: int = LISTED) -> ItemAna
 
 @dataclass
 class _Rules:
-    """What makes a case suspicious, given what is known of all cases."""
+    """Rules that make a case suspicious, given all cases."""
 
     takers: Takers
     model: statistics.Abilities
     sums: Sequence[tuple[float, int]]
     spoken: dict[str, float] = field(default_factory=dict)
-    """The odds that keys are wrong, where answers were read as well."""
+    """The odds that keys are wrong, if answers were read as well."""
     duplicates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     flips: Mapping[str, float] = field(default_factory=dict)
     usual: float = 0.3
@@ -91,7 +91,7 @@ class _Rules:
         )
 
     def learn(self, sample: Sequence[tuple[float | None, ...]]) -> None:
-        """Learn what discrimination is usual among cases."""
+        """Learn the usual discrimination of cases."""
         discriminations = [self._discrimination(scores).value for scores in sample[:1000]]
         values = [value for value in discriminations if value is not None]
         if len(values) > 5:
@@ -129,7 +129,7 @@ class _Rules:
 
 
 def _explained(item: Item, odds: float, twins: Sequence[str], flips: Mapping[str, float]) -> Item:
-    """Add what is odd about a case, in words, and how suspicious that makes it."""
+    """Add the reasons why a case is suspicious, and how much."""
     kinds: dict[str, str] = {}
     suspicion = -20.0
     enough = item.takers >= _FEWEST_TAKERS
@@ -177,7 +177,7 @@ def _counted(item: Item, counts: Counter[str]) -> bool:
 def _first_pass(
     takers: Takers,
 ) -> tuple[list[tuple[float, int]], list[tuple[float | None, ...]], int]:
-    """Return what each taker got over how many cases, a random sample, and how many there are."""
+    """Return each taker's total and count, a random sample, and the number of cases."""
     sums = [(0.0, 0) for _ in takers.names]
     sample: list[tuple[int, int, tuple[float | None, ...]]] = []
     cases = 0
@@ -186,7 +186,7 @@ def _first_pass(
             (gained, number) if score is None else (gained + score, number + 1)
             for (gained, number), score in zip(sums, taken.scores, strict=True)
         ]
-        # The cases with the largest hashes are a random sample that is always the same.
+        # The cases with the largest hashes are a reproducible random sample.
         name = taken.case_id.encode(errors="replace")
         mixed = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
         entry = (mixed, cases, taken.scores)
@@ -200,7 +200,7 @@ def _first_pass(
 def _answers(
     store: Store, runs: Sequence[Run], names: Sequence[str], ids: Sequence[str]
 ) -> dict[str, list[str | None]]:
-    """Return what each taker answered to some cases, in words that can be compared."""
+    """Return each taker's answers to some cases, in comparable form."""
     words: dict[str, list[str | None]] = {}
     for run in runs:
         taker = names.index(candidate_label(run.candidate))
@@ -220,9 +220,9 @@ def _linked(store: Store, run: Run, ids: Iterable[str]) -> Iterator[LinkedCase]:
 
 
 def comparable(output: str) -> str | None:
-    """Return an answer in a form in which equal answers are equal; none where it is too long.
+    """Return an answer in normal form for comparison; None if it is too long.
 
-    Of a long answer it is the last line: that is where many models put what they settle on.
+    Of a long answer it is the last line, where many models put their final answer.
     """
     text = output.strip()
     if len(text) > LONGEST_ANSWER or "\n" in text:
@@ -232,7 +232,7 @@ def comparable(output: str) -> str | None:
 
 
 def _duplicates(store: Store, runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return by case the others that ask nearly the same."""
+    """Return near-duplicates by case."""
     ids: list[str] = []
 
     def texts() -> Iterator[str]:
@@ -248,7 +248,7 @@ def _duplicates(store: Store, runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _divided(store: Store, runs: Sequence[Run]) -> dict[str, float]:
-    """Return by case how large a part of rulings by several judges, or repeats, is divided."""
+    """Return by case the share of divided rulings among judges or repeats."""
     counts: dict[str, list[int]] = {}
     for run in runs:
         judges = run.settings.get("judges") or ()

@@ -1,4 +1,4 @@
-"""Who took the cases of a suite: candidates with their stored runs, and what each got."""
+"""Takers of a suite: candidates with their stored runs and scores."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from proctor.store.store import Store
 
 AT_ONCE = 500
 MOST_RUNS = 200
-"""How many runs of a suite are looked at, the newest."""
+"""Maximum number of runs of a suite, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakenCase:
-    """A case with what each candidate got for it, from 0 to 1."""
+    """A case with each candidate's score, from 0 to 1."""
 
     case_id: str
     position: int
-    """Its place in the first run that has it."""
+    """Its position in the first run that has it."""
     run_id: str
     """That run."""
     scores: tuple[float | None, ...]
@@ -32,7 +32,7 @@ class TakenCase:
 
 @dataclass(frozen=True, kw_only=True)
 class Takers:
-    """The candidates whose runs are looked at, in the order of their names."""
+    """The candidates with their runs, ordered by name."""
 
     store: Store
     runs: Sequence[Run]
@@ -82,14 +82,14 @@ class Takers:
             yield TakenCase(case_id=case_id, position=position, run_id=run.id, scores=tuple(scores))
 
     def _contents(self, run: Run, ids: Sequence[str]) -> dict[str, str]:
-        """Return the hash of each case: one that was edited is another case to its takers."""
+        """Return the hash of each case: an edited case counts as another one."""
         if all(other.suite_key == run.suite_key for other in self.runs):
             return {}
         return self.store.suites.case_keys(run.suite_key, ids)
 
 
 def chosen_runs(store: Store, references: Sequence[str]) -> list[Run]:
-    """Return the runs that somebody named, one by one or as all of a suite, none twice."""
+    """Return the requested runs, single ones or all of a suite, none twice."""
     chosen: dict[str, Run] = {}
     for reference in references:
         for run in _meant(store, reference):
@@ -107,7 +107,7 @@ def chosen_runs(store: Store, references: Sequence[str]) -> list[Run]:
 
 
 def _meant(store: Store, reference: str) -> list[Run]:
-    """Return a run of this name or id, else the runs of a suite of this name, newest first."""
+    """Return the run with a name or id, else the runs of a suite with that name, newest first."""
     try:
         return [store.runs.get(reference)]
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""Gates that can never hold: found out from the ranges of the numbers that they name."""
+"""Detection of gates that can never hold, from the ranges of their numbers."""
 
 import ast
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from proctor.errors import UsageError
 
 
 class NumberRange(NamedTuple):
-    """The least and the most that a number can be."""
+    """Minimum and maximum of a number."""
 
     low: float = -inf
     high: float = inf
@@ -23,7 +23,7 @@ Ranges = Mapping[str, "NumberRange | Mapping[str, Any]"]
 
 
 def refuse_impossible(gate: str, ranges: Ranges) -> None:
-    """Raise if a gate can never hold, whatever comes out."""
+    """Raise an error if a gate can never hold."""
     tree = Expression(gate).tree
     if _can_be(tree, ranges, outcome=True):
         return
@@ -110,7 +110,7 @@ def _named(node: ast.expr, ranges: Ranges) -> NumberRange:
 
 
 def _known_ranges(tree: ast.expr, ranges: Ranges) -> str:
-    """Name the numbers of an expression that have ends, with these."""
+    """Describe the bounded numbers of an expression."""
     named = {}
     for part in ast.walk(tree):
         if isinstance(part, ast.Name | ast.Attribute):
@@ -131,5 +131,5 @@ def _constants(tree: ast.expr) -> list[float]:
 
 
 def _as_share(number: float) -> str:
-    """Return the share that a number of percent was meant to be."""
+    """Return the share for a number that was probably meant as percent."""
     return f"{number / 100:g} for {number:g} %" if 1 < number <= 100 else ""

@@ -1,4 +1,4 @@
-"""What is known of a run since its end: labels, audits of its judge, and what follows from them."""
+"""Later findings on a run: labels, audits of its judge, and what follows from them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from proctor.core.audit import JudgeAudit
 
 MOST_ROWS = 50_000
-"""Up to how many cases a run of an earlier version is summed up again."""
+"""Maximum number of cases for which a run of an earlier version is summed up again."""
 
 
 def with_later_findings(store: Store, view: RunView) -> RunView:
@@ -44,7 +44,7 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
 
 
 def _corrected(store: Store, run_id: str) -> Mapping[str, CorrectedScore]:
-    """Return what labels make of the scores; most runs have none, and load nothing for it."""
+    """Return the scores corrected by labels; without labels nothing is loaded."""
     if not store.labels.criteria(run_id):
         return {}
     from proctor.engine.labels.agreement import corrected_scores
@@ -53,7 +53,7 @@ def _corrected(store: Store, run_id: str) -> Mapping[str, CorrectedScore]:
 
 
 def newest_audit(store: Store, run_id: str) -> "JudgeAudit | None":
-    """Return what the newest audit of a run found out; none where none can be read."""
+    """Return the newest readable audit of a run, or None."""
     for document in store.audits.of_run(run_id):
         from proctor.core.audit import JudgeAudit
 
@@ -65,7 +65,7 @@ def newest_audit(store: Store, run_id: str) -> "JudgeAudit | None":
 
 
 def counted_rows(rows: Iterable[ResultRow], parts: VarianceParts) -> Iterator[ResultRow]:
-    """Pass rows on, and count what those with a value say about the variance."""
+    """Yield rows unchanged, and add those with a value to the variance."""
     for row in rows:
         if row.value is not None and row.full > 0:
             parts.add(row.full * row.weight, row.spread * row.weight)
