@@ -101,7 +101,7 @@ def test_a_judge_without_faults_is_found_without(
     assert replace(stored, created=0.0) == replace(found, created=0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("full")
 def test_each_fault_is_found_with_an_interval_that_covers_it(
     store: Store, put_scored: Callable[..., Run]
 ) -> None:

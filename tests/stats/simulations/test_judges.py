@@ -20,7 +20,7 @@ def test_at_a_first_look() -> None:
     assert wrong_keys_found("strong (1 to 2.5)", words=True, seed=1, cases=100, wrong=3) >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.slow("full")
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("judge", JUDGES)
 def test_corrected_scores_hold(judge: str, labels: int) -> None:
@@ -30,7 +30,7 @@ def test_corrected_scores_hold(judge: str, labels: int) -> None:
         assert found.held <= 0.995
 
 
-@pytest.mark.slow
+@pytest.mark.slow("full")
 @pytest.mark.parametrize("alpha", [False, True])
 @pytest.mark.parametrize("attempts", [1, 5])
 @pytest.mark.parametrize("cases", CASES)
