@@ -1,15 +1,13 @@
 """Runs compared case by case: paired by id, refused where they differ, said in a sentence."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from proctor.core.fingerprint import case_key, suite_key
-from proctor.core.run import Run, RunStatus, Summary, Totals
-from proctor.core.score import ValueStatus
-from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from engine.compare.stored_pairs import case, row, values
+from proctor.core.run import Run, RunStatus
 from proctor.engine.compare.as_json import compared_object
 from proctor.engine.compare.comparing import (
     CompareSettings,
@@ -18,78 +16,11 @@ from proctor.engine.compare.comparing import (
     contrast_gate_names,
     missed_gates,
 )
-from proctor.engine.compare.sequential import order_seed
-from proctor.engine.compare.wording import about, odds_text, points, sentence
+from proctor.engine.compare.wording import about, points, sentence
 from proctor.errors import UsageError
-from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 
 SIGNATURE = "suite:quiz@12345678|dialect:native|scorers:judged-1|judge:{judge}|prompts:{prompts}|reduce:avg|version:{version}"
-
-
-def case(name: str, **more: Any) -> Case:
-    criterion = Criterion(id="is", scorer=Spec(name="contains", params={"text": "x"}))
-    made = {"messages": (Message(role="user", content=f"{name}?"),), "criteria": (criterion,)}
-    return Case(id=name, **{**made, **more})  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def put(store: Store) -> Callable[..., Run]:
-    """Store a run whose cases are worth what is given: a value, or a status."""
-
-    def make(name: str, values: Mapping[str, Any], **more: Any) -> Run:
-        cases = more.pop("cases", None) or [
-            case(key, tags={"half": ("low" if place % 2 else "high",)})
-            for place, key in enumerate(values)
-        ]
-        suite = Suite(
-            name=more.pop("suite", "quiz"),
-            cases=tuple(cases),
-            reduce=more.pop("reduce", "avg"),
-            cluster=more.pop("suite_cluster", ""),
-        )
-        key = suite_key(suite, [case_key(c) for c in cases])
-        store.suites.put(suite, key, [(case_key(c), c) for c in cases])
-        attempts = more.pop("attempts", 1) * len(values)
-        run = Run(
-            id=f"{name}-id",
-            name=more.pop("called", name),
-            suite=suite.name,
-            suite_key=key,
-            candidate=Spec(name="recorded", params={"name": name}),
-            **{"status": RunStatus.COMPLETE, "signature": "", **more},
-        )
-        store.runs.save(run)
-        store.results.put(run.id, [row(place, c, values[c.id]) for place, c in enumerate(cases)])
-        totals = Totals(
-            score=0.0, full=1.0, rate=0.5, spread=0.0, interval=None, cases=len(values), bounds=None,
-            attempts=attempts, unanswered=0, unscored=0, errors=0, cases_unscored=0,
-        )  # fmt: skip
-        groups = {"half": {}, "metric": {}}
-        store.summaries.save(run.id, Summary(totals=totals, groups=groups).to_json())  # type: ignore[arg-type]
-        return run
-
-    return make
-
-
-def row(position: int, found: Case, value: float | str) -> ResultRow:
-    known = None if isinstance(value, str) else value
-    return ResultRow(
-        position=position,
-        case_id=found.id,
-        status=ValueStatus.SCORED if known is not None else ValueStatus(value),
-        value=known,
-        full=found.full_score,
-        weight=found.weight,
-        low=0.0 if known is None else known,
-        high=found.full_score if known is None else known,
-        spread=0.0,
-        tags=found.tags,
-    )
-
-
-def values(marks: Sequence[float | str]) -> dict[str, float | str]:
-    return {f"c{place:03}": mark for place, mark in enumerate(marks)}
 
 
 def test_a_better_run_is_told_so(store: Store, put: Callable[..., Run]) -> None:
@@ -408,198 +339,3 @@ def test_what_is_partly_right_in_both_is_not_wrong(store: Store, put: Callable[.
         "both_wrong": ["c001"],
         "both_partly": ["c000"],
     }
-
-
-def many(better: int, worse: int, same: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Make two runs of rights and wrongs."""
-    old = [0.0] * better + [1.0] * worse + [1.0] * same
-    new = [1.0] * better + [0.0] * worse + [1.0] * same
-    return values(old), values(new)
-
-
-@pytest.mark.parametrize(
-    ("better", "worse", "same", "verdict", "words"),
-    [
-        (20, 2, 178, "better", "new is better than old"),
-        (2, 20, 178, "worse", "new is worse than old"),
-        (0, 0, 190, "equal", "new and old are equal within 2 points"),
-        (0, 0, 150, "unclear", "cannot be told apart"),
-        (9, 3, 488, "no_worse", "new is no worse than old by 2 points"),
-        (10, 10, 180, "unclear", "cannot be told apart"),
-        (2, 20, 5000, "equal", "are equal within 2 points"),
-    ],
-)
-def test_one_verdict_with_a_margin(
-    store: Store, put: Callable[..., Run], better: int, worse: int, same: int, verdict: str,
-    words: str,
-) -> None:  # fmt: skip
-    for name, marks in zip(("old", "new"), many(better, worse, same), strict=True):
-        put(name, marks)
-    compared = compare(store, ["old", "new"], CompareSettings(margin=0.02))
-    (found,) = compared.contrasts
-    assert found.verdict == verdict
-    assert words in sentence(found)
-    assert contrast_gate_names(found)["verdict"] == verdict
-    assert missed_gates([f"verdict == '{verdict}'"], compared) == []
-    shown = compared_object(compared)["pairs"][0]
-    assert (shown["verdict"], shown["margin"]) == (verdict, 0.02)
-    assert sentence(found, "zh")
-
-
-def test_a_difference_below_the_margin_says_that_it_shows(
-    store: Store, put: Callable[..., Run]
-) -> None:
-    for name, marks in zip(("old", "new"), many(2, 20, 5000), strict=True):
-        put(name, marks)
-    (found,) = compare(store, ["old", "new"], CompareSettings(margin=0.02)).contrasts
-    assert sentence(found).endswith("The difference that shows is smaller than the margin.")
-    (found,) = compare(store, ["old", "new"]).contrasts
-    assert found.verdict == "worse"
-
-
-@pytest.mark.parametrize("margin", [0.0, -0.02, 1.0, float("nan")])
-def test_a_margin_is_a_part_of_the_scale(margin: float) -> None:
-    with pytest.raises(UsageError, match="points of 100"):
-        CompareSettings(margin=margin)
-
-
-def test_all_rows_shown_are_one_family(store: Store, put: Callable[..., Run]) -> None:
-    for name, marks in zip(("old", "new"), many(12, 2, 26), strict=True):
-        put(name, marks)
-    (alone,) = compare(store, ["old", "new"]).contrasts
-    (beside,) = compare(store, ["old", "new"], CompareSettings(by=("half",))).contrasts
-    rows = [beside, *beside.groups["half"].values()]
-    assert {row.tested for row in rows} == {3}
-    assert (alone.tested, alone.level) == (1, 0.95)
-    assert beside.level == pytest.approx(1 - 0.05 / 3)
-    assert beside.adjusted_p == pytest.approx(3 * (alone.adjusted_p or 9))
-    assert beside.interval is not None
-    assert alone.interval is not None
-    assert beside.interval[0] < alone.interval[0]
-    assert beside.interval[1] > alone.interval[1]
-
-
-def test_interval_and_verdict_never_contradict_each_other(
-    store: Store, put: Callable[..., Run]
-) -> None:
-    for place, (better, worse, same) in enumerate(
-        [(5, 0, 0), (5, 0, 3), (7, 1, 0), (9, 2, 40), (8, 2, 40), (0, 6, 6)]
-    ):
-        names = f"old{place}", f"new{place}"
-        for name, marks in zip(names, many(better, worse, same), strict=True):
-            put(name, marks)
-        (found,) = compare(store, names).contrasts
-        assert found.interval is not None
-        low, high = found.interval
-        assert found.verdict != "unclear" or low <= 0 <= high, place
-        if found.verdict == "better":
-            assert low >= 0
-        if found.verdict == "worse":
-            assert high <= 0
-
-
-def test_ranks_follow_from_what_is_sure(store: Store, put: Callable[..., Run]) -> None:
-    put("low", values([0.0] * 40 + [1.0] * 60))
-    put("middle", values([1.0] * 20 + [0.0] * 20 + [1.0] * 60))
-    put("alike", values([1.0] * 21 + [0.0] * 19 + [1.0] * 60))
-    put("high", values([1.0] * 100))
-    compared = compare(store, ["low", "middle", "alike", "high"])
-    assert compared.ranks == {
-        "low-id": (4, 4), "middle-id": (2, 3), "alike-id": (2, 3), "high-id": (1, 1),
-    }  # fmt: skip
-    assert [run["rank"] for run in compared_object(compared)["runs"]] == [
-        (4, 4), (2, 3), (2, 3), (1, 1),
-    ]  # fmt: skip
-
-
-def test_evidence_decides_at_any_time(store: Store, put: Callable[..., Run]) -> None:
-    for name, marks in zip(("old", "new"), many(40, 6, 154), strict=True):
-        put(name, marks)
-    compared = compare(store, ["old", "new"], CompareSettings(sequential=True))
-    (found,) = compared.contrasts
-    assert found.sequential is not None
-    assert (found.verdict, found.told_apart) == ("better", "better")
-    assert found.sequential.cases < 200
-    assert f"evidence {odds_text(found.sequential.odds)}:1 after" in sentence(found)
-    assert sentence(found).endswith("You may stop.")
-    assert sentence(found, "zh").endswith("可以停止。")
-    shown = compared_object(compared)["pairs"][0]["sequential"]
-    assert shown["decision"] == "better"
-    assert shown["odds"] >= 20
-    again = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts[0]
-    assert again.sequential == found.sequential
-    (plain,) = compare(store, ["old", "new"]).contrasts
-    assert plain.interval is not None
-    assert found.interval is not None
-    assert found.interval[0] < plain.interval[0]
-
-
-def test_evidence_that_is_not_enough_says_how_much_would_be(
-    store: Store, put: Callable[..., Run]
-) -> None:
-    for name, marks in zip(("old", "new"), many(4, 2, 30), strict=True):
-        put(name, marks)
-    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
-    assert (found.verdict, found.told_apart) == ("unclear", "unclear")
-    assert sentence(found).endswith("Evidence of 20:1 would be enough.")
-    with pytest.raises(UsageError, match="leave out --by"):
-        CompareSettings(sequential=True, by=("half",))
-
-
-def test_the_unscored_weaken_evidence(store: Store, put: Callable[..., Run]) -> None:
-    old, new = many(40, 6, 154)
-    put("old", old)
-    put("new", {name: "unscored" if mark == 0 else mark for name, mark in new.items()})
-    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
-    put("gone", dict.fromkeys(new, "unscored"))
-    (nothing,) = compare(store, ["old", "gone"], CompareSettings(sequential=True)).contrasts
-    assert found.verdict == "better"
-    assert nothing.verdict == "nothing"
-
-
-def test_three_runs_take_more_evidence(store: Store, put: Callable[..., Run]) -> None:
-    put("low", values([0.0] * 40 + [1.0] * 60))
-    put("high", values([1.0] * 100))
-    put("alike", values([1.0] * 100))
-    found = compare(store, ["low", "high", "alike"], CompareSettings(sequential=True))
-    assert {pair.sequential.sure for pair in found.contrasts if pair.sequential} == {60.0}
-    assert found.ranks == {"low-id": (3, 3), "high-id": (1, 2), "alike-id": (1, 2)}
-
-
-def test_a_run_that_was_stopped_early_is_compared_by_its_evidence(
-    store: Store, put: Callable[..., Run]
-) -> None:
-    old, new = many(40, 6, 154)
-    put("old", old)
-    early = put("new", new, settings={"stopped_early": {"seed": 7, "cases": 200}})
-    compared = compare(store, ["old", "new"])
-    (found,) = compared.contrasts
-    assert found.sequential is not None
-    assert found.sequential.seed == order_seed(early) == 7
-    assert any("stopped early" in warning for warning in compared.warnings)
-    assert replace(early, settings={}).stopped_early is None
-
-
-def test_clusters_are_compared_as_one_draw(store: Store, put: Callable[..., Run]) -> None:
-    old, new = many(16, 0, 64)
-    asked = [case(name, cluster=f"q{place // 4}") for place, name in enumerate(old)]
-    old_run, new_run = (
-        put(name, marks, cases=asked, suite_cluster="question")
-        for name, marks in (("old", old), ("new", new))
-    )
-    for run, marks in ((old_run, old), (new_run, new)):
-        rows = [
-            replace(row(place, one, marks[one.id]), cluster=one.cluster)
-            for place, one in enumerate(asked)
-        ]
-        store.results.put(run.id, rows)
-    (found,) = compare(store, ["old", "new"]).contrasts
-    assert (found.paired.n, found.paired.clusters, found.paired.better) == (80, 20, 16)
-    assert found.verdict == "unclear"
-    assert found.paired.p == pytest.approx(1 / 2**4)
-    assert "80 cases in 20 questions" in sentence(found)
-    assert compared_object(compare(store, ["old", "new"]))["pairs"][0]["clusters"] == 20
-    (looked,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
-    assert looked.sequential is not None
-    assert (looked.sequential.cases, looked.sequential.clustered) == (20, True)
-    assert "after 20 questions in random order" in sentence(looked)

@@ -1,0 +1,111 @@
+"""Evidence on stored runs, case by case in random order."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engine.compare.stored_pairs import case, many, row, values
+from proctor.core.run import Run
+from proctor.engine.compare.as_json import compared_object
+from proctor.engine.compare.comparing import (
+    CompareSettings,
+    compare,
+)
+from proctor.engine.compare.sequential import order_seed
+from proctor.engine.compare.wording import odds_text, sentence
+from proctor.errors import UsageError
+from proctor.store.store import Store
+
+
+def test_evidence_decides_at_any_time(store: Store, put: Callable[..., Run]) -> None:
+    for name, marks in zip(("old", "new"), many(40, 6, 154), strict=True):
+        put(name, marks)
+    compared = compare(store, ["old", "new"], CompareSettings(sequential=True))
+    (found,) = compared.contrasts
+    assert found.sequential is not None
+    assert (found.verdict, found.told_apart) == ("better", "better")
+    assert found.sequential.cases < 200
+    assert f"evidence {odds_text(found.sequential.odds)}:1 after" in sentence(found)
+    assert sentence(found).endswith("You may stop.")
+    assert sentence(found, "zh").endswith("可以停止。")
+    shown = compared_object(compared)["pairs"][0]["sequential"]
+    assert shown["decision"] == "better"
+    assert shown["odds"] >= 20
+    again = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts[0]
+    assert again.sequential == found.sequential
+    (plain,) = compare(store, ["old", "new"]).contrasts
+    assert plain.interval is not None
+    assert found.interval is not None
+    assert found.interval[0] < plain.interval[0]
+
+
+def test_evidence_that_is_not_enough_says_how_much_would_be(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    for name, marks in zip(("old", "new"), many(4, 2, 30), strict=True):
+        put(name, marks)
+    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    assert (found.verdict, found.told_apart) == ("unclear", "unclear")
+    assert sentence(found).endswith("Evidence of 20:1 would be enough.")
+    with pytest.raises(UsageError, match="leave out --by"):
+        CompareSettings(sequential=True, by=("half",))
+
+
+def test_the_unscored_weaken_evidence(store: Store, put: Callable[..., Run]) -> None:
+    old, new = many(40, 6, 154)
+    put("old", old)
+    put("new", {name: "unscored" if mark == 0 else mark for name, mark in new.items()})
+    (found,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    put("gone", dict.fromkeys(new, "unscored"))
+    (nothing,) = compare(store, ["old", "gone"], CompareSettings(sequential=True)).contrasts
+    assert found.verdict == "better"
+    assert nothing.verdict == "nothing"
+
+
+def test_three_runs_take_more_evidence(store: Store, put: Callable[..., Run]) -> None:
+    put("low", values([0.0] * 40 + [1.0] * 60))
+    put("high", values([1.0] * 100))
+    put("alike", values([1.0] * 100))
+    found = compare(store, ["low", "high", "alike"], CompareSettings(sequential=True))
+    assert {pair.sequential.sure for pair in found.contrasts if pair.sequential} == {60.0}
+    assert found.ranks == {"low-id": (3, 3), "high-id": (1, 2), "alike-id": (1, 2)}
+
+
+def test_a_run_that_was_stopped_early_is_compared_by_its_evidence(
+    store: Store, put: Callable[..., Run]
+) -> None:
+    old, new = many(40, 6, 154)
+    put("old", old)
+    early = put("new", new, settings={"stopped_early": {"seed": 7, "cases": 200}})
+    compared = compare(store, ["old", "new"])
+    (found,) = compared.contrasts
+    assert found.sequential is not None
+    assert found.sequential.seed == order_seed(early) == 7
+    assert any("stopped early" in warning for warning in compared.warnings)
+    assert replace(early, settings={}).stopped_early is None
+
+
+def test_clusters_are_compared_as_one_draw(store: Store, put: Callable[..., Run]) -> None:
+    old, new = many(16, 0, 64)
+    asked = [case(name, cluster=f"q{place // 4}") for place, name in enumerate(old)]
+    old_run, new_run = (
+        put(name, marks, cases=asked, suite_cluster="question")
+        for name, marks in (("old", old), ("new", new))
+    )
+    for run, marks in ((old_run, old), (new_run, new)):
+        rows = [
+            replace(row(place, one, marks[one.id]), cluster=one.cluster)
+            for place, one in enumerate(asked)
+        ]
+        store.results.put(run.id, rows)
+    (found,) = compare(store, ["old", "new"]).contrasts
+    assert (found.paired.n, found.paired.clusters, found.paired.better) == (80, 20, 16)
+    assert found.verdict == "unclear"
+    assert found.paired.p == pytest.approx(1 / 2**4)
+    assert "80 cases in 20 questions" in sentence(found)
+    assert compared_object(compare(store, ["old", "new"]))["pairs"][0]["clusters"] == 20
+    (looked,) = compare(store, ["old", "new"], CompareSettings(sequential=True)).contrasts
+    assert looked.sequential is not None
+    assert (looked.sequential.cases, looked.sequential.clustered) == (20, True)
+    assert "after 20 questions in random order" in sentence(looked)
