@@ -108,3 +108,20 @@ def test_markdown_keeps_names_in_their_cells() -> None:
 def test_a_fair_judge_is_not_accused(seat: float | None) -> None:
     pair = replace(OUTCOME.pairs[0], first_seat=seat)
     assert "bias" not in battle_table(replace(OUTCOME, pairs=(pair,)))
+
+
+def test_what_the_numbers_cannot_say_is_noted() -> None:
+    runs = [Contender(run=name, name=name.upper(), candidate=name) for name in "abcd"]
+    pairs = (
+        Pair(first="a", second="b", win=3, tie=2, agreement=0.6, first_seat=0.9),
+        Pair(first="c", second="d", win=1),
+    )
+    outcome = BattleOutcome(
+        contenders=tuple(runs), pairs=pairs, apart=(("a", "b"), ("c", "d")), warnings=("careful",)
+    )
+    notes = "\n".join(battle_object(outcome)["notes"])
+    assert "nearer to 50 % than what it prefers" in notes
+    assert "Never met, not even through others: A, B; C, D." in notes
+    assert "position bias" in notes
+    assert notes.endswith("careful")
+    assert "Never met" in battle_table(outcome)

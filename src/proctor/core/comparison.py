@@ -158,17 +158,20 @@ class Standing(Tally):
     """Equal strengths share a rank."""
     strength: float
     """The Bradley-Terry strength as log-odds; all of them add up to 0."""
-    interval: tuple[float, float]
-    """Of the strength, at 95 %."""
+    interval: tuple[float, float] | None
+    """Of the strength, at 95 %; none for a run without a decided comparison, whose strength nobody
+    knows."""
 
     @property
-    def elo(self) -> float:
+    def elo(self) -> float | None:
         """Return the strength on the scale of chess: the mean is 1000, 400 more are odds of 10."""
-        return 1000 + self.strength * _ELO
+        return None if self.interval is None else 1000 + self.strength * _ELO
 
     @property
-    def elo_interval(self) -> tuple[float, float]:
+    def elo_interval(self) -> tuple[float, float] | None:
         """Return the interval on the same scale."""
+        if self.interval is None:
+            return None
         low, high = self.interval
         return 1000 + low * _ELO, 1000 + high * _ELO
 
@@ -208,6 +211,8 @@ class BattleOutcome:
     stopped: str = ""
     """Why it ended early, where it did."""
     warnings: tuple[str, ...] = ()
+    apart: tuple[tuple[str, ...], ...] = ()
+    """Where there are several, the groups of runs that never met, not even through others."""
     imported: bool = False
     """Whether its comparisons are quoted from a file."""
 

@@ -45,6 +45,7 @@ def battle_object(outcome: BattleOutcome, *, cases: bool = False) -> dict[str, J
         "leaderboard": [_standing_object(outcome, entry) for entry in outcome.leaderboard],
         "usage": {**_USAGE, **outcome.usage, "bought": outcome.bought},
         "warnings": list(outcome.warnings),
+        "notes": caveats_of(outcome),
     }
     if cases:
         data["comparisons"] = [_comparison_object(outcome, one) for one in outcome.comparisons]
@@ -92,7 +93,15 @@ def battle_table(
 
 def notes_of(outcome: BattleOutcome) -> list[str]:
     """Return notes on how to read the numbers, and what they lack, one line each."""
-    notes = [f"Judge: {one_line(outcome.judge) or 'none'}; {_how(outcome)}"]
+    notes = [f"Judge: {one_line(outcome.judge) or 'none'}; {_how(outcome)}", *caveats_of(outcome)]
+    if line := usage_line(outcome.usage):
+        notes.append(f"{line} ({outcome.bought:,} bought now)")
+    return [*notes, f"Signature: {one_line(outcome.signature) or _UNKNOWN}"]
+
+
+def caveats_of(outcome: BattleOutcome) -> list[str]:
+    """Return what the numbers lack, and how far they can be trusted, one line each."""
+    notes = []
     if outcome.imported:
         notes.append("Imported: the judge's verdicts are as in the file")
     invalid = sum(pair.invalid for pair in outcome.pairs)
@@ -110,10 +119,18 @@ def notes_of(outcome: BattleOutcome) -> list[str]:
                 f"Of {one_line(names)}, whoever was shown {seat} won {share:.0%} of the decided"
                 " comparisons: the judge has a position bias"
             )
-    notes += [one_line(warning) for warning in outcome.warnings]
-    if line := usage_line(outcome.usage):
-        notes.append(f"{line} ({outcome.bought:,} bought now)")
-    return [*notes, f"Signature: {one_line(outcome.signature) or _UNKNOWN}"]
+    if outcome.orders > 1 and any((pair.agreement or 1.0) < 1 for pair in outcome.pairs):
+        notes.append(
+            "Where the orders disagree it is a tie: with a judge that leans, shares are nearer to"
+            " 50 % than what it prefers"
+        )
+    if len(outcome.apart) > 1:
+        groups = "; ".join(", ".join(map(outcome.name_of, group)) for group in outcome.apart)
+        notes.append(
+            f"Never met, not even through others: {one_line(groups)}. Their ratings cannot be"
+            " compared with each other"
+        )
+    return notes + [one_line(warning) for warning in outcome.warnings]
 
 
 def _how(outcome: BattleOutcome) -> str:
@@ -153,12 +170,12 @@ def _pair_cells(outcome: BattleOutcome, pair: Pair) -> tuple[str, ...]:
 
 
 def _board_cells(outcome: BattleOutcome, standing: Standing) -> tuple[str, ...]:
-    low, high = standing.elo_interval
+    elo, ends = standing.elo, standing.elo_interval
     return (
-        str(standing.rank),
+        _UNKNOWN if elo is None else str(standing.rank),
         one_line(outcome.name_of(standing.run)),
-        f"{standing.elo:.0f}",
-        f"{low:.0f}–{high:.0f}",
+        _UNKNOWN if elo is None else f"{elo:.0f}",
+        _UNKNOWN if ends is None else f"{ends[0]:.0f}–{ends[1]:.0f}",
         *map(str, (standing.win, standing.tie, standing.loss)),
     )
 
@@ -203,9 +220,9 @@ def _tally_object(tally: Tally) -> dict[str, Json]:
 
 def _standing_object(outcome: BattleOutcome, standing: Standing) -> dict[str, Any]:
     return {
-        "rank": standing.rank,
+        "rank": None if standing.interval is None else standing.rank,
         "run": outcome.name_of(standing.run),
-        "strength": standing.strength,
+        "strength": None if standing.interval is None else standing.strength,
         "interval": standing.interval,
         "elo": standing.elo,
         "elo_interval": standing.elo_interval,

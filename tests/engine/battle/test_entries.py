@@ -81,3 +81,16 @@ def test_a_battle_is_between_different_runs(store: Store) -> None:
         chosen(store, ["a"])
     with pytest.raises(UsageError, match="'a' is named twice"):
         chosen(store, ["a", "b", "id-a"])
+
+
+def test_with_one_order_a_hash_decides_who_is_shown_first() -> None:
+    names = [str(number) for number in range(200)]
+    both = entries(a=[entry(n, "x") for n in names], b=[entry(n, "y") for n in names])
+    jobs = list(jobs_of(both, ["a", "b"], both_orders=False, alternate=True))
+    swapped = list(jobs_of(both, ["b", "a"], both_orders=False, alternate=True))
+    assert 70 < sum(job.first == "a" for job in jobs) < 130
+    assert [job.case.id for job in jobs] == names
+    assert {(job.case.id, job.first) for job in jobs} == {(j.case.id, j.first) for j in swapped}
+    assert all(job.attempts[0].output == {"a": "x", "b": "y"}[job.first] for job in jobs)
+    plain = jobs_of(both, ["a", "b"], both_orders=False)
+    assert {job.first for job in plain} == {"a"}

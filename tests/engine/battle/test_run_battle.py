@@ -15,6 +15,7 @@ from proctor.core.exchange import Sampling
 from proctor.core.fingerprint import answer_key, case_key, suite_key
 from proctor.core.run import Run
 from proctor.core.suite import Case, Message, Spec, Suite
+from proctor.engine.battle import run_battle
 from proctor.engine.battle.run_battle import battle, battles_of
 from proctor.engine.run.settings import CallSettings, JudgeSettings
 from proctor.errors import MissingResource, ModelError, UsageError
@@ -126,6 +127,40 @@ def test_a_judge_that_goes_by_the_seat_decides_nothing(save: Any, hold: Any) -> 
     assert (both.agreement, both.first_seat) == (0.0, 1.0)
     assert (one.win, one.tie, one.loss, one.agreement) == (3, 0, 0, None)
     assert len(server.calls) == 6
+
+
+def test_one_order_uses_what_was_compared_in_the_other(
+    save: Any, hold: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {str(n): "a" * (n % 5 + 3) for n in range(20)}
+    save("a", answers), save("b", dict.fromkeys(answers, "b" * 5))
+    alternating = run_battle.jobs_of
+    with FakeServer(by_length) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(  # as version 0.1.0 did it: the first run always first
+                run_battle,
+                "jobs_of",
+                lambda entries, runs, both, **_: alternating(entries, runs, both),
+            )
+            before = hold(server, "a", "b", both_orders=False)
+        calls = len(server.calls)
+        after = hold(server, "a", "b", both_orders=False)
+        turned = hold(server, "b", "a", both_orders=False)
+    assert len(server.calls) == calls
+    assert before.pairs[0] == after.pairs[0]
+    assert (turned.pairs[0].loss, turned.bought) == (after.pairs[0].win, 0)
+    assert before.pairs[0].first_seat is None
+
+
+def test_stored_battles_of_one_order_are_read_as_such(save: Any, hold: Any, store: Store) -> None:
+    answers = {str(n): "a" * (n % 5 + 3) for n in range(20)}
+    save("a", answers), save("b", dict.fromkeys(answers, "b" * 5))
+    with FakeServer(by_length) as server:
+        outcome = hold(server, "a", "b", both_orders=False)
+    assert len({one.first for one in outcome.comparisons}) == 2
+    (stored,) = run_battle.battles_of(store, ["a", "b"])
+    assert stored.orders == 1
+    assert stored.pairs[0].valid == 20
 
 
 def test_what_is_plain_needs_no_judge(save: Any, hold: Any) -> None:

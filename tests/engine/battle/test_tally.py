@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.core.comparison import Comparison, Contender, Pair, Preference
-from proctor.engine.battle.tally import Facing, faced, leaderboard, pair_of
+from proctor.engine.battle.tally import Facing, faced, leaderboard, never_met, pair_of
 
 FIRST, SECOND, TIE, INVALID = Preference
 
@@ -113,3 +113,37 @@ def test_the_strongest_comes_first_with_wins_from_either_side() -> None:
 def test_equal_runs_share_a_rank_and_the_next_one_is_left_out() -> None:
     placed = board(shown("a", "b", TIE), shown("a", "c", FIRST, "2"), shown("b", "c", FIRST, "3"))
     assert [(run, rank) for run, rank, *_ in placed] == [("a", 1), ("b", 1), ("c", 3)]
+
+
+def test_a_place_that_only_one_run_had_says_nothing_of_the_judge() -> None:
+    always = [shown("a", "b", FIRST, str(n)) for n in range(4)]
+    assert one_pair(*always, orders=1).first_seat is None
+    mixed = [*always, shown("b", "a", SECOND, "9")]
+    assert one_pair(*mixed, orders=1).first_seat == 0.8
+
+
+def test_six_of_six_is_no_certainty() -> None:
+    won = [shown("a", "b", FIRST, str(n)) for n in range(6)]
+    assert one_pair(*won, orders=1).interval == pytest.approx((0.5407, 1.0), abs=1e-4)
+
+
+def test_a_run_without_games_has_no_strength() -> None:
+    runs = ["a", "b", "c"]
+    comparisons = [shown("a", "b", FIRST), shown("a", "c", INVALID), shown("b", "c", INVALID)]
+    facings = faced(comparisons, runs, 1)
+    pairs = [pair_of(facing, expected=1, tags={}) for facing in facings]
+    contenders = [Contender(run=run, name=run, candidate=run) for run in runs]
+    *others, last = leaderboard(facings, pairs, contenders)
+    assert [standing.run for standing in others] == ["a", "b"]
+    assert (last.run, last.interval, last.elo, last.elo_interval) == ("c", None, None, None)
+    assert all(standing.interval is not None for standing in others)
+
+
+def test_groups_that_never_met() -> None:
+    def pair(first: str, second: str, win: int) -> Pair:
+        return Pair(first=first, second=second, win=win)
+
+    runs = list("abcde")
+    apart = [pair("a", "b", 1), pair("c", "d", 2), pair("b", "c", 0), pair("a", "e", 0)]
+    assert never_met(apart, runs) == [["a", "b"], ["c", "d"]]
+    assert never_met([*apart, pair("d", "b", 1)], runs) == [["a", "b", "c", "d"]]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.fingerprint import digest
 from proctor.core.run import Run
 from proctor.core.suite import Case
 from proctor.errors import UsageError
@@ -19,6 +20,10 @@ class BattleJob:
     first: str
     second: str
     attempts: tuple[Attempt, Attempt]
+
+    def turned(self) -> "BattleJob":
+        """Return the same two attempts in the other order."""
+        return BattleJob(self.case, self.second, self.first, self.attempts[::-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +79,31 @@ def paired(entries: Entries, one: str, two: str) -> Iterator[tuple[Case, Attempt
             yield entry.case, first, second
 
 
-def jobs_of(entries: Entries, runs: Sequence[str], both_orders: bool) -> Iterator[BattleJob]:
-    """Yield every possible comparison, both orders of two attempts together."""
+def jobs_of(
+    entries: Entries, runs: Sequence[str], both_orders: bool, *, alternate: bool = False
+) -> Iterator[BattleJob]:
+    """Yield every possible comparison, both orders of two attempts together.
+
+    With one order, ``alternate`` lets a hash decide who is shown first, so that neither run has
+    the better place more often; it is the same whichever run is named first.
+    """
     for one, two in combinations(runs, 2):
         for case, first, second in paired(entries, one, two):
             if not _is_finished(first) or not _is_finished(second):
                 continue
-            yield BattleJob(case, one, two, (first, second))
+            job = BattleJob(case, one, two, (first, second))
+            turned = alternate and not both_orders and _is_turned(job)
+            yield job.turned() if turned else job
             if both_orders:
-                yield BattleJob(case, two, one, (second, first))
+                yield job.turned()
+
+
+def _is_turned(job: BattleJob) -> bool:
+    """Tell by a hash whether the second answer is to be shown first."""
+    sides = [[job.first, job.attempts[0].index], [job.second, job.attempts[1].index]]
+    ordered = sorted(sides)
+    lower_first = int(digest("order", job.case.id, ordered)[0], 16) % 2 == 0
+    return (sides == ordered) != lower_first
 
 
 def _unlike(one: Run, two: Run, entries: Entries) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Battles: the stored attempts of two runs or more compared by a judge, case by case."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from proctor.core.run import Run
 from proctor.core.suite import VARIANT, Json
 from proctor.engine.battle.entries import BattleJob, Entries, chosen, entries_of, jobs_of, paired
 from proctor.engine.battle.prompt import Asking, BattleMarks
-from proctor.engine.battle.tally import Tags, faced, leaderboard, pair_of
+from proctor.engine.battle.tally import Tags, faced, leaderboard, never_met, pair_of
 from proctor.engine.models.call_scope import CallScope
 from proctor.engine.models.network_guard import offline
 from proctor.engine.models.refused_settings import refused_words
@@ -81,9 +82,12 @@ async def battle(  # noqa: PLR0913 - what a person may choose
                 limit=settings.concurrency,
                 label=_judge_label(panel),
                 battle_key=digest("battle", judge.identity, asking.key, both_orders),
+                one_order=not both_orders and variant != "original",
                 progress=progress,
             )
-            await arena.hold(list(jobs_of(entries, [run.id for run in stored_runs], both_orders)))
+            alternate = variant != "original"
+            ids = [run.id for run in stored_runs]
+            await arena.hold(list(jobs_of(entries, ids, both_orders, alternate=alternate)))
         finally:
             await models.close()
     return _outcome(stored_runs, entries, arena, 2 if both_orders else 1, warnings)
@@ -116,6 +120,8 @@ class _Arena:
     limit: int
     label: str
     battle_key: str
+    one_order: bool
+    """Whether each two attempts are compared once, in whichever order."""
     progress: Callable[[RunProgress], None]
     total: int = 0
     compared: dict[str, Comparison] = field(default_factory=dict)
@@ -158,15 +164,39 @@ class _Arena:
             keyed = [(self._place(job), self._content(job), job) for job in chunk]
             self._places += [key for key, _, _ in keyed]
             stored = self.store.comparisons.get_many(key for key, _, _ in keyed)
+            turned = self._turned(keyed, stored)
             for key, content, job in keyed:
                 stored_comparison = stored.get(key)
                 if _decided(stored_comparison, content):
                     self._count(key, stored_comparison[1])
+                elif key in turned:
+                    self._count(key, turned[key])
                 elif (plainly := self._plain(job)) is not None:
                     self._take(key, content, plainly)
                 elif not self.stopped:
                     yield key, content, job
         self._keep(1)
+
+    def _turned(
+        self,
+        keyed: Sequence[tuple[str, str, BattleJob]],
+        stored: Mapping[str, tuple[str, Comparison]],
+    ) -> dict[str, Comparison]:
+        """Return what was compared in the other order, where one order is all that is wanted."""
+        if not self.one_order:
+            return {}
+        others = {
+            key: job.turned()
+            for key, content, job in keyed
+            if not _decided(stored.get(key), content)
+        }
+        places = {key: self._place(job) for key, job in others.items()}
+        found = self.store.comparisons.get_many(places.values())
+        return {
+            key: known[1]
+            for key, place in places.items()
+            if _decided(known := found.get(place), self._content(others[key]))
+        }
 
     def _place(self, job: BattleJob) -> str:
         first, second = job.attempts
@@ -362,8 +392,7 @@ def _summed(
     expected: Mapping[tuple[str, str], int] | None = None,
 ) -> BattleOutcome:
     contenders = _contenders(runs)
-    shown = {(one.first, one.second) for one in comparisons}
-    orders = orders or (2 if any((two, one) in shown for one, two in shown) else 1)
+    orders = orders or _orders_of(comparisons)
     facings = faced(comparisons, [run.id for run in runs], orders)
     pairs = tuple(
         pair_of(facing, expected=(expected or {}).get((facing.first, facing.second), 0), tags=tags)
@@ -381,7 +410,20 @@ def _summed(
         orders=orders,
         compat=comparisons[0].variant if comparisons else "",
         imported=any(one.imported for one in comparisons),
+        apart=tuple(map(tuple, never_met(pairs, [run.id for run in runs]))),
     )
+
+
+def _orders_of(comparisons: Sequence[Comparison]) -> int:
+    """Return whether the same two attempts were shown in one order or in both."""
+    shown = Counter(
+        (
+            one.case_id,
+            frozenset([(one.first, one.first_index), (one.second, one.second_index)]),
+        )
+        for one in comparisons
+    )
+    return 2 if any(count > 1 for count in shown.values()) else 1
 
 
 def _signature(outcome: BattleOutcome, arena: _Arena) -> str:

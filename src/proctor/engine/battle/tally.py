@@ -88,17 +88,21 @@ def leaderboard(
     names = {contender.run: contender.name for contender in contenders}
     strengths = bradley_terry.strengths(games, list(names))
     # Equal strengths differ in their last digits: rounded, the names decide.
-    ordered = sorted(strengths, key=lambda one: (-round(one.value, 9), names[one.name]))
+    tallies = {run: _total(run, pairs) for run in names}
+    ordered = sorted(
+        strengths,
+        key=lambda one: (not tallies[one.name].valid, -round(one.value, 9), names[one.name]),
+    )
     standings: list[Standing] = []
     for place, strength in enumerate(ordered, 1):
         same = standings and isclose(standings[-1].strength, strength.value, abs_tol=1e-9)
-        tally = _total(strength.name, pairs)
+        tally = tallies[strength.name]
         standings.append(
             Standing(
                 run=strength.name,
                 rank=standings[-1].rank if same else place,
                 strength=strength.value,
-                interval=(strength.low, strength.high),
+                interval=(strength.low, strength.high) if tally.valid else None,
                 win=tally.win,
                 tie=tally.tie,
                 loss=tally.loss,
@@ -106,6 +110,30 @@ def leaderboard(
             )
         )
     return tuple(standings)
+
+
+def never_met(pairs: Sequence[Pair], runs: Sequence[str]) -> list[list[str]]:
+    """Return the groups of runs that no decided comparison joins, not even through others.
+
+    A run without any decided comparison belongs to none of them.
+    """
+    group = {run: run for run in runs}
+
+    def root(run: str) -> str:
+        while group[run] != run:
+            run = group[run]
+        return run
+
+    played: dict[str, None] = {}
+    for pair in pairs:
+        if pair.valid:
+            group[root(pair.second)] = root(pair.first)
+            played |= dict.fromkeys((pair.first, pair.second))
+    members: dict[str, list[str]] = {}
+    for run in runs:
+        if run in played:
+            members.setdefault(root(run), []).append(run)
+    return list(members.values())
 
 
 def _interval(outcomes: Mapping[Place, Preference]) -> tuple[float, float] | None:
@@ -138,6 +166,8 @@ def _agreement(groups: Sequence[Sequence[Comparison]]) -> float | None:
 
 
 def _first_seat(comparisons: Sequence[Comparison]) -> float | None:
+    if len({comparison.first for comparison in comparisons}) < 2:
+        return None  # whoever is better would look favoured by the place
     won = [
         comparison.outcome is Preference.FIRST
         for comparison in comparisons

@@ -77,11 +77,12 @@ def ladder(name: str, title: str, outcome: BattleOutcome) -> Chart:
         {
             "run": label(outcome.name_of(standing.run)),
             "elo": standing.elo,
-            "low": standing.elo_interval[0],
-            "high": standing.elo_interval[1],
+            "low": ends[0],
+            "high": ends[1],
             "shown": f"{standing.elo:.0f}",
         }
         for standing in outcome.leaderboard
+        if (ends := standing.elo_interval) is not None
     ]
     y: dict[str, Json] = {"field": "run", "type": "nominal", "sort": None, "title": None}
     y["axis"] = {"labelLimit": 260, "ticks": False, "domain": False}
