@@ -20,11 +20,11 @@ from proctor.engine.battle.prompt import Asking, BattleMarks
 from proctor.engine.battle.tally import Tags, faced, leaderboard, never_met, pair_of
 from proctor.engine.models.call_scope import CallScope
 from proctor.engine.models.network_guard import offline
-from proctor.engine.models.refused_settings import refused_words
 from proctor.engine.models.roles import Models, judge_of
 from proctor.engine.run.attempt_writer import BATCH
 from proctor.engine.run.evaluate import RunProgress
 from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
+from proctor.engine.run.signature import refused_words
 from proctor.errors import BudgetError, JudgeError, MissingResource, ModelError
 from proctor.io import concurrency
 from proctor.io.concurrency import batched

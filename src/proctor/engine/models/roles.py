@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from proctor.engine.agents.workspaces import AgentWorkspaces
     from proctor.engine.models.call_cache import CallLog, StoredModel
     from proctor.engine.models.proxy import Proxy
-    from proctor.engine.models.refused_settings import Refused
     from proctor.engine.run.score_dispatch import TurnGrader
+    from proctor.engine.run.signature import Refused
 
 CANDIDATE = "candidate"
 UNSEEN = (

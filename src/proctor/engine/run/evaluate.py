@@ -29,12 +29,6 @@ from proctor.core.run import (
 from proctor.core.suite import Spec, Suite
 from proctor.core.variance import VarianceParts
 from proctor.engine.models.budget import Budget
-from proctor.engine.models.refused_settings import (
-    refused_before,
-    refused_for_others,
-    refused_in,
-    with_refused,
-)
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums
@@ -48,7 +42,13 @@ from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import LOCAL, MAX_UNSCORED, RunSettings
-from proctor.engine.run.signature import signature
+from proctor.engine.run.signature import (
+    refused_before,
+    refused_for_others,
+    refused_in,
+    signature,
+    with_refused,
+)
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
 from proctor.io.concurrency import available_cores
 from proctor.store.store import Store

@@ -1,21 +1,76 @@
-"""The signature of a run: every choice that could change its numbers, on one line."""
+"""The signature of a run: every choice that could move its numbers, with what servers refused."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from proctor import registry
 from proctor.core.fingerprint import digest
 from proctor.core.run import SCORERS, Run, Signature, Summary
 from proctor.core.suite import VARIANT, Json, Spec, Suite
-from proctor.engine.models.refused_settings import refused_in, refused_words
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import short_name
-from proctor.errors import PluginError
+from proctor.errors import PluginError, StoreError
+from proctor.store.store import Store
 from proctor.version import __version__
 
 if TYPE_CHECKING:
     from proctor.contracts.dialogue import Dialogue
+
+
+Refused = Mapping[str, Mapping[str, str]]
+"""By model, each rejected field, with its replacement, if any."""
+
+KEPT_AS = "refused"
+
+
+def refused_before(store: Store, run: Run) -> Refused:
+    """Return the rejected settings of earlier parts of the same run."""
+    with suppress(StoreError):
+        stored_run = store.runs.get(run.id)
+        if stored_run.id == run.id:
+            return refused_in(stored_run)
+    return {}
+
+
+def refused_in(run: Run) -> Refused:
+    """Return the rejected settings of a run."""
+    refused: Refused = run.settings.get(KEPT_AS, {})
+    return refused
+
+
+def refused_for_others(store: Store, run: Run, labels: Collection[str]) -> Refused:
+    """Return the rejected settings of the runs whose stored results this one reuses."""
+    if not labels:
+        return {}
+    refused = _joined(refused_in(other) for other in store.runs.sharing(run.id, KEPT_AS))
+    return {label: fields for label, fields in refused.items() if label in labels}
+
+
+def with_refused(run: Run, *parts: Refused) -> Run:
+    """Add the rejected settings of this process, an earlier one or another run to a run."""
+    refused = _joined(parts)
+    return replace(run, settings={**run.settings, KEPT_AS: refused}) if refused else run
+
+
+def _joined(parts: Iterable[Refused]) -> Refused:
+    joined: dict[str, dict[str, str]] = {}
+    for part in parts:
+        for label, fields in part.items():
+            if fields:
+                joined.setdefault(label, {}).update(fields)
+    return dict(sorted(joined.items()))
+
+
+def refused_words(refused: Refused) -> str:
+    """Format rejected settings: ``openai:m max_tokens>max_completion_tokens+temperature``."""
+    return ",".join(
+        f"{label} " + "+".join(f"{n}>{fields[n]}" if fields[n] else n for n in sorted(fields))
+        for label, fields in sorted(refused.items())
+        if fields
+    )
+
 
 MOST_SHOWN = 60
 """Maximum length of a toolchain's description in a signature; a longer one is hashed."""

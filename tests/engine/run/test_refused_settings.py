@@ -4,7 +4,7 @@ import pytest
 
 from proctor.core.run import Run
 from proctor.core.suite import Spec
-from proctor.engine.models.refused_settings import (
+from proctor.engine.run.signature import (
     Refused,
     refused_before,
     refused_for_others,
