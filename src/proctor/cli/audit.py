@@ -92,18 +92,18 @@ def audit(run: str, **options: Any) -> int:
             return 0
         say(f"{words}: at most {plan.calls:,} calls{cost}")
         try:
-            found = run_sync(work.carry_out())
+            judge_audit = run_sync(work.carry_out())
         except KeyboardInterrupt:
             say_stopped()
             return 130
     totals = view.summary.totals
-    floor = found.noise_floor(totals.cases, totals.attempts / max(1, totals.cases))
+    floor = judge_audit.noise_floor(totals.cases, totals.attempts / max(1, totals.cases))
     if options["as_json"]:
-        print_json(audit_object(found, floor))
+        print_json(audit_object(judge_audit, floor))
     else:
         shown = {**{name: probe.words for name, probe in PROBES.items()}, **PAIRED}
         text = audit_table(
-            found, view.run.name, shown, floor, width=table_width(), color=on_terminal()
+            judge_audit, view.run.name, shown, floor, width=table_width(), color=on_terminal()
         )
         click.echo(text.rstrip("\n"))
     if work.stopped:

@@ -28,7 +28,7 @@ def compared_object(compared: Compared, language: Language = "en") -> dict[str, 
             }
             for side in compared.sides
         ],
-        "pairs": [contrast_object(found, language) for found in compared.contrasts],
+        "pairs": [contrast_object(contrast, language) for contrast in compared.contrasts],
         "warnings": list(compared.warnings),
     }
 
@@ -65,30 +65,30 @@ def pair_objects(pairs: Iterable[CasePair]) -> list[Json]:
     ]
 
 
-def _group(found: GroupContrast) -> dict[str, Json]:
-    paired = found.paired
-    low, high = found.interval or (None, None)
+def _group(group: GroupContrast) -> dict[str, Json]:
+    paired = group.paired
+    low, high = group.interval or (None, None)
     outlook = paired.outlook
-    needed = None if outlook is None else outlook.needed(found.level)
-    counts = asdict(found.flips)
+    needed = None if outlook is None else outlook.needed(group.level)
+    counts = asdict(group.flips)
     return {
-        "verdict": found.verdict,
+        "verdict": group.verdict,
         "cases": paired.n,
         "clusters": paired.clusters,
         "rates": [paired.first, paired.second],
         "difference": {"value": paired.difference, "low": low, "high": high},
-        "level": found.level,
-        "margin": found.margin,
+        "level": group.level,
+        "margin": group.margin,
         "p": paired.p,
-        "adjusted_p": found.adjusted_p,
-        "tested": found.tested,
+        "adjusted_p": group.adjusted_p,
+        "tested": group.tested,
         "test": paired.test,
         "effect": paired.effect,
         "cases_needed": needed,
-        "cases_needed_range": None if outlook is None else outlook.needed_range(found.level),
+        "cases_needed_range": None if outlook is None else outlook.needed_range(group.level),
         "more_cases": None if needed is None else max(0, needed - paired.n),
-        "detectable": None if outlook is None else outlook.detectable(found.level),
-        "bounds": found.bounds,
+        "detectable": None if outlook is None else outlook.detectable(group.level),
+        "bounds": group.bounds,
         "counts": {
             "better": paired.better,
             "worse": paired.worse,

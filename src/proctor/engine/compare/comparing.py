@@ -143,13 +143,15 @@ def case_pairs(
 def listed_pairs(
     store: Store,
     sides: Sequence[Side],
-    wanted: PairQuery,
+    pair_query: PairQuery,
     limit: int,
     after: PairCursor,
 ) -> tuple[list[CasePair], PairCursor | None]:
     """Return a page of the cases that count in the first two runs, and where the next begins."""
-    found, following = store.paired_listing.page(sides[0].run, sides[1].run, wanted, limit, after)
-    return list(map(_case_pair, found)), following
+    pairs, following = store.paired_listing.page(
+        sides[0].run, sides[1].run, pair_query, limit, after
+    )
+    return list(map(_case_pair, pairs)), following
 
 
 def missed_gates(gates: Iterable[str], compared: Compared) -> list[str]:
@@ -177,17 +179,17 @@ def gate_results(gates: Iterable[str], compared: Compared) -> list[GateResult]:
 
 def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
     """Return what a gate may name: the difference, counts, and differences by tag and value."""
-    found = contrast.paired
+    paired = contrast.paired
     names: dict[str, Any] = {
         "difference": _ranged(contrast),
         "verdict": contrast.verdict,
         "p": contrast.adjusted_p,
-        "effect": found.effect,
-        "first": found.first,
-        "second": found.second,
-        "cases": found.n,
-        "better": found.better,
-        "worse": found.worse,
+        "effect": paired.effect,
+        "first": paired.first,
+        "second": paired.second,
+        "cases": paired.n,
+        "better": paired.better,
+        "worse": paired.worse,
         "to_right": contrast.flips.to_right,
         "to_wrong": contrast.flips.to_wrong,
         "unscored": contrast.left_out.unscored,
@@ -210,13 +212,13 @@ class _PairSums:
     both_wrong: int = 0
     graded: bool = False
 
-    def add(self, found: PairedValues, count: int, cluster: str = "") -> None:
+    def add(self, values: PairedValues, count: int, cluster: str = "") -> None:
         """Take in cases that came to the same."""
-        (one, two), weight = found.shares, found.weight * found.full
+        (one, two), weight = values.shares, values.weight * values.full
         if weight <= 0:
             return
         self.pairs.add(one * weight, two * weight, weight, count, cluster)
-        kind, right = found.kind, found.right
+        kind, right = values.kind, values.right
         if kind.startswith("both"):
             self.both_right += count * (kind == "both_right")
             self.both_partly += count * (kind == "both_partly")
@@ -254,19 +256,19 @@ class _PairedRowSums:
         """Take in cases that both runs have and reached."""
         if ValueStatus.SHOWN in (row.status, row.status_2):
             return
-        found = _values(row)
-        if found is None:
+        values = _values(row)
+        if values is None:
             self.unscored += count
         else:
-            self.seen.add(found, count, cluster)
+            self.seen.add(values, count, cluster)
         weight, full = row.weight * row.full, row.full_2 or 0.0
         if weight <= 0:
             return
         low, high = share(row.low, row.full), share(row.high, row.full)
         low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
-        if found is not None and high - low + high_2 - low_2 <= NEAR:
+        if values is not None and high - low + high_2 - low_2 <= NEAR:
             # What is known to the last digit is the same in all scenarios.
-            (low, low_2), (high, high_2) = found.shares, found.shares
+            (low, low_2), (high, high_2) = values.shares, values.shares
         else:
             self.open = True
         self.worst.add(high * weight, low_2 * weight, weight, count, cluster)
@@ -300,13 +302,13 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
         raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
     changes = ((kind, store.pairs.largest_changes(first.run, second.run, kind, settings.shown))
                for kind in KINDS[:4])  # fmt: skip
-    found = whole.contrast(settings.method)
+    whole_contrast = whole.contrast(settings.method)
     return Contrast(
         first=first,
         second=second,
-        paired=found.paired,
-        flips=found.flips,
-        extremes=found.extremes,
+        paired=whole_contrast.paired,
+        flips=whole_contrast.flips,
+        extremes=whole_contrast.extremes,
         left_out=LeftOut(
             unscored=whole.unscored,
             errors=errors,
@@ -356,17 +358,17 @@ def _case_pair(case: StoredPair) -> CasePair:
     )
 
 
-def _ranged(found: GroupContrast) -> dict[str, Any]:
-    low, high = found.interval or (None, None)
-    return {"value": found.paired.difference, "low": low, "high": high}
+def _ranged(group: GroupContrast) -> dict[str, Any]:
+    low, high = group.interval or (None, None)
+    return {"value": group.paired.difference, "low": low, "high": high}
 
 
 def _tags(sides: Sequence[Side], by: Sequence[str], gates: Iterable[str]) -> tuple[str, ...]:
     """Return the tags to break down by, after making sure that gates and tags can be read."""
-    known = dict.fromkeys(name for side in sides for name in side.tags)
+    available = dict.fromkeys(name for side in sides for name in side.tags)
     for tag in by:
-        if tag not in known:
-            there = f"there are: {', '.join(known)}" if known else "these runs have none"
+        if tag not in available:
+            there = f"there are: {', '.join(available)}" if available else "these runs have none"
             raise UsageError(f"no breakdown by {tag!r} ({there})")
     words = {word for gate in gates for word in re.findall(r"\w+", Expression(gate).text)}
-    return tuple(dict.fromkeys([*by, *(tag for tag in known if tag in words)]))
+    return tuple(dict.fromkeys([*by, *(tag for tag in available if tag in words)]))

@@ -76,7 +76,7 @@ def _with_evidence(store: Store, contrast: Contrast, margin: float | None, teste
     seed = order_seed(second, first)
     draws: dict[str, list[PairedEnds]] = {}
     for case_id, cluster, row in store.pairs.iter_met(first, second):
-        if (found := paired_ends(row)) is not None:
+        if (case_ends := paired_ends(row)) is not None:
             draws.setdefault(draw_name(case_id, cluster), []).append(found)
     cases = sum(map(len, draws.values()))
     order = sorted(draws, key=lambda name: order_key(name, seed))

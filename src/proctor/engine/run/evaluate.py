@@ -371,10 +371,12 @@ async def _interview_until(
     store, budget = writer.store, ready.models.budget
     reached, before = False, 0
 
-    def report(found: "CollectedCounts") -> None:
+    def report(counts: "CollectedCounts") -> None:
         total = len(ready.suite.cases) * (ready.settings.attempts or 1)
         progress(
-            RunProgress(phase="collect", done=before + found.done, total=total, failed=found.failed)
+            RunProgress(
+                phase="collect", done=before + counts.done, total=total, failed=counts.failed
+            )
         )
 
     async with _passed_on(ready):
@@ -385,8 +387,8 @@ async def _interview_until(
                 store.liveness.begin(writer.run_id)
                 reached = True
             budget.before_all(interviewer.used())
-            found = await interviewer.collect(report)
-            before += found.done
+            counts = await interviewer.collect(report)
+            before += counts.done
             part = RunRows(store, writer.run_id, positions=batch).drop_memory()
             rule.take(batch, await scored_results(ready, part, tools))
             if rule.answered or budget.refused:

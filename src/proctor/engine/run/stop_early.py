@@ -64,7 +64,7 @@ class StopRule:
     _difference: SequentialComparison | None = None
     _rate: SequentialRate | None = None
     _seen: list[tuple[float, float, float]] = field(default_factory=list)
-    _asked: int = 0
+    _asked_cases: int = 0
     _open: dict[str, int] = field(default_factory=dict)
     """How many cases of each draw are still to come."""
     _parts: dict[str, tuple[list[PairedEnds], list[PairedEnds]]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class StopRule:
         for place in batch:
             if (result := results.get(place)) is None:
                 continue
-            self._asked += 1
+            self._asked_cases += 1
             self._usage.add(result.attempts)
             self._take_one(result)
 
@@ -163,17 +163,17 @@ class StopRule:
                 " be enough"
             )
         evidence = f"evidence {odds_text(odds)}:1 after {after} of {len(self.cases)} cases"
-        found = f"{self._said()} ({evidence})"
+        decision_text = f"{self._decision_words()} ({evidence})"
         left = len(self.cases) - present
         if left <= 0:
-            return found
+            return decision_text
         saved = self._saved(left)
         parts = [f"{left:,} case{'' if left == 1 else 's'}"]
         if saved["calls"]:
             parts.append(f"about {saved['calls']:,} calls")
         if saved["cost"] is not None:
             parts.append(f"about ${saved['cost']:,.4g}")
-        return f"stopped early: {found}; that saved {' and '.join(parts)}"
+        return f"stopped early: {decision_text}; that saved {' and '.join(parts)}"
 
     def _take_one(self, result: CaseResult) -> None:
         """Take in a case; a cluster counts when its last case is there."""
@@ -215,10 +215,10 @@ class StopRule:
         return look.odds, look.cases
 
     def _interval(self) -> Interval | None:
-        found = self._rate or self._difference
-        return None if found is None else found.interval()
+        tested = self._rate or self._difference
+        return None if tested is None else tested.interval()
 
-    def _said(self) -> str:
+    def _decision_words(self) -> str:
         if self.baseline is None:
             return f"{self.settings.when} is {'true' if self.answer == 'yes' else 'not true'}"
         points = f" by {(self.settings.margin or 0) * 100:g} points"
@@ -234,7 +234,7 @@ class StopRule:
         """Estimate what the cases that are left would have taken, by those that were asked."""
         used = self._usage.total()
         calls, cost = used.get("calls") or 0, used.get("cost")
-        each = left / max(1, self._asked)
+        each = left / max(1, self._asked_cases)
         return {
             "cases": left,
             "calls": round(calls * each),
@@ -299,10 +299,10 @@ def _baseline(settings: RunSettings, suite: Suite, store: Store) -> Baseline:
     ):
         if mine != other:
             why.append(f"{words} differs: {mine or 'none'} and {other or 'none'}")
-    kept = settings.stored()
+    stored_settings = settings.stored()
     if run.signed.parts.get("prompts"):
-        why += filter(None, [unlike_judges(kept, run.settings)])
-    why += filter(None, [unlike_simulators(kept, run.settings)])
+        why += filter(None, [unlike_judges(stored_settings, run.settings)])
+    why += filter(None, [unlike_simulators(stored_settings, run.settings)])
     rows = {row.case_id: row for row in store.results.iter_rows(run.id)}
     met = [case for case in suite.cases if case.id in rows]
     if not met:
