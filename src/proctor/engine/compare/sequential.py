@@ -77,7 +77,7 @@ def _with_evidence(store: Store, contrast: Contrast, margin: float | None, teste
     draws: dict[str, list[PairedEnds]] = {}
     for case_id, cluster, row in store.pairs.iter_met(first, second):
         if (case_ends := paired_ends(row)) is not None:
-            draws.setdefault(draw_name(case_id, cluster), []).append(found)
+            draws.setdefault(draw_name(case_id, cluster), []).append(case_ends)
     cases = sum(map(len, draws.values()))
     order = sorted(draws, key=lambda name: order_key(name, seed))
     ends = [merged_ends(draws[name]) for name in order]
