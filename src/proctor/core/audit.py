@@ -43,6 +43,8 @@ class JudgeAudit:
     labels: Mapping[str, Json] = field(default_factory=dict)
     """By criterion, how far the judge agrees with people."""
     usage: Mapping[str, Json] = field(default_factory=dict)
+    flipped: Mapping[str, float] = field(default_factory=dict)
+    """By case, the share of pairs of rulings on its answer that differ, where any do."""
     unread: int = 0
     """How many rulings could not be had."""
     notes: tuple[str, ...] = ()

@@ -177,6 +177,7 @@ def test_the_stored_ruling_counts_where_the_same_judge_gave_it(
         _, other = audited(store, run, server, sample=2, probes=("format",))
     assert found.flips is not None
     assert found.flips.value == pytest.approx(2 / 3)
+    assert found.flipped == pytest.approx({"c0": 2 / 3, "c1": 2 / 3})
     assert other.flips is not None
     assert other.flips.value == 0
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from proctor.core.audit import JudgeAudit
+from proctor.core.fingerprint import plain
 from proctor.core.run import Run
 from proctor.engine.items.analysis import analyse, comparable
 from proctor.engine.items.takers import chosen_runs
@@ -102,6 +104,8 @@ def test_all_kinds_are_told(store: Store, put_scored: Callable[..., Run]) -> Non
         points[0], points[2] = [0.0], [float(number < 2)]
         run = put_scored(store, f"m{number}", points, asks=asks, detail=detail)
         store.runs.save(_with_judges(run))
+    audit = JudgeAudit(judge="x", flipped={"c6": 0.67, "c7": 0.1})
+    store.audits.save("m1", "x", 1.0, plain(audit))
     found = analyse(store, chosen_runs(store, ["quiz"]))
     kinds = {item.case_id: set(item.kinds) for item in found.listed}
     assert "everybody" in kinds["c1"]
@@ -110,6 +114,8 @@ def test_all_kinds_are_told(store: Store, put_scored: Callable[..., Run]) -> Non
     assert "duplicate" in kinds["c3"]
     assert "duplicate" in kinds["c4"]
     assert "judge" in kinds["c5"]
+    assert "judge" in kinds["c6"]
+    assert "judge" not in kinds.get("c7", ())
     assert found.counts["duplicate"] == 2
 
 

@@ -426,10 +426,21 @@ class Audit:
             probes={**self._text_shifts(groups, rulings), **self._pair_shifts()},
             labels=self._agreement(),
             usage=plain(self._usage),
+            flipped=self._flipped(by_case, rulings),
             unread=self._unread,
             notes=tuple(self._notes),
             created=time.time(),
         )
+
+    def _flipped(
+        self, by_case: Mapping[str, Sequence[int]], rulings: Sequence[Sequence[float]]
+    ) -> dict[str, float]:
+        found = {}
+        for case_id, places in by_case.items():
+            rate = statistics.flip_rate([[rulings[place] for place in places]])
+            if rate is not None and rate.value > 0:
+                found[case_id] = rate.value
+        return found
 
     def _rulings(self, place: int) -> list[float]:
         """Return the rulings on an answer as it is, the stored one too if this judge gave it."""

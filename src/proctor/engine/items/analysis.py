@@ -14,6 +14,7 @@ from proctor.core.items import Item, ItemAnalysis
 from proctor.core.names import candidate_label
 from proctor.core.run import Run
 from proctor.engine.items.takers import AT_ONCE, TakenCase, Takers
+from proctor.engine.run.later_findings import newest_audit
 from proctor.io.concurrency import batched
 from proctor.stats import items as statistics
 from proctor.stats.intervals import wilson_interval
@@ -248,9 +249,13 @@ def _duplicates(store: Store, runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _divided(store: Store, runs: Sequence[Run]) -> dict[str, float]:
-    """Return by case the share of divided rulings among judges or repeats."""
+    """Return by case the share of divided rulings among judges, repeats, or those of an audit."""
     counts: dict[str, list[int]] = {}
+    flipped: dict[str, float] = {}
     for run in runs:
+        if (audit := newest_audit(store, run.id)) is not None:
+            for case_id, share in audit.flipped.items():
+                flipped[case_id] = max(share, flipped.get(case_id, 0.0))
         judges = run.settings.get("judges") or ()
         several = len(judges) > 1 if isinstance(judges, list | tuple) else False
         if not several and not run.settings.get("repeats"):
@@ -259,7 +264,10 @@ def _divided(store: Store, runs: Sequence[Run]) -> dict[str, float]:
             row = counts.setdefault(case_id, [0, 0])
             row[0] += divided
             row[1] += 1
-    return {case_id: split / total for case_id, (split, total) in counts.items() if split}
+    for case_id, (split, total) in counts.items():
+        if split:
+            flipped[case_id] = max(split / total, flipped.get(case_id, 0.0))
+    return flipped
 
 
 def _notes(takers: Takers, habits: statistics.AnswerHabits) -> Iterator[str]:
