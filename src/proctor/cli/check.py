@@ -90,6 +90,7 @@ def _checked(
 ) -> "tuple[dict[str, Any], list[Problem]]":
     """Return a summary of a suite, and its problems."""
     from proctor.engine.check.adversarial import attack, local_executor
+    from proctor.engine.check.clusters import cluster_notes
     from proctor.engine.run import read_suite
     from proctor.engine.run.scorer_pool import Dialogues, Scorers
     from proctor.io.concurrency import run_sync
@@ -103,6 +104,7 @@ def _checked(
     problems = [*scorers.problems(suite), *scorers.doubts(suite), *reading.warnings]
     problems += Dialogues(allow_import=settings.allow_import).problems(suite)
     problems += [p for role in reading.unusable_roles.values() for p in role.problems]
+    problems += cluster_notes(suite)
     if deep and not any(problem.severity == "error" for problem in problems):
 
         async def attacked() -> "list[Problem]":

@@ -1,17 +1,28 @@
 """Simulated coverage of intervals of rates: how often they hold the true rate, how wide they are.
 
-``PYTHONPATH=tests python -m stats.simulations.rates`` prints the table of docs/statistics.md.
+``PYTHONPATH=tests python -m stats.simulations.rates`` prints the tables of docs/statistics.md.
 """
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from proctor.stats.intervals import SHARE, RatioSums, t_quantile
-from stats.simulations.shapes import SHAPES, SIZES, Numbers, Samples
+from stats.simulations.shapes import (
+    CLUSTER_SIZES,
+    CLUSTERS,
+    REPEATED,
+    SHAPES,
+    SIZES,
+    Numbers,
+    Samples,
+    Shape,
+)
 
 _CELLS = 4_000_000
+ALL: Mapping[str, Shape] = {**SHAPES, **CLUSTERS, **REPEATED}
 
 
 class Coverage(NamedTuple):
@@ -53,7 +64,7 @@ def coverage(shape: str, n: int, draws: int, seed: int = 1) -> tuple[Coverage, C
     step = max(1, _CELLS // n)
     held, widths = np.zeros(2), np.zeros(2)
     for start in range(0, draws, step):
-        samples = SHAPES[shape](random, (min(step, draws - start), n))
+        samples = ALL[shape](random, (min(step, draws - start), n))
         bounded = np.array([sums.interval(SHARE) for sums in sums_of(samples)])
         for place, (low, high) in enumerate((bounded.T, plain_t(samples))):
             inside = (low <= samples.true + 1e-12) & (samples.true <= high + 1e-12)
@@ -63,17 +74,23 @@ def coverage(shape: str, n: int, draws: int, seed: int = 1) -> tuple[Coverage, C
     return both[0], both[1]
 
 
-def table(draws: int) -> Iterator[str]:
-    """Yield the lines of the table in docs/statistics.md."""
-    yield "| Scores | " + " | ".join(f"n = {n}" for n in SIZES) + " | width at 20 |"
-    yield "| --- |" + " ---: |" * (len(SIZES) + 1)
-    for shape in SHAPES:
-        cells = [coverage(shape, n, draws) for n in SIZES]
+def table(
+    title: str, shapes: Mapping[str, Shape], sizes: Sequence[int], draws: int
+) -> Iterator[str]:
+    """Yield the lines of a table in docs/statistics.md."""
+    yield f"| {title} | " + " | ".join(f"n = {n}" for n in sizes) + " | width at 20 |"
+    yield "| --- |" + " ---: |" * (len(sizes) + 1)
+    for shape in shapes:
+        cells = [coverage(shape, n, draws) for n in sizes]
         shown = [f"{t.held * 100:.0f} → {own.held * 100:.1f}" for own, t in cells]
-        own, t = cells[SIZES.index(20)]
+        own, t = cells[sizes.index(20)]
         yield f"| {shape} | {' | '.join(shown)} | {t.width:.2f} → {own.width:.2f} |"
 
 
 if __name__ == "__main__":
-    for line in table(20_000):
-        print(line, flush=True)
+    wanted = {"rates": SHAPES, "clusters": CLUSTERS, "repeated": REPEATED}
+    for name in sys.argv[1:] or wanted:
+        at = CLUSTER_SIZES if name == "clusters" else SIZES
+        for line in table(name.capitalize(), wanted[name], at, 20_000):
+            print(line, flush=True)
+        print()

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from proctor.measures.repeated import PassAtK, PassHatK
+
 Numbers = NDArray[np.float64]
 Random = np.random.Generator
 
@@ -19,11 +21,14 @@ class Samples(NamedTuple):
     true: float
 
 
+Shape = Callable[[Random, tuple[int, int]], Samples]
+
+
 def _even(scores: Numbers, true: float) -> Samples:
     return Samples(scores.astype(float), np.ones(scores.shape), true)
 
 
-def _binary(p: float) -> Callable[[Random, tuple[int, int]], Samples]:
+def _binary(p: float) -> Shape:
     return lambda random, size: _even(random.random(size) < p, p)
 
 
@@ -57,7 +62,7 @@ def _heavy_are_hard(random: Random, size: tuple[int, int]) -> Samples:
     return Samples(hard.astype(float), np.exp(1.2 * normal), 0.6 * above + 0.9 * (1 - above))
 
 
-def _attempts(mean: float) -> Callable[[Random, tuple[int, int]], Samples]:
+def _attempts(mean: float) -> Shape:
     """Draw four attempts a case, of which those at one case go together (ICC 0.6)."""
     size_of = (1 - 0.6) / 0.6
 
@@ -101,7 +106,7 @@ def _long_tail(random: Random, size: tuple[int, int]) -> Samples:
     return Samples(right.astype(float), weights, 0.5 * heavy + 0.9 * (1 - heavy))
 
 
-SHAPES: Mapping[str, Callable[[Random, tuple[int, int]], Samples]] = {
+SHAPES: Mapping[str, Shape] = {
     "right or wrong, 50 %": _binary(0.5),
     "right or wrong, 80 %": _binary(0.8),
     "right or wrong, 95 %": _binary(0.95),
@@ -122,3 +127,61 @@ SHAPES: Mapping[str, Callable[[Random, tuple[int, int]], Samples]] = {
     "Pareto weights, heavy cases harder": _long_tail,
 }
 SIZES = (5, 10, 20, 50, 200, 1000)
+
+
+def _clustered(mean: float, *, even: bool) -> Shape:
+    """Draw clusters whose cases go together (ICC 0.6), of five cases, or of one to ten."""
+    size_of = (1 - 0.6) / 0.6
+
+    def draw(random: Random, size: tuple[int, int]) -> Samples:
+        cases = np.full(size, 5) if even else random.integers(1, 11, size)
+        chance = random.beta(mean * size_of, (1 - mean) * size_of, size)
+        return Samples(random.binomial(cases, chance) / cases, cases.astype(float), mean)
+
+    return draw
+
+
+def _hard_are_large(random: Random, size: tuple[int, int]) -> Samples:
+    """Draw clusters of eight cases that are harder than those of two."""
+    large = random.random(size) < 0.5
+    cases = np.where(large, 8, 2)
+    mean = np.where(large, 0.6, 0.9)
+    right = random.binomial(cases, random.beta(mean, 1 - mean, size))
+    return Samples(right / cases, cases.astype(float), (8 * 0.6 + 2 * 0.9) / 10)
+
+
+CLUSTERS: Mapping[str, Shape] = {
+    "5 cases each, 75 %": _clustered(0.75, even=True),
+    "5 cases each, 95 %": _clustered(0.95, even=True),
+    "1 to 10 cases, 75 %": _clustered(0.75, even=False),
+    "1 to 10 cases, 95 %": _clustered(0.95, even=False),
+    "large clusters harder": _hard_are_large,
+}
+CLUSTER_SIZES = (10, 20, 40, 200)
+
+
+def _repeated(mean: float, attempts: int, k: int, *, every: bool) -> Shape:
+    """Draw attempts at cases that are easy or hard, and estimate pass@k or pass^k of each."""
+    a, b = mean * 1.5, (1 - mean) * 1.5
+    first, second = (a, b) if every else (b, a)
+    all_alike = 1.0
+    for place in range(k):
+        all_alike *= (first + place) / (first + second + place)
+    true = all_alike if every else 1 - all_alike
+    measure = PassHatK(k=k) if every else PassAtK(k=k)
+    worth = np.array([measure.chance(right, attempts) for right in range(attempts + 1)])
+
+    def draw(random: Random, size: tuple[int, int]) -> Samples:
+        return _even(worth[random.binomial(attempts, random.beta(a, b, size))], true)
+
+    return draw
+
+
+REPEATED: Mapping[str, Shape] = {
+    "pass@2 of 4 attempts, 60 %": _repeated(0.6, 4, 2, every=False),
+    "pass@5 of 10 attempts, 30 %": _repeated(0.3, 10, 5, every=False),
+    "pass@8 of 8 attempts, 60 %": _repeated(0.6, 8, 8, every=False),
+    "pass^2 of 4 attempts, 60 %": _repeated(0.6, 4, 2, every=True),
+    "pass^5 of 10 attempts, 90 %": _repeated(0.9, 10, 5, every=True),
+    "pass^4 of 4 attempts, 30 %": _repeated(0.3, 4, 4, every=True),
+}

@@ -5,7 +5,7 @@ import pytest
 
 from proctor.stats.intervals import SHARE, RatioSums
 from stats.simulations.rates import coverage, sums_of
-from stats.simulations.shapes import SHAPES, SIZES
+from stats.simulations.shapes import CLUSTER_SIZES, CLUSTERS, REPEATED, SHAPES, SIZES
 
 FIRST_LOOK = (
     "right or wrong, 99 %",
@@ -32,6 +32,25 @@ def test_coverage_and_width(shape: str, n: int) -> None:
     # Nearly constant scores pay for the disaster that was not seen: see docs/statistics.md.
     if n >= 200 and t.held >= 0.94 and shape != CONSTANT:
         assert bounded.width <= 1.1 * t.width
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", CLUSTER_SIZES)
+@pytest.mark.parametrize("shape", CLUSTERS)
+def test_coverage_by_cluster(shape: str, n: int) -> None:
+    assert coverage(shape, n, 20_000)[0].held >= 0.94
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("shape", REPEATED)
+def test_coverage_of_repeated_attempts(shape: str, n: int) -> None:
+    assert coverage(shape, n, 20_000 if n <= 200 else 5_000)[0].held >= 0.94
+
+
+@pytest.mark.parametrize("shape", [*CLUSTERS, *REPEATED])
+def test_clusters_and_repeated_attempts_at_a_first_look(shape: str) -> None:
+    assert coverage(shape, 10, 400)[0].held >= 0.93
 
 
 @pytest.mark.parametrize("n", [5, 10, 30, 200])
