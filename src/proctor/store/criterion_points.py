@@ -77,6 +77,28 @@ class CriterionPoints:
                     panel = _panel(score.detail)
                     yield CriterionMark(position, number, score.points, full, panel)
 
+    def panels(self, run_id: str, most: int) -> Iterator[tuple[int, int, float, tuple[float, ...]]]:
+        """Yield place, attempt, full marks and single points of scores that count, of some cases.
+
+        The points are those of several judges or repeats; none where one was asked once.
+        """
+        table = run_scores.c
+        query = (
+            select(table.position, table.number, scores.c.document)
+            .join(scores, scores.c.key == table.score_key)
+            .where(table.run_id == run_id, scores.c.status == ScoreStatus.SCORED.value)
+        )
+        for chunk in chunks(self.sample_places(run_id, most)):
+            for position, number, document in self._database.fetch_all(
+                query.where(table.position.in_(chunk))
+            ):
+                try:
+                    score = score_from(decode(document))
+                except BROKEN:
+                    continue
+                if score.out_of is not None and score.out_of > 0:
+                    yield position, number, score.out_of, _panel(score.detail)
+
     def divided(self, run_id: str) -> Iterator[tuple[str, bool]]:
         """Yield the case of each score that several judges, or repeats, gave; divided or not."""
         table, places = run_scores.c, run_results.c

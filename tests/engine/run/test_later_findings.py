@@ -9,7 +9,7 @@ from proctor.core.audit import Estimated, JudgeAudit
 from proctor.core.fingerprint import plain
 from proctor.core.run import Run
 from proctor.core.suite import Spec
-from proctor.engine.run.later_findings import newest_audit, with_later_findings
+from proctor.engine.run.later_findings import newest_audit, panel_noise, with_later_findings
 from proctor.engine.run.stored_view import view_of
 from proctor.registry import build
 from proctor.reports.structured import to_object
@@ -58,6 +58,25 @@ def test_the_noise_floor_stands_beside_judged_numbers(
         assert "Noise floor: ±" in text
     store.runs.delete(run.id)
     assert store.audits.of_run(run.id) == []
+
+
+def test_single_rulings_of_a_panel_show_the_judges_part(
+    store: Store, put_scored: Callable[..., Run]
+) -> None:
+    def detail(place: int, index: int) -> object:
+        return {"raw": ["x"], "panel": [{"points": 1.0}, {"points": float(place % 2)}]}
+
+    run = put_scored(store, "one", [[1.0]] * 40, detail=detail)
+    assert panel_noise(store, run) is None
+    judged = replace(run, settings={"judges": [{"model": "a"}, {"model": "b"}]})
+    # Half of the cases are divided, 1 to 0: a variance of 1/2, of the mean of two 1/4.
+    assert panel_noise(store, judged) == pytest.approx(1 / 8)
+    store.runs.save(judged)
+    budget = with_later_findings(store, view_of(store, run.id)).summary.variance
+    assert budget is not None
+    assert budget.judge == pytest.approx(
+        min(budget.half_width, 1.96 * (1 / 8 / 40) ** 0.5), rel=1e-3
+    )
 
 
 def test_an_audit_that_cannot_be_read_is_none(store: Store) -> None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 from proctor.contracts.report import RunView
 from proctor.core.fold import parse_fold
-from proctor.core.run import CorrectedScore
+from proctor.core.run import CorrectedScore, Run
 from proctor.core.variance import VarianceParts, variance_budget
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 50_000
 """Maximum number of cases for which a run of an earlier version is summed up again."""
+MOST_PANELS = 500
+"""Of how many cases, picked all over a run, the single rulings are read."""
 
 
 def with_later_findings(store: Store, view: RunView) -> RunView:
@@ -34,7 +37,7 @@ def with_later_findings(store: Store, view: RunView) -> RunView:
             parts,
             totals.interval,
             totals.attempts / totals.cases if mean and totals.cases else 1.0,
-            None if audit is None else audit.noise_variance,
+            audit.noise_variance if audit is not None else panel_noise(store, view.run),
             summary.usage,
         )
     corrected = _corrected(store, view.run.id)
@@ -50,6 +53,27 @@ def _corrected(store: Store, run_id: str) -> Mapping[str, CorrectedScore]:
     from proctor.engine.labels.agreement import corrected_scores
 
     return corrected_scores(store, run_id)
+
+
+def panel_noise(store: Store, run: Run) -> float | None:
+    """Return the variance that single rulings give the value of a case, where several were made.
+
+    A score of several rulings is their mean, so that it varies less; weights are left out.
+    """
+    judges = run.settings.get("judges")
+    several = isinstance(judges, list | tuple) and len(judges) > 1
+    if not several and not run.settings.get("repeats"):
+        return None
+    full: dict[tuple[int, int], float] = {}
+    noise: dict[tuple[int, int], float] = {}
+    for position, number, out_of, points in store.criterion_points.panels(run.id, MOST_PANELS):
+        place = (position, number)
+        full[place] = full.get(place, 0.0) + out_of
+        if len(points) > 1:
+            noise[place] = noise.get(place, 0.0) + variance(points) / len(points)
+    return (
+        fmean(noise.get(place, 0.0) / marks**2 for place, marks in full.items()) if full else None
+    )
 
 
 def newest_audit(store: Store, run_id: str) -> "JudgeAudit | None":
