@@ -45,6 +45,7 @@ def test_what_stands_inside_something_broken_is_not_looked_into() -> None:
         ('{"a": {"b": 1}, x}', None),
         ('{"c": 2}', {"c": 2}),
     ]
+    assert found('[{"a": }] {"b": 2}') == [('{"a": }', None), ('{"b": 2}', {"b": 2})]
     open_end = '{"a": "x {"b": 1}'
     assert found(open_end) == [(open_end, None)]
 
