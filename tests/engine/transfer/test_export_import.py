@@ -92,7 +92,7 @@ def test_several_runs_travel_with_their_battles(store: Store, tmp_path: Path) ->
             before = view_of(store, view.run.name)
             assert view.run.imported
             assert view.run.id.startswith("imported-")
-            assert view.summary == before.summary
+            assert view_of(other, view.run.id).summary == before.summary
             assert [plain(one) for one in view.results()] == [
                 plain(one) for one in before.results()
             ]
