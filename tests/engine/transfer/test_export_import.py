@@ -15,6 +15,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.battle.run_battle import battles_of
 from proctor.engine.run.evaluate import finish
+from proctor.engine.run.later_findings import with_later_findings
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer.export_import import read_runs, write_runs
@@ -89,7 +90,7 @@ def test_several_runs_travel_with_their_battles(store: Store, tmp_path: Path) ->
         assert [view.run.name for view in found.views] == ["old", "new"]
         assert found.notices == ["left out 3 comparisons with runs that are not in the file"]
         for view in found.views:
-            before = view_of(store, view.run.name)
+            before = with_later_findings(store, view_of(store, view.run.name))
             assert view.run.imported
             assert view.run.id.startswith("imported-")
             assert view_of(other, view.run.id).summary == before.summary
