@@ -82,11 +82,11 @@ def test_a_judge_without_faults_is_found_without(
 ) -> None:
     run = put_scored(store, "one", [[1.0]] * 12, outputs=outputs)
     with FakeServer(FaultyJudge()) as server:
-        audit, found = audited(store, run, server, sample=5)
-        assert audit.plan().calls == len(server.calls) == 5 * (2 + 6)
-        audited(store, run, server, sample=5)
-        assert len(server.calls) == 40  # nothing is asked twice
-    assert (found.cases, found.answers, found.repeats) == (5, 5, 2)
+        audit, found = audited(store, run, server, sample=3)
+        assert audit.plan().calls == len(server.calls) == 3 * (2 + 6)
+        audited(store, run, server, sample=3)
+        assert len(server.calls) == 24  # nothing is asked twice
+    assert (found.cases, found.answers, found.repeats) == (3, 3, 2)
     assert found.flips is not None
     assert found.flips.value == 0
     assert found.flips.interval is not None
