@@ -1,0 +1,60 @@
+"""One case side by side: each run against the first, differences marked, gaps said."""
+
+from typing import Any
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from proctor.errors import StoreError
+from proctor.web.pages import compare_case
+from proctor.web.pages.compare_case import ComparedCase, case_beside
+
+
+@pytest.fixture
+def beside(page_pool: Any) -> Any:
+    def make(case: str, *runs: str, kind: Any = None) -> ComparedCase:
+        with page_pool.lend() as store:
+            return case_beside(store, runs or ("old", "new"), case, kind, "/compare")
+
+    return make
+
+
+def test_both_sides_have_their_values_and_reasons(beside: Any) -> None:
+    page = beside("b")
+    old, new = page.sides
+    assert (old.first, new.first, old.value, new.value) == (True, False, 0.0, 1.0)
+    assert (new.run.name, new.link, new.there) == ("new", "/runs/new/cases/b", True)
+    (attempt,) = new.attempts
+    assert attempt.output == "say b"
+    assert [(one.id, one.points, one.why) for one in attempt.reasons] == [("fits", 1.0, "because")]
+    assert not any(piece.hit for piece in attempt.shown)
+    assert (page.case.id, page.case.tags) == ("b", [("kind", "odd")])
+
+
+def test_the_cases_around_keep_what_is_compared(beside: Any) -> None:
+    page = beside("b")
+    assert page.before == "/compare?run=old&run=new&case=a"
+    assert page.after == "/compare?run=old&run=new&case=c"
+    assert page.overview == "/compare?run=old&run=new"
+    assert beside("a").before is None
+
+
+def test_a_run_without_the_case_says_so(beside: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    placed = compare_case.placed_case
+
+    def lacking(store: Any, view: Any, case_id: str) -> Any:
+        if view.run.name == "new":
+            raise StoreError("no such case")
+        return placed(store, view, case_id)
+
+    monkeypatch.setattr(compare_case, "placed_case", lacking)
+    old, new = beside("b").sides
+    assert (old.there, new.there, new.value, new.attempts) == (True, False, None, [])
+    assert not any(piece.hit for piece in old.attempts[0].shown)
+    with pytest.raises(HTTPException, match="'old' has no case 'zzz'"):
+        beside("zzz")
+
+
+def test_an_attempt_in_error_shows_its_words(beside: Any) -> None:
+    (attempt,) = beside("e").sides[0].attempts
+    assert (attempt.error, attempt.output, attempt.value) == ("gone", "", None)
