@@ -6,6 +6,7 @@ import pytest
 
 from level import LEVEL
 from needs import imported
+from proctor.engine.labels.random_order import RandomCases
 from proctor.store.store import Store
 
 imported("playwright.sync_api", "browser")
@@ -56,15 +57,17 @@ def test_nothing_widens_the_page(browser: Any, address: str, width: int, scheme:
 
 
 def test_marks_are_given_by_keys(page: Any, place: str) -> None:
-    page.goto("/runs/new/label?case=c0")
-    for key, then in (("1", "c1"), ("0", "c2"), ("j", "c3"), ("k", "c2")):
+    with Store.open(place) as store:
+        order = [case_id for _, case_id in RandomCases(store, store.runs.get("new")).after()]
+    page.goto(f"/runs/new/label?case={order[0]}")
+    for key, then in (("1", order[1]), ("0", order[2]), ("j", order[3]), ("k", order[2])):
         page.keyboard.press(key)
         page.wait_for_url(f"**case={then}&**")
     page.locator("input[name=note]").press_sequentially("10 jk")
-    assert "case=c2" in page.url
+    assert f"case={order[2]}" in page.url
     with Store.open(place) as store:
         given = [(label.case_id, label.points) for label in store.labels.of_run("new")]
-    assert given == [("c0", 1.0), ("c1", 0.0)]
+    assert given == [(order[0], 1.0), (order[1], 0.0)]
 
 
 def test_from_the_comparison_to_a_case_and_on(page: Any) -> None:
