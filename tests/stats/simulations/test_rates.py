@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from level import LEVEL
 from proctor.stats.intervals import SHARE, RatioSums
 from stats.simulations.rates import coverage, sums_of
 from stats.simulations.shapes import CLUSTER_SIZES, CLUSTERS, REPEATED, SHAPES, SIZES
@@ -12,6 +13,9 @@ FIRST_LOOK = (
     "0.9, rarely nothing",
     "lognormal weights, heavy cases harder",
 )
+DRAWS = LEVEL.of(quick=500, ci=1_000, full=20_000)
+LEAST = 0.94 if LEVEL.full else 0.93
+"""A thousand draws err by 0.7 points."""
 CONSTANT = "nearly constant (0.7 ± 0.03)"
 
 
@@ -23,29 +27,31 @@ def test_coverage_at_a_first_look(shape: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.scaled
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_coverage_and_width(shape: str, n: int) -> None:
-    draws = 20_000 if n <= 200 else 5_000
-    bounded, t = coverage(shape, n, draws)
-    assert bounded.held >= 0.94
+    bounded, t = coverage(shape, n, DRAWS)
+    assert bounded.held >= LEAST
     # Nearly constant scores pay for the disaster that was not seen: see docs/statistics.md.
     if n >= 200 and t.held >= 0.94 and shape != CONSTANT:
         assert bounded.width <= 1.1 * t.width
 
 
 @pytest.mark.slow
+@pytest.mark.scaled
 @pytest.mark.parametrize("n", CLUSTER_SIZES)
 @pytest.mark.parametrize("shape", CLUSTERS)
 def test_coverage_by_cluster(shape: str, n: int) -> None:
-    assert coverage(shape, n, 20_000)[0].held >= 0.94
+    assert coverage(shape, n, DRAWS)[0].held >= LEAST
 
 
 @pytest.mark.slow
+@pytest.mark.scaled
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("shape", REPEATED)
 def test_coverage_of_repeated_attempts(shape: str, n: int) -> None:
-    assert coverage(shape, n, 20_000 if n <= 200 else 5_000)[0].held >= 0.94
+    assert coverage(shape, n, DRAWS)[0].held >= LEAST
 
 
 @pytest.mark.parametrize("shape", [*CLUSTERS, *REPEATED])
