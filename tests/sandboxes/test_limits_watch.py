@@ -75,9 +75,9 @@ def police(**limits: float) -> Police:
     ("limits", "offence"),
     [
         ({}, None),
-        ({"processes": 0}, "processes"),
+        ({"processes": -1}, "processes"),
         ({"cpu": -1.0}, "cpu"),
-        ({"memory": 1}, "memory"),
+        ({"memory": -1}, "memory"),
     ],
 )
 def test_the_limit_that_is_passed_is_named(limits: dict[str, float], offence: str | None) -> None:

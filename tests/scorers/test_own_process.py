@@ -33,7 +33,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[_Process]:
     def popen(argv: Any, **how: Any) -> _Process:
         assert "proctor.some.module" in argv
         assert how["stdin"] == how["stdout"] == subprocess.PIPE
-        assert not any("KEY" in name for name in how["env"])
+        assert "OPENAI_API_KEY" not in how["env"]
         processes.append(_Process())
         return processes[-1]
 
