@@ -95,7 +95,7 @@ def _nothing_of_other_tests() -> Iterator[None]:
     yield
     if (known := sys.modules.get("proctor.io.redaction")) is not None:
         known.SECRETS.forget()
-    if (refusals := sys.modules.get("proctor.models.refusals")) is not None:
+    if (refusals := sys.modules.get("proctor.models.refused_fields")) is not None:
         refusals.lessons_about.cache_clear()
 
 

@@ -35,7 +35,7 @@ SANDBOX = "what a program in the sandbox printed, whose output is limited"
 
 ALLOWED: dict[str, tuple[set[str], str]] = {
     "io/text_files.py": ({"csv.reader", "json.loads"}, "the border"),
-    "io/row_files.py": ({"json.loads"}, TALK),
+    "io/parquet_files.py": ({"json.loads"}, TALK),
     "io/parquet_process.py": (
         {"json.loads", "pyarrow.parquet.ParquetFile", "pyarrow.parquet.read_schema"},
         "the border, in a process whose memory is limited",

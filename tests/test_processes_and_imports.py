@@ -108,7 +108,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
         {"proctor.io.search_paths.find_installed"},
         "the packages that a case depends on are looked up, by the first part, without importing",
     ),
-    "io/row_files.py": (
+    "io/parquet_files.py": (
         {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
          "proctor.io.child_processes.popen"},
         "what decodes Parquet: this interpreter, our own module, no keys; the file is its input",

@@ -2,8 +2,8 @@
 
 import pytest
 
+from proctor.core.case_value import Value, ValueStatus
 from proctor.core.fold import fold, is_ragged, parse_fold, spread
-from proctor.core.score import Value, ValueStatus
 from proctor.errors import UsageError
 
 U, E = "unscored", "error"

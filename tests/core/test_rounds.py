@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus, turn_values, value_of
 from proctor.core.fingerprint import attempt_key, case_key, score_key
 from proctor.core.names import agent_label, parse_agent
 from proctor.core.rounds import (
@@ -16,7 +17,7 @@ from proctor.core.rounds import (
     round_from,
     scored_part,
 )
-from proctor.core.score import Score, ValueStatus, turn_values, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec
 from proctor.errors import UsageError
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from proctor.core.score import (
-    Score,
-    ScoreStatus,
+from proctor.core.case_value import (
     Value,
     ValueStatus,
     error_value,
@@ -13,6 +11,7 @@ from proctor.core.score import (
     stopped_value,
     value_of,
 )
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Spec
 
 NA = Score(status=ScoreStatus.NOT_APPLICABLE)

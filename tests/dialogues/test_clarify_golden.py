@@ -12,10 +12,10 @@ from proctor.contracts.dialogue import Candidate, DialogueContext
 from proctor.contracts.scorer import ScoreContext
 from proctor.contracts.scoring import run_scorer as judged
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import null_value, value_of
 from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import null_value, value_of
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.io.concurrency import run_sync
 from proctor.judging import ModelJudge, prompts

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.contracts.dialogue import DialogueContext
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.score import Value, ValueStatus
+from proctor.core.case_value import Value, ValueStatus
 from proctor.core.suite import Case, Message
 from proctor.dialogues.scripted import Scripted
 from proctor.io.concurrency import run_sync

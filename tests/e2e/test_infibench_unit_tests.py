@@ -14,8 +14,9 @@ from proctor import registry
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import value_of
 from proctor.core.program import Program, Ran
-from proctor.core.score import Score, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Suite
 from proctor.io.concurrency import map_unordered
 from proctor.origins.infibench.dialect import InfiBench

@@ -15,7 +15,8 @@ import pytest
 from level import LEVEL
 from proctor.errors import SuiteError, UsageError
 from proctor.io import child_processes
-from proctor.io.row_files import parquet_columns, read_rows
+from proctor.io.parquet_files import parquet_columns
+from proctor.io.row_files import read_rows
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus, error_value, null_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, ScoreStatus, ValueStatus, error_value, null_value, value_of
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.registry import build
 

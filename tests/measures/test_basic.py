@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import error_value, null_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, error_value, null_value, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.errors import PluginError
 from proctor.registry import build

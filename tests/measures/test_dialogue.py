@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import error_value, null_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Measured, Summary, Totals
-from proctor.core.score import Score, error_value, null_value, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.registry import build
 from proctor.stats.intervals import Interval, bounded_interval

@@ -5,9 +5,10 @@ from itertools import combinations
 import pytest
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.measures.repeated import PassAtK, PassHatK
 from proctor.registry import build

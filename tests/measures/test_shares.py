@@ -3,9 +3,9 @@
 import pytest
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import Value, ValueStatus
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Value, ValueStatus
 from proctor.core.suite import Case
 from proctor.measures.shares import Share, full_marks
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proctor.models.refusals import LONGEST, clean, code_of, error_message, message_of
+from proctor.models.refused_fields import LONGEST, clean, code_of, error_message, message_of
 
 
 @pytest.mark.parametrize(

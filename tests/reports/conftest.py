@@ -8,6 +8,7 @@ import pytest
 
 from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import error_value, null_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import (
     AttemptResult,
@@ -19,7 +20,7 @@ from proctor.core.run import (
     Summary,
     Totals,
 )
-from proctor.core.score import Score, error_value, null_value, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec, Suite
 
 MakeView = Callable[..., RunView]

@@ -8,9 +8,10 @@ import pytest
 
 from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import error_value, null_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, RunStatus
-from proctor.core.score import Score, ScoreStatus, error_value, null_value, value_of
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.reports.reasons import (
     formula,

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import null_value
 from proctor.core.run import AttemptResult
-from proctor.core.score import Score, null_value
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.reports.turns import agent_object, files_left, rounds_shown, turns_of
 

@@ -10,7 +10,7 @@ import pytest
 from proctor import registry
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.attempt import Attempt
-from proctor.core.score import value_of
+from proctor.core.case_value import value_of
 from proctor.core.suite import Case
 from proctor.io.text_files import read_jsonl
 from proctor.io.yaml_files import read_yaml

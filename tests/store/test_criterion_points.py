@@ -1,6 +1,7 @@
 """The marks of one criterion: where they are, how many are picked, and what does not count."""
 
-from proctor.core.score import Score, ScoreStatus, ValueStatus
+from proctor.core.case_value import ValueStatus
+from proctor.core.score import Score, ScoreStatus
 from proctor.store.criterion_points import CriterionMark
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store

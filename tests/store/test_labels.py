@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from proctor.store.attempts import Labels
+from proctor.store.labels import Labels
 from proctor.store.rows import Label
 from proctor.store.store import Store
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlalchemy import update
 
-from proctor.core.score import ValueStatus
+from proctor.core.case_value import ValueStatus
 from proctor.store.rows import ResultRow
 from proctor.store.schema import run_results, summaries
 from proctor.store.store import Store

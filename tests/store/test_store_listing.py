@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression, Several
-from proctor.core.score import ValueStatus
 from proctor.errors import UsageError
 from proctor.store.listing import Cursor, ListingQuery
 from proctor.store.rows import ResultRow

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run, RunStatus
-from proctor.core.score import Score, ValueStatus
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import StoreError
 from proctor.store.rows import CallRow, Label, LinkedCase, ResultRow, RunAttempt

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run
-from proctor.core.score import ValueStatus
 from proctor.core.suite import Case, Message, Spec, Suite
 from proctor.store import searching
 from proctor.store.listing import Cursor, ListingQuery

@@ -13,8 +13,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.comparison import Comparison, Preference
-from proctor.core.score import Score, ScoreStatus, ValueStatus
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Message
 from proctor.engine.compare.results import KINDS
 from proctor.store.store import Store

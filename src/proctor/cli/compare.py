@@ -9,7 +9,8 @@ from proctor.cli.options import json_option, store_option
 from proctor.cli.output import tell_which
 
 if TYPE_CHECKING:
-    from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
+    from proctor.engine.compare.results import CasePair, Compared, Contrast
+    from proctor.engine.compare.verdict import GroupContrast
     from proctor.engine.run.gates import GateResult
     from proctor.store.store import Store
 

@@ -53,7 +53,7 @@ def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json:
 def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json: bool) -> None:
     from proctor.cli.output import print_json
     from proctor.cli.store import read_key
-    from proctor.engine.transfer.export_import import read_runs
+    from proctor.engine.transfer.run_files import read_runs
 
     imported = read_runs(store, file, own=own, key=None if key is None else read_key(key))
     for notice in imported.notices:
@@ -72,7 +72,7 @@ def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json:
 
 def _from_folder(store: "Store", folder: Path, as_json: bool) -> None:
     from proctor.cli.output import print_json
-    from proctor.engine.transfer.export_import import read_folder
+    from proctor.engine.transfer.run_files import read_folder
 
     imported = read_folder(store, folder)
     if as_json:

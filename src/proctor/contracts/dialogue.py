@@ -13,9 +13,9 @@ from typing import ClassVar
 from proctor.contracts.judge import Judge
 from proctor.contracts.model import Model
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import Value
 from proctor.core.exchange import Reply, Sampling
 from proctor.core.prompt_fences import MARKS, Marks
-from proctor.core.score import Value
 from proctor.core.suite import Case, Message
 
 

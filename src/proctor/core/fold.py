@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from proctor.core.score import Value, ValueStatus
+from proctor.core.case_value import Value, ValueStatus
 from proctor.errors import UsageError
 
 MODES = ("avg", "max", "min", "median", "avg_max_N")

@@ -7,10 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import Value
 from proctor.core.exchange import Usage
 from proctor.core.fingerprint import plain
 from proctor.core.fold import Folded
-from proctor.core.score import Score, Value
+from proctor.core.score import Score
 from proctor.core.suite import VARIANT, Case, Json, Spec
 from proctor.core.variance import VarianceBudget, VarianceParts
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proctor.contracts.dialogue import Dialogue, DialogueContext, Turns
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.score import ValueStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.suite import Case, Json
 from proctor.dialogues.conversation import Conversation, spoken
 

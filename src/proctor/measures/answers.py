@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import in_turn
 from proctor.core.run import CaseResult, Measured
-from proctor.core.score import in_turn
 from proctor.measures.shares import Share, full_marks
 from proctor.stats.clusters import ClusterSums
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from proctor.contracts.measure import Measure
+from proctor.core.case_value import ValueStatus, in_turn
 from proctor.core.run import CaseResult, Measured
-from proctor.core.score import ScoreStatus, ValueStatus, in_turn
+from proctor.core.score import ScoreStatus
 from proctor.measures.scales import Scales
 from proctor.measures.shares import NEAR, Share, full_marks
 from proctor.stats.clusters import ClusterSums

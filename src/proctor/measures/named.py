@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from proctor.contracts.measure import Measure
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import in_turn
 from proctor.core.fingerprint import digest
 from proctor.core.run import AttemptResult, CaseResult, Measured
-from proctor.core.score import ScoreStatus, in_turn
+from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case, Json
 from proctor.measures.scales import Scales
 from proctor.stats.clusters import ClusterSums

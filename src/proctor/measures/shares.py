@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import CaseResult, Measured
-from proctor.core.score import ValueStatus
 from proctor.stats.clusters import ClusterSums
 
 NEAR = 1e-9

@@ -12,7 +12,7 @@ from proctor.core.names import without_user_info
 from proctor.errors import ModelError, UsageError
 from proctor.io.loopback import is_loopback_host
 from proctor.io.redaction import SECRETS, redact, redact_body
-from proctor.models.refusals import Lessons
+from proctor.models.refused_fields import Lessons
 from proctor.models.retrying import TryFailed
 
 if TYPE_CHECKING:

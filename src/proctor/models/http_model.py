@@ -30,7 +30,7 @@ from proctor.models.endpoints import (
 )
 from proctor.models.prices import price_of
 from proctor.models.rate_limit import Limiter
-from proctor.models.refusals import (
+from proctor.models.refused_fields import (
     STATUSES,
     Lessons,
     Refusal,

@@ -11,7 +11,7 @@ from proctor.core.suite import Json, Message
 from proctor.errors import UsageError
 from proctor.io import json_bytes
 from proctor.models.http_model import ImpossibleNumber, Served, shape_name, split, usage_of
-from proctor.models.refusals import NAME_OF_TOKENS, TOKENS
+from proctor.models.refused_fields import NAME_OF_TOKENS, TOKENS
 
 _ABOUT_SCHEMA = ("response_format", "response format", "json_schema", "json schema", "structured",
                  "guided", "grammar")  # fmt: skip

@@ -8,8 +8,8 @@ from xml.etree import ElementTree  # nosec B405  # written, never read
 
 from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, Attempt
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import ValueStatus
 from proctor.reports.reasons import full_marks, reasons
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

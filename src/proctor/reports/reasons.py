@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.contracts.report import RunView
+from proctor.core.case_value import ValueStatus, shares
 from proctor.core.run import AttemptResult, CaseResult, RunStatus
-from proctor.core.score import Score, ScoreStatus, ValueStatus, shares
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
 
 _NEAR = 1e-9

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus, turn_values
 from proctor.core.rounds import FILES, ROUNDS, RoundState, rounds_of
 from proctor.core.run import AttemptResult
-from proctor.core.score import ValueStatus, turn_values
 from proctor.core.suite import Case, Json
 from proctor.reports.reasons import rows_of
 

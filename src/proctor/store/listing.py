@@ -22,8 +22,8 @@ from sqlalchemy import (
     tuple_,
 )
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression
-from proctor.core.score import ValueStatus
 from proctor.errors import UsageError
 from proctor.store.database import Database
 from proctor.store.results import row_of

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 
-from proctor.core.score import ValueStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
 from proctor.store.rows import BROKEN, ResultRow, decode_object, encode, read_tags, tags_of

@@ -12,8 +12,9 @@ from sqlalchemy import Dialect, Float, Integer, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import ValueStatus
 from proctor.core.fingerprint import plain
-from proctor.core.score import Score, ValueStatus
+from proctor.core.score import Score
 from proctor.core.suite import Case, Json
 
 Result = TypeVar("Result")

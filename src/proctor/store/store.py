@@ -15,10 +15,10 @@ from proctor.store.scores import Scores
 from proctor.store.suites import Suites
 
 if TYPE_CHECKING:
-    from proctor.store.attempts import Audits, Labels
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
+    from proctor.store.labels import Audits, Labels
     from proctor.store.listing import Listing
     from proctor.store.pairs import PairedListing, Pairs
     from proctor.store.searching import Search
@@ -66,14 +66,14 @@ class Store:
     @cached_property
     def labels(self) -> "Labels":
         """Labels that people gave."""
-        from proctor.store.attempts import Labels
+        from proctor.store.labels import Labels
 
         return Labels(self.database)
 
     @cached_property
     def audits(self) -> "Audits":
         """What audits of judges found out."""
-        from proctor.store.attempts import Audits
+        from proctor.store.labels import Audits
 
         return Audits(self.database)
 

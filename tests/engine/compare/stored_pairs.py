@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.core.score import ValueStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.store.rows import ResultRow
 

@@ -5,7 +5,8 @@ from typing import Any, cast
 import pytest
 
 from proctor.engine.compare.family import adjusted_together
-from proctor.engine.compare.results import Contrast, Flips, GroupContrast, LeftOut
+from proctor.engine.compare.results import Contrast, LeftOut
+from proctor.engine.compare.verdict import Flips, GroupContrast
 from proctor.stats.paired import PairedCases
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.fold import parse_fold
 from proctor.core.run import CaseResult, Run, Summary, Totals
-from proctor.core.score import Score, ValueStatus
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.engine.run.aggregate import case_result
 from proctor.engine.run.settings import StopSettings

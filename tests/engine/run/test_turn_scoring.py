@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 
 from proctor.core.attempt import Attempt
-from proctor.core.score import Score, ValueStatus
+from proctor.core.case_value import ValueStatus
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.engine.run.score_dispatch import ScoreDispatcher, TurnGrader
 from proctor.engine.run.scorer_pool import Scorers

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from proctor.bench import ScoreResult, TestRun, TestSuite
-from proctor.engine.transfer.export_import import read_folder
+from proctor.engine.transfer.run_files import read_folder
 from proctor.origins.arthur.ids import id_uuid
 from proctor.origins.arthur.method_table import Category
 from proctor.store.store import Store

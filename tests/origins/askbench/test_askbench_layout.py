@@ -10,9 +10,10 @@ import pytest
 
 from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import error_value, null_value, stopped_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Run
-from proctor.core.score import Score, error_value, null_value, stopped_value, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.origins.askbench.layout import AskBenchLayout
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.origins.askbench import measures
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import Value, ValueStatus, error_value, value_of
 from proctor.core.run import AttemptResult
-from proctor.core.score import Score, Value, ValueStatus, error_value, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec
 from proctor.origins.askbench.records import (
     CORRECT,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt, AttemptStatus
+from proctor.core.case_value import Value, ValueStatus
 from proctor.core.run import AttemptResult
-from proctor.core.score import Value, ValueStatus
 from proctor.core.suite import Case
 from proctor.origins.askbench.tally import AskBenchTally
 

@@ -10,9 +10,10 @@ import pytest
 
 from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Measured, Run, RunStatus, Summary, Totals
-from proctor.core.score import Score, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.origins.colossal.layout import ColossalLayout
 from proctor.origins.colossal.rating_reading import digit_in

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import null_value, value_of
 from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, null_value, value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.origins.infibench.entry import Sums, entry_of
 

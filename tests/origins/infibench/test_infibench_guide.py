@@ -10,7 +10,8 @@ from proctor import registry
 from proctor.contracts.dialect import Dialect
 from proctor.contracts.scorer import Probe, ScoreContext
 from proctor.contracts.scoring import run_scorer
-from proctor.core.score import Score, value_of
+from proctor.core.case_value import value_of
+from proctor.core.score import Score
 from proctor.core.suite import Case, Spec
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.engine.compare.family import adjusted_together
-from proctor.engine.compare.results import Contrast, Flips, GroupContrast, LeftOut
+from proctor.engine.compare.results import Contrast, LeftOut
+from proctor.engine.compare.verdict import Flips, GroupContrast
 from proctor.stats.paired import Paired, PairedCases
 
 Numbers = NDArray[np.float64]

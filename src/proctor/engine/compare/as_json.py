@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from proctor.core.suite import Json
-from proctor.engine.compare.results import CasePair, Compared, Contrast, GroupContrast
+from proctor.engine.compare.results import CasePair, Compared, Contrast
+from proctor.engine.compare.verdict import GroupContrast
 from proctor.engine.compare.wording import Language, sentence
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression
-from proctor.core.score import ValueStatus
 from proctor.engine.compare.family import adjusted_together
 from proctor.engine.compare.obstacles import Side, obstacles
 from proctor.engine.compare.results import (
@@ -15,13 +15,12 @@ from proctor.engine.compare.results import (
     CasePair,
     Compared,
     Contrast,
-    Flips,
-    GroupContrast,
     LeftOut,
     PairedValues,
     share,
 )
 from proctor.engine.compare.sequential import sequential_contrasts
+from proctor.engine.compare.verdict import Flips, GroupContrast
 from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.gates import GateResult, luck_of
 from proctor.engine.run.stored_view import view_of

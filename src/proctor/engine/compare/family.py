@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from proctor.engine.compare.results import Contrast, GroupContrast
+from proctor.engine.compare.results import Contrast
+from proctor.engine.compare.verdict import GroupContrast
 from proctor.stats.paired import holm
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.random_order import ORDER_SEED, order_key
 from proctor.core.run import Run
-from proctor.core.score import ValueStatus
-from proctor.engine.compare.results import Contrast, SequentialEvidence, share
+from proctor.engine.compare.results import Contrast, share
+from proctor.engine.compare.verdict import SequentialEvidence
 from proctor.stats.sequential import SURE, SequentialComparison, ValueRange
 from proctor.store.rows import PairedRow
 from proctor.store.store import Store

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from math import floor, log10
 from typing import Literal
 
-from proctor.engine.compare.results import Contrast, Verdict
+from proctor.engine.compare.results import Contrast
+from proctor.engine.compare.verdict import Verdict
 
 Language = Literal["en", "zh"]
 

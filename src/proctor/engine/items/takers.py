@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.names import candidate_label
 from proctor.core.run import Run, RunStatus
-from proctor.core.score import ValueStatus
 from proctor.errors import StoreError, UsageError
 from proctor.io.concurrency import batched
 from proctor.store.store import Store

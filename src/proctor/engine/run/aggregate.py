@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from proctor import registry
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.exchange import Usage
-from proctor.core.failures import FailureCounts
-from proctor.core.fingerprint import plain
-from proctor.core.fold import Fold, fold, is_ragged, parse_fold
-from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Summary, Totals
-from proctor.core.score import (
-    CONTAINED,
-    EQUAL,
-    REFERENCE,
-    Score,
-    ScoreStatus,
+from proctor.core.case_value import (
     Value,
     ValueStatus,
     error_value,
@@ -28,6 +18,12 @@ from proctor.core.score import (
     stopped_value,
     value_of,
 )
+from proctor.core.exchange import Usage
+from proctor.core.failures import FailureCounts
+from proctor.core.fingerprint import plain
+from proctor.core.fold import Fold, fold, is_ragged, parse_fold
+from proctor.core.run import AttemptResult, CaseResult, Group, Measured, Summary, Totals
+from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
 from proctor.core.suite import Case, Json, Spec, Suite
 from proctor.engine.run.metric_rows import metric_rows
 from proctor.io import json_bytes

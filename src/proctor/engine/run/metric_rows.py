@@ -5,8 +5,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import shares
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import shares
 from proctor.core.suite import Case, Criterion
 from proctor.stats.intervals import SHARE, Scale
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import Value, turn_values
 from proctor.core.failures import passed_a_limit
 from proctor.core.prompt_fences import MARKS, Marks
 from proctor.core.rounds import scored_part
-from proctor.core.score import Score, ScoreStatus, Value, needs_scoring, turn_values
+from proctor.core.score import Score, ScoreStatus, needs_scoring
 from proctor.core.suite import Case, Criterion
 from proctor.engine.run.score_keys import spec_key
 from proctor.engine.run.scorer_pool import Scorers

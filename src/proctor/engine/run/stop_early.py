@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from proctor.core.case_value import ValueStatus, least_value, only_shown
 from proctor.core.fingerprint import case_key
 from proctor.core.random_order import ORDER_SEED, order_key
 from proctor.core.run import CaseResult, Run, Summary
-from proctor.core.score import ValueStatus, least_value, only_shown
 from proctor.core.suite import Case, Json, Suite
 from proctor.engine.compare.obstacles import unlike_judges, unlike_simulators
 from proctor.engine.compare.results import share

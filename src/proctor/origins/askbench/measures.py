@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import in_turn
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, ScoreStatus, in_turn
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case
 from proctor.measures.answers import HealthBench, PassAt1
 from proctor.measures.basic import Accuracy

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import AttemptResult
-from proctor.core.score import Score, ScoreStatus, ValueStatus
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Json, Message
 from proctor.judging import prompts
 from proctor.origins.askbench.first_fence import first_json

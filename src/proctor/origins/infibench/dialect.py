@@ -14,8 +14,8 @@ from proctor.io.text_files import Document, Loc, inside, unusable_name
 from proctor.io.validation import validate_rest
 from proctor.io.yaml_files import read_yaml
 from proctor.origins.infibench.answers import read_answers
+from proctor.origins.infibench.criteria import criteria_of
 from proctor.origins.infibench.format import SuiteEntry, SuiteFile, WrittenCase
-from proctor.origins.infibench.grading import criteria_of
 from proctor.origins.infibench.notes import Notes, near
 
 FIRST_LOOK = 64 * 1024

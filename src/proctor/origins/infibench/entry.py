@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.fingerprint import plain
 from proctor.core.fold import Fold
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import Score, ScoreStatus, ValueStatus
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
 from proctor.reports.reasons import unscored_reasons
 from proctor.reports.structured import tag_object

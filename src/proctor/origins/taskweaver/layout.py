@@ -8,8 +8,8 @@ from pathlib import Path
 
 from proctor.contracts.report import Layout, RunView
 from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import AttemptResult, CaseResult
-from proctor.core.score import ValueStatus
 from proctor.core.suite import Case
 from proctor.reports.turns import NOT_REACHED, UNSCORED, turns_of
 

@@ -10,8 +10,9 @@ from pydantic import ConfigDict
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.contracts.scorer import LanguageSupport, ScoreContext, Scorer
+from proctor.core.case_value import in_turn
 from proctor.core.program import MIB, SECRET, Limits, Program, Step
-from proctor.core.score import Score, in_turn
+from proctor.core.score import Score
 from proctor.scorers.programs.extraction import Composed, compose, compose_script, extract
 from proctor.scorers.programs.language import Language, Script
 from proctor.scorers.programs.languages import named, suggestion

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, ConfigDict
 
 from proctor.contracts.scorer import Probe, ScoreContext
-from proctor.core.score import Score, in_turn
+from proctor.core.case_value import in_turn
+from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler

@@ -6,8 +6,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run, RunStatus
-from proctor.core.score import ValueStatus
 
 Interval = tuple[float, float]
 Tag = str | list[str]

@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 from pydantic import Field
 from starlette.requests import Request
 
+from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run, RunStatus
-from proctor.core.score import ValueStatus
 from proctor.engine.run.later_findings import with_later_findings
 from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError

@@ -11,7 +11,7 @@ from proctor.core.exchange import Reply, Request, Sampling
 from proctor.core.suite import Message
 from proctor.errors import ModelError
 from proctor.io import json_bytes
-from proctor.models.refusals import Refusal
+from proctor.models.refused_fields import Refusal
 
 FULL = Sampling(
     temperature=0.0, top_p=0.9, top_k=5, max_tokens=50, seed=3, stop=("END",),

@@ -15,8 +15,8 @@ from proctor.core.suite import Json, Spec
 from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer.answers_in_memory import keep_new
 from proctor.engine.transfer.import_jsonl import Quoting, Restoring
-from proctor.engine.transfer.parquet import write_parquet
 from proctor.engine.transfer.proof import PURPOSE, Proof
+from proctor.engine.transfer.write_parquet import write_parquet
 from proctor.errors import Problem, SuiteError, UsageError
 from proctor.io import json_bytes, text_files
 from proctor.store.rows import LinkedKeys

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.io.yaml_files import read_yaml
-from proctor.origins.infibench.blanks import NEVER, ORIGINAL_STRIP, STRIP, blank_params
+from proctor.origins.infibench.blank_parameters import NEVER, ORIGINAL_STRIP, STRIP, blank_params
 from proctor.origins.infibench.format import BlankFilling
 from proctor.origins.infibench.notes import Notes
 

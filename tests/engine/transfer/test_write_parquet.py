@@ -2,11 +2,12 @@
 
 from proctor.contracts.report import RunView
 from proctor.core.attempt import Attempt
+from proctor.core.case_value import Value, ValueStatus, null_value
 from proctor.core.fold import Folded
 from proctor.core.run import AttemptResult, CaseResult, Run, Summary
-from proctor.core.score import Score, Value, ValueStatus, null_value
+from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec, Suite
-from proctor.engine.transfer.parquet import _rows
+from proctor.engine.transfer.write_parquet import _rows
 
 CASE = Case(
     id="c",

@@ -8,7 +8,7 @@ import pytest
 
 from proctor.io.yaml_files import read_yaml
 from proctor.origins.infibench.format import Grading
-from proctor.origins.infibench.keywords import full_marks, keyword_rules
+from proctor.origins.infibench.keyword_parameters import full_marks, keyword_rules
 from proctor.origins.infibench.notes import Notes
 
 Read = Callable[..., tuple[list[Any], Notes, float]]

@@ -10,7 +10,7 @@ from proctor import registry
 from proctor.core.suite import Criterion, Spec
 from proctor.errors import PluginError
 from proctor.io.text_files import Loc
-from proctor.origins.infibench.blanks import blank_params
+from proctor.origins.infibench.blank_parameters import blank_params
 from proctor.origins.infibench.format import (
     BlankFilling,
     Customized,
@@ -23,7 +23,7 @@ from proctor.origins.infibench.format import (
     WrittenUnitTests,
     weight_of,
 )
-from proctor.origins.infibench.keywords import full_marks, keyword_rules
+from proctor.origins.infibench.keyword_parameters import full_marks, keyword_rules
 from proctor.origins.infibench.notes import ORIGINAL, Notes, Params
 
 LOW = 0.3

@@ -1,0 +1,91 @@
+"""Labels that people gave to attempts, and audits of judges, in the store."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import distinct, func, insert, select
+
+from proctor.core.suite import Json
+from proctor.store.database import Database, chunks
+from proctor.store.rows import (
+    BROKEN,
+    Label,
+    decode_object,
+    encode,
+)
+from proctor.store.schema import (
+    audits,
+)
+from proctor.store.schema import labels as label_table
+
+
+class Labels:
+    """Labels of attempts, or of one criterion on them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, label: Label) -> int:
+        """Store a label and return its id."""
+        with self._database.write(repeatable=False) as connection:
+            statement = insert(label_table).values(_row(label))
+            primary_key = connection.execute(statement).inserted_primary_key
+        return int(primary_key[0]) if primary_key is not None else 0
+
+    def add_many(self, labels: Iterable[Label]) -> None:
+        """Store labels, all of them or none."""
+        with self._database.write(repeatable=False) as connection:
+            for chunk in chunks(labels):
+                connection.execute(insert(label_table), [_row(label) for label in chunk])
+
+    def criteria(self, run_id: str) -> dict[str, int]:
+        """Return how many cases of a run have labels by each criterion, the most first."""
+        table = label_table.c
+        number = func.count(distinct(table.case_id))
+        query = select(table.criterion, number).where(table.run_id == run_id)
+        query = query.where(table.points.is_not(None)).group_by(table.criterion)
+        counts = [(int(row[1]), row[0]) for row in self._database.fetch_all(query)]
+        return {
+            criterion: count for count, criterion in sorted(counts, key=lambda c: (-c[0], c[1]))
+        }
+
+    def of_run(self, run_id: str) -> list[Label]:
+        """Return the labels of a run, the oldest first."""
+        query = select(label_table).where(label_table.c.run_id == run_id)
+        labels = []
+        for row in self._database.fetch_all(query.order_by(label_table.c.id)):
+            values: dict[str, Any] = dict(row._mapping)
+            labels.append(Label(index=values.pop("number"), **values))
+        return labels
+
+
+class Audits:
+    """What audits of judges found out on the answers of runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, run_id: str, judge: str, created: float, audit: Mapping[str, Json]) -> None:
+        """Store an audit, or replace that of the same judge."""
+        row = {"run_id": run_id, "judge": judge, "created": created, "document": encode(audit)}
+        statement = self._database.upsert(audits, replace=("created", "document"))
+        self._database.execute_many(statement, [row])
+
+    def of_run(self, run_id: str) -> list[dict[str, Json]]:
+        """Return the audits of a run, the newest first; damaged ones are left out."""
+        query = select(audits.c.document).where(audits.c.run_id == run_id)
+        documents = []
+        for row in self._database.fetch_all(query.order_by(audits.c.created.desc())):
+            try:
+                documents.append(decode_object(row.document))
+            except BROKEN:
+                continue
+        return documents
+
+
+def _row(label: Label) -> dict[str, Any]:
+    row = asdict(label)
+    row["number"] = row.pop("index")
+    del row["id"]
+    return row
