@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from proctor import origin_tables
-from proctor.cli.stop_options import stop_options, stop_settings
 from proctor.core.exchange import Sampling
 from proctor.core.names import parse_agent, parse_model
 from proctor.core.suite import VARIANT, Spec
@@ -18,6 +17,7 @@ from proctor.engine.run.settings import (
     CallSettings,
     JudgeSettings,
     RunSettings,
+    StopSettings,
     SuiteSettings,
 )
 from proctor.io.search_paths import trust_folders
@@ -244,7 +244,21 @@ def run_options(command: Command) -> Command:
             *judge_options,
             *sampling_options,
             *call_options,
-            *stop_options,
+            click.option(
+                "--stop-when",
+                metavar="WHEN",
+                help="Take cases in random order, and stop once the result is certain: 'decided',"
+                " with --against, or a condition such as 'rate >= 0.8'.",
+            ),
+            click.option(
+                "--against", metavar="RUN", help="The run that --stop-when compares with."
+            ),
+            click.option(
+                "--margin",
+                type=float,
+                metavar="POINTS",
+                help="A negligible difference, in points of 100, for --stop-when decided.",
+            ),
             click.option(
                 "--executor",
                 default="local",
@@ -507,7 +521,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "bounded"),
         gates=tuple(options.pop("gates", ())),
-        stop=stop_settings(options),
+        stop=_stop_settings(options),
         max_unscored=options.pop("max_unscored", MAX_UNSCORED),
     )
     if not models:
@@ -558,6 +572,19 @@ def call_settings(options: dict[str, Any]) -> CallSettings:
         prices=dict(_price(text) for text in options.pop("prices", ())),
         offline=options.pop("offline", False),
         record=options.pop("record", None),
+    )
+
+
+def _stop_settings(options: dict[str, Any]) -> StopSettings | None:
+    """Take out of a command's options when a run may stop."""
+    when, against = options.pop("stop_when", None), options.pop("against", None)
+    margin = options.pop("margin", None)
+    if when is None:
+        if against or margin is not None:
+            raise click.UsageError("--against and --margin go with --stop-when decided")
+        return None
+    return StopSettings(
+        when=when.strip(), against=against or "", margin=None if margin is None else margin / 100
     )
 
 

@@ -32,7 +32,6 @@ from proctor.formats.native.rows import case_rows
 from proctor.formats.native.spot import Spot, neighbours
 from proctor.formats.suite_modules import SuiteModules
 from proctor.io.findings import Findings
-from proctor.io.parquet_files import parquet_columns
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.temporary_database import FirstEntries
 from proctor.io.text_files import Document, Loc, csv_delimiter, inside, parse_json, unusable_name
@@ -149,6 +148,8 @@ def _csv(path: Path) -> bool:
 
 
 def _parquet(path: Path) -> bool:
+    from proctor.io.parquet_files import parquet_columns
+
     try:
         names = parquet_columns(path)
     except MissingResource:
