@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from proctor.io.yaml_files import read_yaml
+from proctor.origins.infibench.criteria import GradedCase, criteria_of
 from proctor.origins.infibench.format import Grading
-from proctor.origins.infibench.grading import GradedCase, criteria_of
 from proctor.origins.infibench.notes import Notes
 
 Read = Callable[..., tuple[tuple[GradedCase, ...], Notes]]
