@@ -2,6 +2,7 @@
 
 import pytest
 
+from level import LEVEL
 from stats.simulations.comparisons import (
     CHANGES,
     DISASTERS,
@@ -37,11 +38,13 @@ def test_equal_runs_exactly_at_many_sizes(share: float, n: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.scaled
 @pytest.mark.parametrize("n", [10, 20, 50, 200])
 @pytest.mark.parametrize("name", [*NULLS, *DISASTERS])
 def test_equal_graded_runs_are_seldom_told_apart(name: str, n: int) -> None:
     if "normal" in name:
-        assert told_apart(NULLS[name], n, 500) <= 0.05 + 0.02
+        draws = LEVEL.of(quick=100, ci=60, full=2_000)
+        assert told_apart(NULLS[name], n, draws) <= (0.06 if LEVEL.full else 0.15)
     else:
         most = 0.07 if name in DISASTERS else 0.05
         draw = DISASTERS[name] if name in DISASTERS else NULLS[name]
