@@ -6,7 +6,7 @@ import pytest
 
 from level import LEVEL
 from needs import imported
-from proctor.engine.labels.random_order import RandomCases
+from proctor.engine.labels.labelling_order import RandomCases
 from proctor.store.store import Store
 
 imported("playwright.sync_api", "browser")

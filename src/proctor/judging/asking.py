@@ -1,4 +1,8 @@
-"""One judge asked for one verdict: again, with what was wrong, until it can be read."""
+"""One judge asked for one verdict: again, with what was wrong, until it can be read.
+
+If no try can be read, ``ask`` raises JudgeError: ``scorers/judged/asking_judge.py`` makes a failed
+score of it, a panel (``judges.py``) goes on without that judge, and the next run asks again.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

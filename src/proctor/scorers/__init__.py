@@ -1,1 +1,1 @@
-"""Scorers: one attempt and one criterion make one score."""
+"""Scorers: one attempt and one criterion make one score; ``registry.py`` names each of them."""

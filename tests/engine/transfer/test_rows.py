@@ -1,6 +1,5 @@
 """Rows of exported runs: what Proctor writes is taken, and whatever could not be shown is refused."""
 
-import time
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,7 @@ def test_what_looks_like_nothing_of_ours_is_no_kind(data: Any) -> None:
         ("head", ("run", "status"), "well"),
         ("head", ("run", "started"), -1.0),
         ("head", ("run", "started"), float("nan")),
-        ("head", ("run", "finished"), time.time() + 10 * 24 * 3600),
+        ("head", ("run", "finished"), 4e9),
         ("head", ("run", "imported"), "yes"),
         ("head", ("run", "settings"), {"attempts": 0}),
         ("head", ("run", "settings"), {"judges": [{"name": "j"}]}),

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.criteria import free_id, read_criteria, read_plugin
 from proctor.formats.native.spot import Spot
-from proctor.formats.suite_modules import SuiteModules
 from proctor.io.findings import Findings
 from proctor.io.yaml_files import read_yaml
 

@@ -12,9 +12,9 @@ import pytest
 from proctor.contracts.dialect import Reading
 from proctor.core.fingerprint import case_key
 from proctor.errors import Problem, SuiteError
+from proctor.formats.carried_modules import MOST
 from proctor.formats.native.reader import Native
 from proctor.formats.native.writer import write_native
-from proctor.formats.suite_modules import MOST
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 CHECKS = """\

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.spot import MAX_PICTURE, Spot, meant_by, neighbours
-from proctor.formats.suite_modules import SuiteModules
 from proctor.io.findings import Findings
 from proctor.io.validation import Strict
 from proctor.io.yaml_files import read_yaml

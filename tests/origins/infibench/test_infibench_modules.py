@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.contracts.dialect import Reading
-from proctor.formats.suite_modules import MOST
+from proctor.formats.carried_modules import MOST
 from proctor.origins.infibench.dialect import InfiBench
 
 CASE = """\

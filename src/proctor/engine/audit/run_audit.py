@@ -30,7 +30,7 @@ from proctor.engine.audit.probes import (
 from proctor.engine.battle.prompt import Asking, BattleMarks
 from proctor.engine.labels.agreement import agreement, latest
 from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
-from proctor.engine.labels.random_order import RandomCases
+from proctor.engine.labels.labelling_order import RandomCases
 from proctor.engine.models.call_scope import CallScope, scored_on_replies
 from proctor.engine.models.network_guard import offline
 from proctor.engine.models.roles import Models, cold, judge_of

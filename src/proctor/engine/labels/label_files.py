@@ -13,7 +13,7 @@ from typing import IO
 from proctor.core.run import Run
 from proctor.core.suite import Criterion, Json
 from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
-from proctor.engine.labels.random_order import RandomCases
+from proctor.engine.labels.labelling_order import RandomCases
 from proctor.errors import ProctorError, SuiteError, UsageError
 from proctor.io import json_bytes
 from proctor.io.findings import Findings

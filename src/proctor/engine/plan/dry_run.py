@@ -12,8 +12,8 @@ from proctor.engine.models.roles import Models
 from proctor.engine.plan.estimate import Estimate, mean_price
 from proctor.engine.plan.stored_verdicts import StoredVerdicts
 from proctor.engine.run import read_suite
-from proctor.engine.run.answer_files import requested_attempts
 from proctor.engine.run.attempt_writer import BATCH
+from proctor.engine.run.collect_answers import requested_attempts
 from proctor.engine.run.prepare import PreparedRun, prepare
 from proctor.engine.run.settings import RunSettings
 from proctor.engine.run.stored_work import StoredWork

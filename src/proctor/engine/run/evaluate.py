@@ -32,8 +32,8 @@ from proctor.engine.models.budget import Budget
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums
-from proctor.engine.run.answer_files import AnswerImporter
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
+from proctor.engine.run.collect_answers import AnswerImporter
 from proctor.engine.run.later_findings import counted_rows, with_later_findings
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice

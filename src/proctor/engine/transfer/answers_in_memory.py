@@ -15,8 +15,8 @@ from proctor.core.fingerprint import answer_key, case_key, digest, suite_key
 from proctor.core.run import Run
 from proctor.core.suite import Json, Spec, Suite
 from proctor.engine.models.roles import Models
-from proctor.engine.run.answer_files import answer_row
 from proctor.engine.run.attempt_writer import BATCH, AttemptRow, AttemptWriter, RunRows
+from proctor.engine.run.collect_answers import answer_row
 from proctor.engine.run.evaluate import Outcome, RunProgress, Work, carry_out, finish
 from proctor.engine.run.prepare import prepare
 from proctor.engine.run.score_dispatch import Tools

@@ -22,8 +22,8 @@ from proctor import registry
 from proctor.contracts.scorer import Scorer
 from proctor.core.suite import Criterion, Json, Spec
 from proctor.errors import PluginError, SuiteError
+from proctor.formats.carried_modules import SuiteModules, file_of
 from proctor.formats.native.spot import Spot
-from proctor.formats.suite_modules import SuiteModules, file_of
 from proctor.io.validation import MOST_CUTS, Strict, describe, without_errors
 from proctor.suggestions import suggest
 

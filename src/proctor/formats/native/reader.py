@@ -17,6 +17,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.fold import MODES, parse_fold
 from proctor.core.suite import Spec, Suite
 from proctor.errors import MissingResource, SuiteError, UsageError
+from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.answers import read_answers
 from proctor.formats.native.case import (
     ASKING,
@@ -30,7 +31,6 @@ from proctor.formats.native.case import (
 from proctor.formats.native.criteria import Cases, Plugins, Text, read_plugin
 from proctor.formats.native.rows import case_rows
 from proctor.formats.native.spot import Spot, neighbours
-from proctor.formats.suite_modules import SuiteModules
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.temporary_database import FirstEntries

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from proctor.core.suite import Json
 from proctor.errors import SuiteError
-from proctor.formats.suite_modules import SuiteModules
+from proctor.formats.carried_modules import SuiteModules
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Loc, inside, read_text, unusable_name
 from proctor.io.validation import describe, problems_of

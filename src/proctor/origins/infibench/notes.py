@@ -9,7 +9,7 @@ from pathlib import Path
 
 from proctor.core.suite import Json
 from proctor.errors import Problem, SuiteError
-from proctor.formats.suite_modules import SuiteModules, file_of, is_module_name
+from proctor.formats.carried_modules import SuiteModules, file_of, is_module_name
 from proctor.io.text_files import Document, Loc, inside, normal_newlines, read_text, unusable_name
 from proctor.origins.infibench.format import AnswerEntry, WrittenNode, keys_of
 from proctor.suggestions import closest, did_you_mean

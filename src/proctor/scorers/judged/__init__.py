@@ -1,4 +1,4 @@
-"""Scorers that ask a judge."""
+"""Scorers that ask a judge; the table in ``registry.py`` names each of them."""
 
 from proctor._moved import names_of
 

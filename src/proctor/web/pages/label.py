@@ -22,7 +22,7 @@ from proctor.core.suite import Criterion
 from proctor.engine.labels.agreement import LabelAgreement, agreement, judged_places, latest
 from proctor.engine.labels.criterion_scale import CriterionScale, scale_of
 from proctor.engine.labels.label_files import LONGEST_AUTHOR, LONGEST_NOTE
-from proctor.engine.labels.random_order import RandomCases
+from proctor.engine.labels.labelling_order import RandomCases
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.reports.reasons import rows_of
 from proctor.store.rows import Label

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proctor.formats import suite_modules
-from proctor.formats.suite_modules import SuiteModules, file_of, is_module_name
+from proctor.formats import carried_modules as suite_modules
+from proctor.formats.carried_modules import SuiteModules, file_of, is_module_name
 
 
 def carried(

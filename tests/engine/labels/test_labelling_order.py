@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete
 
 from proctor.core.run import Run
-from proctor.engine.labels.random_order import Permutation, RandomCases
+from proctor.engine.labels.labelling_order import Permutation, RandomCases
 from proctor.store.schema import run_results
 from proctor.store.store import Store
 

@@ -12,8 +12,8 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.run import read_suite
-from proctor.engine.run.answer_files import AnswerImporter, answer_row, requested_attempts
 from proctor.engine.run.attempt_writer import AttemptWriter
+from proctor.engine.run.collect_answers import AnswerImporter, answer_row, requested_attempts
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.store.store import Store
 
