@@ -6,11 +6,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "proctor"
-WITHOUT = Path(__file__).with_name("without_own_test.txt")
-"""Modules that other tests reach only. The list gets shorter, never longer."""
 # Commands are tested as users call them, in tests/e2e; migrations on old stores, in tests/upgrade;
 # what runs inside a sandbox or an agent's process is no module of the package.
 ELSEWHERE = ("cli", "migrations", "launchers", "launcher")
+# A command that an origin brings along, by the name that users call it: tests/e2e/test_NAME_cli.py.
+COMMANDS = {
+    f"origins/{origin}/command.py": name
+    for origin, name in (
+        ("arthur", "bench"),
+        ("askbench", "askbench"),
+        ("colossal", "colossal"),
+        ("infibench", "infibench"),
+        ("taskweaver", "taskweaver"),
+    )
+}
+# Programs that run by themselves inside a sandbox, as launchers do. They are one with its
+# namespaces and limits: tests/hostile and tests/sandboxes reach them with programs that attack them.
+IN_SANDBOXES = {f"sandboxes/{name}.py" for name in ("supervise", "warm_supervisor", "zygote")}
 DECIDES = (
     ast.If,
     ast.For,
@@ -58,10 +70,22 @@ def without_own_test() -> set[str]:
 
 
 def test_a_module_with_logic_has_a_test_at_the_mirrored_place() -> None:
-    listed = WITHOUT.read_text(encoding="utf-8").split()
-    missing = without_own_test()
-    assert sorted(missing - {*listed}) == [], "write a test for it in the folder of the same name"
-    assert sorted({*listed} - missing) == [], (
-        f"it has one now, or is gone: strike it from {WITHOUT.name}"
-    )
-    assert listed == sorted({*listed})
+    missing = without_own_test() - COMMANDS.keys() - IN_SANDBOXES
+    assert sorted(missing) == [], "write a test for it in the folder of the same name"
+
+
+def test_a_command_of_an_origin_is_tested_as_users_call_it() -> None:
+    commands = {
+        path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("origins/*/command.py")
+    }
+    assert commands == {*COMMANDS}
+    for name in COMMANDS.values():
+        path = ROOT / "tests" / "e2e" / f"test_{name}_cli.py"
+        assert f'"{name}"' in path.read_text(encoding="utf-8"), path.name
+
+
+def test_a_program_inside_a_sandbox_is_imported_by_nothing_of_the_package() -> None:
+    programs = {f"proctor.{place[:-3].replace('/', '.')}" for place in IN_SANDBOXES}
+    assert all((PACKAGE / place).is_file() for place in IN_SANDBOXES)
+    importing = [path.name for path in PACKAGE.rglob("*.py") if imports(path) & programs]
+    assert importing == []

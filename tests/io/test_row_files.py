@@ -1,6 +1,8 @@
 """Parquet files: rows as plain values, in a process that a file may ruin and nothing else."""
 
 import datetime
+import io
+import json
 import re
 import resource
 import subprocess
@@ -8,13 +10,14 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from level import LEVEL
 from proctor.errors import SuiteError, UsageError
-from proctor.io import child_processes
+from proctor.io import child_processes, parquet_process
 from proctor.io.parquet_files import parquet_columns
 from proctor.io.row_files import read_rows
 
@@ -214,3 +217,136 @@ def test_nobody_is_left_behind_when_reading_stops(
     rows.close()  # type: ignore[attr-defined]
     (process,) = started
     assert process.returncode is not None
+
+
+# the process that decodes a file, part by part
+
+
+@pytest.fixture
+def arrow() -> Any:
+    """Give pyarrow with the parts that the process uses."""
+    pytest.importorskip("pyarrow.compute")
+    return pyarrow
+
+
+def opened(columns: Any, **how: Any) -> Any:
+    """Give a file that lies in memory."""
+    target = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), target, **how)
+    return parquet.ParquetFile(io.BytesIO(target.getvalue()))
+
+
+ENOUGH = {"rows": 3, "columns": 2, "depth": 3, "decoded": 2**20}
+
+
+@pytest.mark.parametrize(
+    ("limit", "words", "setting"),
+    [
+        ("rows", "has 3 rows or more; no more than 2 are read", "rows"),
+        ("columns", "has more than 1 columns", ""),
+        ("depth", "nested more than 2 deep", ""),
+        ("decoded", "decodes to more than 1 bytes", "decoded"),
+    ],
+)
+def test_what_a_file_says_of_itself_is_held_against_each_limit(
+    arrow: Any, limit: str, words: str, setting: str
+) -> None:
+    file = opened({"text": ["a"] * 3, "lists": [[["a"]]] * 3})
+    schema, about = file.schema_arrow, file.metadata
+    parquet_process._check(arrow, schema, about, ENOUGH)
+    least = 1 if limit == "decoded" else ENOUGH[limit] - 1
+    with pytest.raises(parquet_process.LimitPassed, match=words) as caught:
+        parquet_process._check(arrow, schema, about, {**ENOUGH, limit: least})
+    assert caught.value.setting == setting
+
+
+def test_columns_of_one_name_are_refused(arrow: Any) -> None:
+    file = opened({"a": [1], "b": [2]})
+    twice = arrow.schema([("b", arrow.int64()), ("a", arrow.int64()), ("b", arrow.string())])
+    with pytest.raises(parquet_process.LimitPassed, match=r"columns that occur twice: b$"):
+        parquet_process._check(arrow, twice, file.metadata, ENOUGH)
+
+
+def test_the_depth_of_a_type_is_that_of_its_deepest_part(arrow: Any) -> None:
+    text = arrow.string()
+    assert parquet_process._depth(arrow, text) == 1
+    branched = arrow.struct([("flat", text), ("deep", arrow.list_(arrow.list_(text)))])
+    assert parquet_process._depth(arrow, branched) == 4
+
+
+def test_a_piece_is_within_its_size_unless_one_row_is_larger(
+    arrow: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["a" * length for length in (30, 30, 30, 200, 10)]
+    batch = arrow.record_batch({"ask": texts})
+    assert [piece.num_rows for piece, _ in parquet_process._pieces(arrow, batch, 10_000)] == [5]
+    monkeypatch.setattr(parquet_process, "PIECE", 100)
+    pieces = list(parquet_process._pieces(arrow, batch, 10_000))
+    # Each row comes to 16 bytes besides its text.
+    assert [(piece.num_rows, size) for piece, size in pieces] == [
+        (2, 92), (1, 46), (1, 216), (1, 26),
+    ]  # fmt: skip
+    assert [text for piece, _ in pieces for text in piece["ask"].to_pylist()] == texts
+    monkeypatch.undo()
+    with pytest.raises(parquet_process.LimitPassed, match="a row of more than 215 bytes"):
+        list(parquet_process._pieces(arrow, batch, 215))
+
+
+def test_a_text_counts_in_every_row_that_shows_it(arrow: Any) -> None:
+    repeated = arrow.DictionaryArray.from_arrays(
+        arrow.array([0, 0, None], arrow.int32()), arrow.array(["x" * 50])
+    )
+    batch = arrow.record_batch({"kind": repeated, "text": ["äö", None, "b"]})
+    fixed, sizes = parquet_process._sizes(arrow, batch)
+    assert (fixed, sizes.to_pylist()) == (16, [54, 50, 1])
+    numbers = arrow.record_batch({"number": arrow.array([1, 2], arrow.int64())})
+    assert parquet_process._sizes(arrow, numbers) == (16 + 16 + 8, None)
+
+
+def test_a_column_is_handed_over_without_its_dictionary(arrow: Any) -> None:
+    column = arrow.array(["b", "a", "b"]).dictionary_encode()
+    shown = parquet_process._shown(arrow, column.type)
+    plain = parquet_process._plain(arrow, column, shown)
+    assert (shown, plain.type, plain.to_pylist()) == (arrow.string(), shown, ["b", "a", "b"])
+
+
+class Cramped:
+    """A file of numbered rows whose later batches only fit when they are small."""
+
+    def __init__(self, fits: int) -> None:
+        self.fits, self.sizes = fits, list[int]()
+
+    def iter_batches(self, batch_size: int, **how: Any) -> Any:
+        self.sizes.append(batch_size)
+        for start in range(0, 100, batch_size):
+            if start and batch_size > self.fits:
+                raise MemoryError
+            yield pyarrow.record_batch({"n": list(range(start, min(100, start + batch_size)))})
+
+
+def test_rows_that_do_not_fit_come_in_smaller_batches_each_once(arrow: Any) -> None:
+    file = Cramped(fits=1)
+    batches = parquet_process._of_group(arrow, file, 0, 64)
+    assert [row for batch in batches for row in batch["n"].to_pylist()] == list(range(100))
+    assert file.sizes == [64, 2, 1]
+    with pytest.raises(MemoryError):
+        list(parquet_process._of_group(arrow, Cramped(fits=0), 0, 64))
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "at_once"), [(10, 10, 1024), (4, 8 * MEGABYTE, 4), (1, 2**40, 1), (0, 0, 1024)]
+)
+def test_fewer_rows_are_read_at_once_where_each_is_large(
+    arrow: Any, rows: int, size: int, at_once: int
+) -> None:
+    group = SimpleNamespace(num_rows=rows, total_byte_size=size)
+    file: Any = Cramped(fits=10_000)
+    file.metadata = SimpleNamespace(num_row_groups=1, row_group=lambda place: group)
+    list(parquet_process._batches(arrow, file))
+    assert file.sizes == [at_once]
+
+
+def test_a_failure_is_one_line_that_names_the_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parquet_process._report_failure("x" * 600, parquet_process.TOO_MUCH, "rows") == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert json.loads(line) == {"message": "x" * 500, "setting": "rows"}

@@ -1,0 +1,126 @@
+"""The comparison page: what a query asks for, refusals, lists that go on, and their links."""
+
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import pytest
+
+from proctor.engine.compare.results import KINDS
+from proctor.errors import UsageError
+from proctor.web.pages import compare as compare_page
+from proctor.web.pages.compare import ComparisonQuery, _beside, show_compared
+
+Asked = Any
+
+
+def shown(asked: Asked, query: str = "run=old&run=new") -> Any:
+    return show_compared(asked("/compare", query))
+
+
+def parsed(asked: Asked, query: str) -> ComparisonQuery:
+    return ComparisonQuery.of(asked("/compare", query))
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_a_comparison_is_of_two_to_four_runs(asked: Asked, count: int) -> None:
+    with pytest.raises(UsageError, match=f"expected 2 to 4 runs to compare, not {count}"):
+        parsed(asked, "&".join(f"run=r{number}" for number in range(count)))
+
+
+def test_a_query_keeps_what_it_was_asked_in_every_address(asked: Asked) -> None:
+    query = parsed(asked, "run=a&run=b&kind=worse&q=+x+&where=first%3E0&force=1&margin=+2.5+")
+    assert (query.pairs.change, query.pairs.search, query.pairs.where) == ("worse", "x", "first>0")
+    assert parse_qsl(urlsplit(query.address(("case", "c"))).query) == [
+        ("run", "a"), ("run", "b"), ("force", "1"), ("margin", "2.5"), ("case", "c"),
+    ]  # fmt: skip
+    plain = parsed(asked, "run=a&run=b&force=0")
+    assert (plain.force, plain.address()) == (False, "/compare?run=a&run=b")
+    with pytest.raises(UsageError):
+        parsed(asked, "run=a&run=b&kind=odd")
+
+
+def test_a_margin_is_in_points_of_a_hundred(asked: Asked) -> None:
+    assert parsed(asked, "run=a&run=b&margin=2.5").settings.margin == pytest.approx(0.025)
+    assert parsed(asked, "run=a&run=b").settings.margin is None
+    with pytest.raises(UsageError, match="margin is a number of points, not 'few'"):
+        _ = parsed(asked, "run=a&run=b&margin=few").settings
+
+
+def test_what_changed_is_listed_with_a_link_to_each_case(asked: Asked) -> None:
+    page = shown(asked, "run=old&run=new&margin=5")
+    (pair,) = page.data.pairs
+    assert (pair.counts["better"], pair.counts["worse"]) == (2, 0)
+    assert [(one.id, one.values) for one in pair.flips["better"]] == [
+        ("b", [0.0, 1.0]), ("c", [0.0, 1.0]),
+    ]  # fmt: skip
+    state = "/compare?run=old&run=new&margin=5"
+    assert pair.flips["better"][0].link == f"{state}&kind=better&case=b"
+    assert (page.data.overview, pair.link) == (state, state)
+    assert page.data.kinds == {name: f"{state}&kind={name}" for name in KINDS}
+    assert (page.data.listing, page.data.next) == (None, None)
+    assert page.only_page["names"] == {"old": "old", "new": "new"}
+
+
+def test_a_list_goes_on_until_every_case_was_shown_once(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_page, "ROWS", 1)
+    query, listed = "run=old&run=new&where=full+%3E+0", list[str]()
+    while query:
+        data = shown(asked, query).data
+        listed += [row.id for row in data.listing.cases]
+        query = urlsplit(data.next).query if data.next else ""
+        assert len(listed) < 9
+    # Those that changed come first.
+    assert listed[:2] == ["b", "c"]
+    assert sorted(listed[2:]) == ["a", "d"]
+
+
+def test_runs_that_cannot_be_compared_are_refused_until_forced(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_page, "_refused", lambda *_: ["the judges differ", "so do prompts"])
+    page = shown(asked, "run=old&run=new&kind=worse")
+    assert (page.status, page.template) == (400, "refused")
+    assert page.data.error.message == (
+        "these runs cannot be compared: the judges differ; so do prompts"
+    )
+    assert [run.name for run in page.data.runs] == ["old", "new"]
+    assert page.data.forced == "/compare?run=old&run=new&force=1&kind=worse"
+    assert shown(asked, urlsplit(page.data.forced).query).template == "compare"
+
+
+def test_a_third_run_has_its_value_in_every_row() -> None:
+    values = {"third": {"a": (0.5, 1.0)}, "fourth": {"b": (1.0, 1.0)}}
+    store: Any = SimpleNamespace(
+        results=SimpleNamespace(values_of=lambda run_id, ids: values[run_id])
+    )
+    sides: Any = [
+        SimpleNamespace(run=SimpleNamespace(id=name)) for name in ("x", "y", "third", "fourth")
+    ]
+    flip, row = ({"id": name, "first": 0.0, "second": 1.0} for name in "ab")
+    _beside(store, sides, {"pairs": [{"flips": {"better": [flip]}}], "listing": {"cases": [row]}})
+    assert flip["values"] == [0.0, 1.0, 0.5, None]
+    assert row["values"] == [0.0, 1.0, None, 1.0]
+
+
+def test_a_comparison_is_computed_once_for_each_margin(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    margins, really = list[float | None](), compare_page.compare
+
+    def counted(store: Any, ids: Any, settings: Any) -> Any:
+        margins.append(settings.margin)
+        return really(store, ids, settings)
+
+    monkeypatch.setattr(compare_page, "compare", counted)
+    for margin in ("31", "32", "31"):
+        shown(asked, f"run=new&run=old&margin={margin}")
+    assert margins == [0.31, 0.32]
+
+
+def test_one_case_is_shown_in_all_runs(asked: Asked) -> None:
+    page = shown(asked, "run=old&run=new&kind=better&case=b")
+    assert page.template == "compare_case"
+    assert parse_qs(urlsplit(page.data.after).query)["case"] == ["c"]

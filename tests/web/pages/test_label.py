@@ -1,0 +1,182 @@
+"""The labelling page: which attempt comes next, by which criterion, and whose forms are taken."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from proctor.core.run import CaseResult
+from proctor.core.suite import Criterion, Spec
+from proctor.engine.labels.label_files import LONGEST_AUTHOR, LONGEST_NOTE
+from proctor.engine.labels.labelling_order import RandomCases
+from proctor.engine.run.stored_view import placed_case, view_of
+from proctor.store.rows import Label
+from proctor.store.store import Store
+from proctor.web.pages.label import (
+    LONGEST_FORM,
+    _attempt,
+    _criterion,
+    _stored,
+    put_label,
+    show_label,
+    token_for,
+)
+from proctor.web.store_pool import StorePool
+
+NUMBERS = count()
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StorePool]:
+    """Give a store of its own: marks stay in it."""
+    path = str(tmp_path_factory.mktemp("labels") / "p.db")
+    with Store.open(path):
+        pass
+    pool = StorePool(path)
+    yield pool
+    pool.close()
+
+
+class Labelled:
+    """A run of four cases, without a mark at first."""
+
+    def __init__(self, pool: StorePool, asked: Callable[..., Request], name: str) -> None:
+        self.pool, self.asked, self.name = pool, asked, name
+        with pool.lend() as store:
+            self.order = [case for _, case in RandomCases(store, store.runs.get(name)).after()]
+
+    def request(self, query: str = "") -> Request:
+        request = self.asked(f"/runs/{self.name}/label", query, run=self.name)
+        request.scope["app"].state.store_pool = self.pool
+        return request
+
+    def page(self, query: str = "") -> Any:
+        return show_label(self.request(query)).data
+
+    def mark(self, case: str, mark: str = "1", **more: str) -> dict[str, list[str]]:
+        """Send a form, and return the query of the page that it leads to."""
+        form = {"csrf": token_for(self.name), "case": case, "mark": mark, **more}
+        answer = _stored(self.request(), form)
+        assert answer.status_code == 303
+        place = urlsplit(answer.headers["location"])
+        assert place.path == f"/runs/{self.name}/label"
+        return parse_qs(place.query)
+
+    @property
+    def labels(self) -> list[Label]:
+        with self.pool.lend() as store:
+            return store.labels.of_run(self.name)
+
+    def result(self, case: str) -> CaseResult:
+        with self.pool.lend() as store:
+            return placed_case(store, view_of(store, self.name), case)[1]
+
+
+@pytest.fixture
+def run(pool: StorePool, asked: Any, put_run: Any, examined: Any) -> Labelled:
+    name = f"run{next(NUMBERS)}"
+    with pool.lend() as store:
+        put_run(store, name, [examined.plain(case, case, float(case < "c")) for case in "abcd"])
+    return Labelled(pool, asked, name)
+
+
+def test_cases_come_in_random_order_the_unmarked_first(run: Labelled) -> None:
+    first, second, third, last = run.order
+    page = run.page()
+    assert (page.case.id, page.before, page.labelled, page.own) == (first, None, 0, None)
+    assert parse_qs(urlsplit(page.after).query)["case"] == [second]
+    run.mark(first)
+    assert run.page().case.id == second
+    for case in (second, third, last):
+        run.mark(case)
+    assert run.page().case.id == first
+    assert run.page(f"case={last}").after is None
+
+
+def test_a_mark_leads_to_the_next_case_that_has_none(run: Labelled) -> None:
+    first, second, third, last = run.order
+    assert run.mark(second, author="me")["case"] == [third]
+    # After the last one it begins again, and passes over what has a mark.
+    assert run.mark(last)["case"] == [first]
+    assert run.mark(first) == {"case": [third], "criterion": ["fits"]}
+    assert run.mark(third)["case"] == [third]
+
+
+def test_a_mark_is_stored_as_it_was_given_and_not_longer(run: Labelled) -> None:
+    query = run.mark("a", "0", note="n" * (LONGEST_NOTE + 1), author="w" * (LONGEST_AUTHOR + 1))
+    assert query["author"] == ["w" * LONGEST_AUTHOR]
+    (label,) = run.labels
+    assert (label.case_id, label.index, label.criterion, label.points) == ("a", 0, "fits", 0.0)
+    assert (len(label.note), len(label.author)) == (LONGEST_NOTE, LONGEST_AUTHOR)
+    own = run.page("case=a").own
+    assert (own.points, len(own.note)) == (0.0, LONGEST_NOTE)
+
+
+def test_the_judge_is_measured_by_the_marks(run: Labelled) -> None:
+    for case, mark in (("a", "1"), ("b", "0"), ("c", "0")):
+        run.mark(case, mark)
+    page = run.page("case=d&author=me")
+    assert (page.labelled, page.agreement.n, page.agreement.agreed) == (3, 3, 2)
+    assert sorted(page.agreement.confusion) == [(0.0, 0.0, 1), (1.0, 0.0, 1), (1.0, 1.0, 1)]
+    assert (page.marks, page.rates, page.author) == ([("1", 1.0), ("0", 0.0)], False, "me")
+    assert (page.wanted, page.judged.points) == ("Is it?", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"csrf": ""}, 403),
+        ({"csrf": token_for("another run")}, 403),
+        ({"csrf": "é"}, 403),
+        ({"mark": "2"}, 400),
+        ({"case": "none"}, 404),
+        ({"attempt": "7"}, 404),
+    ],
+)
+def test_a_form_that_is_not_the_pages_own_stores_nothing(
+    run: Labelled, form: dict[str, str], status: int
+) -> None:
+    whole = {"csrf": token_for(run.name), "case": "a", "mark": "1", **form}
+    with pytest.raises(HTTPException) as caught:
+        _stored(run.request(), whole)
+    assert (caught.value.status_code, run.labels) == (status, [])
+
+
+@pytest.mark.parametrize("length", ["", "-1", "1e3", "9" * 10, str(LONGEST_FORM + 1)])
+def test_a_form_says_its_length_before_it_is_read(asked: Any, length: str) -> None:
+    request = asked("/runs/any/label", run="any")
+    request.scope["headers"] = [(b"content-length", length.encode())]
+    with pytest.raises(HTTPException) as caught:
+        asyncio.run(put_label(request))
+    assert caught.value.status_code == 413
+
+
+def test_a_criterion_is_the_named_one_or_the_first_that_a_judge_scored(run: Labelled) -> None:
+    result = run.result("a")
+    (item,) = result.attempts
+    (judged,) = result.case.criteria
+    exact = Criterion(id="exact", scorer=Spec(name="exact_match"))
+    both = replace(result, case=replace(result.case, criteria=(exact, judged)))
+    assert _criterion(both, item, "") == judged
+    assert _criterion(both, item, "exact") == exact
+    assert _criterion(both, replace(item, scores={}), "") == exact
+    bare = replace(result, case=replace(result.case, criteria=()))
+    with pytest.raises(HTTPException, match="'a' has no criterion to mark"):
+        _criterion(bare, item, "")
+
+
+def test_an_attempt_is_the_numbered_one_or_the_first(run: Labelled) -> None:
+    result = run.result("a")
+    (item,) = result.attempts
+    second = replace(item, attempt=replace(item.attempt, index=1))
+    two = replace(result, attempts=(item, second))
+    assert _attempt(two, "") is item
+    assert _attempt(two, "1") is second
+    with pytest.raises(HTTPException, match="'a' has no attempt '2'"):
+        _attempt(two, "2")
