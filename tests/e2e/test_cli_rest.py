@@ -132,6 +132,7 @@ def test_export_and_import_keep_every_number(small: Any, run_small: Callable[...
         "signature": told["signature"] + "|imported:yes",
         "imported": True,
         "regraded": None,
+        "stopped_early": None,
     }
     small("export", "@last", "--out", "run.parquet")
     table = pyarrow.parquet.read_table(small.folder / "run.parquet").to_pylist()

@@ -34,6 +34,7 @@ print(len(names))
 OUTSIDE = (
     "proctor.scorers.programs.launchers",
     "proctor.agents.launchers",
+    "proctor.sandboxes.confined",
     "proctor.origins.taskweaver.launcher",
     "proctor.store.migrations",
     "proctor.testing.__main__",
