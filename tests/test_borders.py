@@ -156,6 +156,7 @@ def test_a_decoder_is_seen_under_any_name(source: str) -> None:
     assert len(decoders_in(source)) == 1
 
 
+@pytest.mark.slow
 def test_only_those_listed_decode() -> None:
     found = {}
     for path in sorted(SOURCES.rglob("*.py")):

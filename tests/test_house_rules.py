@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # Files that are given to Proctor, not tests.
@@ -186,6 +188,7 @@ def test_the_exception_tree_is_drawn_whole() -> None:
     assert {name for name in classes if name not in drawn} == set()
 
 
+@pytest.mark.slow
 def test_no_two_modules_have_a_class_of_the_same_name() -> None:
     """``proctor.bench.Scorer`` is the one that users of Arthur Bench know by this name."""
     homes: dict[str, set[str]] = {}

@@ -80,6 +80,7 @@ def cycle_of(source: Path) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_any_way() -> None:
     assert cycle_of(SOURCE) == []
 

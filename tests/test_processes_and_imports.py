@@ -282,6 +282,7 @@ def used(text: str) -> Iterator[str]:
             yield next((p.removesuffix(".*") for p in WHOLE if fnmatchcase(name, p)), name)
 
 
+@pytest.mark.slow
 def test_only_those_listed_start_processes_or_import_by_name() -> None:
     found = {
         str(path.relative_to(SOURCES)): names

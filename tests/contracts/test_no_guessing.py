@@ -101,6 +101,7 @@ def test_nobody_guesses_what_a_plugin_can_do() -> None:
     assert OF_LIBRARIES.keys() <= {text for _, text in found}
 
 
+@pytest.mark.slow
 def test_what_is_asked_of_a_plugin_is_on_its_contract() -> None:
     asked = {(kind, name, str(path)) for path, tree in trees("") for kind, name in uses(tree)}
     assert ("scorer", "languages", "src/proctor/cli/doctor.py") in asked

@@ -10,7 +10,7 @@ from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.io import json_bytes
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=20, deadline=None)
 TEXT = st.text(max_size=12)
 NAME = st.text(min_size=1, max_size=8)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)

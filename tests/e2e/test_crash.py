@@ -98,6 +98,7 @@ def same(one: Any, other: Any) -> bool:
     return all(one[part] == other[part] for part in ("totals", "groups", "cases", "measures"))
 
 
+@pytest.mark.slow
 def test_killed_and_started_again(cli: Any) -> None:
     args = prepare(cli)
     with start(cli, args) as process:

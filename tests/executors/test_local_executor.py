@@ -168,6 +168,7 @@ def test_closing_while_busy_leaves_no_process() -> None:
     assert run_sync(work()) == 64
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("children")
 def test_cancelling_leaves_no_process() -> None:
     async def work() -> None:

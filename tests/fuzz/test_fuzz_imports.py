@@ -36,7 +36,7 @@ from proctor.store.store import Store
 from proctor.web.app import make_app
 
 pytestmark = pytest.mark.scaled
-TOTAL = LEVEL.of(quick=100, ci=400, full=3_333)
+TOTAL = LEVEL.of(quick=50, ci=400, full=3_333)
 CHANGES = st.lists(
     st.tuples(
         st.integers(0, KINDS - 1),

@@ -56,6 +56,7 @@ def test_a_cheat_gets_no_points(name: str) -> None:
     assert made.points == float(cheat.passes), made
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.parametrize("compat", ["", "original"])
 def test_a_test_that_never_calls_assert_can_be_passed(compat: str) -> None:

@@ -106,6 +106,7 @@ def ran(root: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "origin", [ORIGINS[0], *(pytest.param(one, marks=pytest.mark.slow) for one in ORIGINS[1:])]
 )

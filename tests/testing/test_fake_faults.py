@@ -128,6 +128,7 @@ def faults_met(client: Any, seed: int, order: int) -> list[str]:
     return [found[key] for key in sorted(found)]
 
 
+@pytest.mark.slow
 def test_rates_depend_on_seed_question_and_try_alone(client: Any) -> None:
     first = faults_met(client, 0, 1)
     assert first == faults_met(client, 0, -1)

@@ -47,6 +47,7 @@ def test_one_verdict_with_a_margin(
     assert sentence(found, "zh")
 
 
+@pytest.mark.slow
 def test_a_difference_below_the_margin_says_that_it_shows(
     store: Store, put: Callable[..., Run]
 ) -> None:

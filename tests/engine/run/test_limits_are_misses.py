@@ -73,6 +73,7 @@ def test_an_answer_that_makes_a_pattern_slow_is_a_miss_and_stays_in_the_rate(
     assert slow.detail == {"limit": "took longer than the 0.6 s allowed and was stopped"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "reference", "what"),
     [

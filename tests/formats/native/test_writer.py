@@ -231,6 +231,7 @@ def test_equality_with_references_needs_no_criteria(tmp_path: Path) -> None:
     assert keys(Native().read(path).suite) == keys(suite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [MAX_INLINE, MAX_INLINE + 1])
 @pytest.mark.sampled(2)
 def test_very_many_cases_go_to_a_file_beside(tmp_path: Path, count: int) -> None:

@@ -65,6 +65,7 @@ def test_the_originals_values(name: str, language: str) -> None:
         ), row["note"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_originals_tokens(language: str) -> None:
     for row in GOLDEN["preprocessing"][language]:

@@ -84,6 +84,7 @@ def test_rouge_of_plain_english_is_rouge_scores() -> None:
             assert row == pytest.approx(wanted, abs=1e-12), (answer, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.sampled(4)
 def test_the_originals_libraries(language: str) -> None:

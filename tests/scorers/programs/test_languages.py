@@ -328,6 +328,7 @@ def test_a_program_with_an_error_of_syntax_fails_and_says_so(lang: str) -> None:
     assert row["line"] is not None, row
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12)
 def test_an_early_end_is_no_pass(lang: str) -> None:
     for code in SAMPLES[lang].exits[: 1 if lang in SLOW else None]:
