@@ -236,7 +236,7 @@ class Native(Dialect):
             message = "native suites have no other behaviour to be compatible with"
             hint = "write 'compat' among the parameters of a criterion"
             problem = document.problem((), message, hint=hint, severity="warning")
-            loader.findings.warnings.append(problem)
+            loader.findings.warn(problem)
         return Reading(
             suite=loader.suite(path.name if path.is_dir() else path.stem),
             warnings=tuple(loader.findings.warnings),
@@ -300,7 +300,7 @@ class _Loader:
                 document = self._rows(path, defaults, top)
             else:
                 document = read_yaml(path)
-                self.findings.warnings += document.warnings
+                self.findings.warn(*document.warnings)
                 self._yaml(self._spot(document), defaults, top)
             if before == (len(self.cases), self.findings.total):
                 at: Loc = ("cases",) if isinstance(document.data, dict) else ()

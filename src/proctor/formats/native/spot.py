@@ -63,17 +63,13 @@ class Spot:
 
     def error(self, message: str, *, hint: str = "", key: str = "") -> None:
         """Note something that makes the suite unreadable."""
-        if self.findings.counts_only(message):
-            self.findings.count(message)
-            return
         loc = (*self.loc, key) if key else self.loc
-        self.findings.add(self.document.problem(loc, message, hint=hint))
+        self.findings.error_at(self.document, loc, message, hint=hint)
 
     def warn(self, message: str, *, hint: str = "", key: str = "") -> None:
         """Note something that is probably not meant."""
         loc = (*self.loc, key) if key else self.loc
-        problem = self.document.problem(loc, message, hint=hint, severity="warning")
-        self.findings.warnings.append(problem)
+        self.findings.warn_at(self.document, loc, message, hint=hint)
 
     def place(self) -> str:
         """Say where this value stands: the file as seen from the root, and the line."""
