@@ -121,9 +121,9 @@ def test_a_free_section_may_hold_any_key(tmp_path: Path) -> None:
 )
 def test_no_secret_is_shown(tmp_path: Path, text: str) -> None:
     found = read_ini(ini(tmp_path, text))
-    problems = [*check_keys(found, ())]
-    values = IniValues(sections=found.sections, problems=problems)
+    values = IniValues(sections=found.sections)
     values.seconds("model", 1.0)
+    problems = [*check_keys(found, ()), *values.findings.errors]
     for entry in found.sections["model"].values():
         problems.append(entry.problem("something"))
         assert "abc-123" not in repr(entry)
@@ -165,5 +165,5 @@ def test_typed_values(tmp_path: Path, text: str, wrong: str) -> None:
     values.number("evaluatorconfig", "temperature", 0.1)
     values.flag("evaluatorconfig", "strict_mode", False)
     values.seconds("evaluatorconfig", 600.0)
-    assert [problem.message for problem in values.problems] == ([wrong] if wrong else [])
+    assert [problem.message for problem in values.findings.errors] == ([wrong] if wrong else [])
     assert turns == (3 if wrong else 4)

@@ -28,7 +28,7 @@ def roles(
     reader = RoleReader(values=values, **settings)  # type: ignore[arg-type]
     found = reader.roles()
     wrong = [problem for role in reader.unusable.values() for problem in role.problems]
-    return found, [*values.problems, *wrong], warnings
+    return found, [*values.findings.errors, *wrong], warnings
 
 
 @pytest.mark.parametrize(

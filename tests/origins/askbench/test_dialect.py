@@ -7,6 +7,7 @@ import pytest
 
 from proctor.contracts.dialect import Reading
 from proctor.errors import Problem, SuiteError
+from proctor.io.findings import MAX_ALIKE
 from proctor.origins.askbench.dialect import AskBench, Elsewhere, OutputPlace, _once
 
 ROW = json.dumps({"ori_question": "2 + 2?", "expected_answer": "4"}) + "\n"
@@ -57,6 +58,25 @@ def test_a_broken_task_stands_at_its_place_and_spoils_no_other(tmp_path: Path) -
     with pytest.raises(SuiteError) as caught:
         AskBench().read_all(path)
     assert [*caught.value.problems] == [*lacking.problems, *broken.problems]
+
+
+def test_very_many_alike_rows_are_counted_once_for_all_tasks_that_share_them(
+    tmp_path: Path,
+) -> None:
+    shared = rows(tmp_path, "math500", '{"ori_question": "2 + 2?"}\n' * 2_000)
+    rows(tmp_path, "bbh", '{"expected_answer": "4"}\n')
+    own = f"[path]\ndata_dir = {shared.parent.parent}\n[evalset]\nevalsetname = math500\n"
+    write(tmp_path / "config" / "common" / "again.ini", own)
+    first, second, other = AskBench().read_each(base(tmp_path, "math500, again, bbh"))
+    assert len(first.problems) == MAX_ALIKE
+    assert [problem.line for problem in first.problems] == [*range(1, MAX_ALIKE + 1)]
+    assert first.problems[0].message == "the row has no 'expected_answer'"
+    assert sum(1 + problem.unlisted for problem in first.problems) == 2_000
+    assert second.problems == first.problems
+    with pytest.raises(SuiteError, match="and 1,999 more like it") as caught:
+        AskBench().read_all(tmp_path / "config" / "base.ini")
+    assert caught.value.problems == [*first.problems, *other.problems]
+    assert "'problem' or 'ori_question'" in messages(other)[0]
 
 
 def test_rows_of_no_kind_name_the_task_that_was_probably_meant(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import Problem, UsageError
+from proctor.io.findings import Findings
 from proctor.origins.askbench.ini import IniValues
 from proctor.origins.askbench.options import Options, Protocols
 from proctor.origins.askbench.tasks import TASKS, Protocol
@@ -20,9 +21,9 @@ def _bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def protocol(compat: str = "", task: Any = PLAIN, **options: str) -> tuple[Protocol, list[Problem]]:
-    warnings: list[Problem] = []
+    findings = Findings()
     protocols = Protocols(values=IniValues(sections={}), options=Options.of(options), compat=compat)
-    return protocols.of(task, warnings), warnings
+    return protocols.of(task, findings), findings.warnings
 
 
 def test_options_are_read_from_their_texts() -> None:

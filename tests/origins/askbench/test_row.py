@@ -5,17 +5,18 @@ from typing import Any
 
 import pytest
 
+from proctor.io.findings import Findings
 from proctor.io.text_files import Document
-from proctor.origins.askbench.row import AskBenchRow, RowFindings, number_in, same_ids
+from proctor.origins.askbench.row import AskBenchRow, number_in, same_ids
 
 
 def row(**data: Any) -> AskBenchRow:
-    return AskBenchRow(Document(path=Path("rows.jsonl"), data=data, row=4), RowFindings())
+    return AskBenchRow(Document(path=Path("rows.jsonl"), data=data, row=4), Findings())
 
 
 def messages(one: AskBenchRow) -> list[str]:
-    assert all(problem.line == 4 for problem in one.findings.problems)
-    return [problem.message for problem in one.findings.problems]
+    assert all(problem.line == 4 for problem in one.findings.errors)
+    return [problem.message for problem in one.findings.errors]
 
 
 def test_the_first_field_that_says_something_is_taken() -> None:
@@ -44,14 +45,14 @@ def test_lists_of_texts_and_truths_are_checked() -> None:
 
 
 def test_an_oddity_is_told_once_with_its_number() -> None:
-    findings = RowFindings()
+    findings = Findings()
     for line in (2, 3, 4):
         document = Document(path=Path("rows.jsonl"), data={}, row=line)
-        findings.odd(document, "no answer", "add one")
-    findings.odd(Document(path=Path("rows.jsonl"), data={}, row=9), "other")
-    assert [(one.message, one.line, one.severity) for one in findings.warnings] == [
-        ("no answer (2 more like it)", 2, "warning"),
-        ("other", 9, "warning"),
+        AskBenchRow(document, findings).warn("no answer", "add one")
+    AskBenchRow(Document(path=Path("rows.jsonl"), data={}, row=9), findings).warn("other")
+    assert [(one.message, one.place, one.severity) for one in findings.warnings] == [
+        ("no answer (2 more like it)", "rows.jsonl:2", "warning"),
+        ("other", "rows.jsonl:9", "warning"),
     ]
 
 

@@ -42,7 +42,7 @@ def test_a_list_of_tasks_finds_the_rows_of_each(tmp_path: Path) -> None:
     sources, finder = found(base(tmp_path))
     assert [one.name for one in sources] == finder.names == ["math500", "bbh"]
     assert sources[0].rows == tmp_path / "data" / "common" / "math500" / "test.jsonl"
-    assert (finder.problems, finder.broken) == ([], {})
+    assert (finder.findings.errors, finder.broken) == ([], {})
     assert sources[0].save_dir == "results"
     chosen, _ = found(base(tmp_path), tasks=("bbh",))
     assert [one.name for one in chosen] == ["bbh"]
@@ -53,16 +53,16 @@ def test_a_task_that_cannot_be_run_is_set_apart(tmp_path: Path) -> None:
     sources, finder = found(base(tmp_path, "math500, bhb, bbh, bbh"))
     assert [one.name for one in sources] == ["bbh"]
     assert finder.names == ["math500", "bhb", "bbh"]
-    assert "no rows for 'math500'" in finder.broken["math500"][0].message
-    assert "did you mean 'bbh'" in finder.broken["bhb"][0].hint
-    assert finder.problems == []
+    assert "no rows for 'math500'" in finder.broken["math500"].errors[0].message
+    assert "did you mean 'bbh'" in finder.broken["bhb"].errors[0].hint
+    assert finder.findings.errors == []
 
 
 def test_rows_outside_of_the_root_are_not_read(tmp_path: Path) -> None:
     write(tmp_path / "data" / "common" / "bbh" / "test.jsonl")
     sources, finder = found(base(tmp_path, "bbh"), root=tmp_path / "config")
     assert sources == []
-    assert "lie outside the folder" in finder.broken["bbh"][0].message
+    assert "lie outside the folder" in finder.broken["bbh"].errors[0].message
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from proctor.errors import DialectError, SuiteError, UsageError
+from proctor.io.findings import MAX_ALIKE
 from proctor.io.text_files import Place
 from proctor.origins.colossal.dialect import Colossal
 from proctor.origins.colossal.source import places_of
@@ -55,6 +56,19 @@ def category(**row: Any) -> dict[str, Any]:
 
 def test_nothing_wrong(tmp_path: Path) -> None:
     assert problems(tmp_path) == ""
+
+
+def test_very_many_alike_records_are_counted_and_leave_room_for_others(tmp_path: Path) -> None:
+    targets = [{"category": "chat", "id": number} for number in range(2_000)]
+    targets += [{"category": "", "instruction": "Say hello.", "id": 2_000}]
+    path = write(tmp_path, "config.json", category(GPT=["relevance"], Metric=["BLEU"]))
+    options = {"target_file": str(write(tmp_path, "targets.json", targets))}
+    with pytest.raises(SuiteError, match="and 1,999 more like it") as caught:
+        Colossal().read_all(path, options=options)
+    alike = [one for one in caught.value.problems if "no 'instruction'" in one.message]
+    assert (len(alike), alike[0].unlisted) == (MAX_ALIKE, 2_000 - MAX_ALIKE)
+    others = [one.message for one in caught.value.problems if one not in alike]
+    assert others == ["unknown key 'Metric'", "the category is empty"]
 
 
 @pytest.mark.parametrize(

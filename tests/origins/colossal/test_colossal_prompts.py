@@ -46,7 +46,7 @@ def test_every_metric_of_every_category(language: str) -> None:
         assert prompt is not None
         wanted = [m for m, where in MATRIX.items() if where == "all" or category in where.split()]
         assert set(prompt.metrics) == set(prompt.steps) == set(wanted)
-    assert opened.problems == []
+    assert opened.findings.errors == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proctor.io.findings import Findings
 from proctor.origins.colossal.config import (
     CategoryMetrics,
     Config,
@@ -34,11 +35,11 @@ WHOLE: dict[str, Any] = {
 def read(data: Any) -> tuple[Config, list[tuple[str, str]]]:
     """Read a config, and put the line before each problem at which it is told."""
     text = json.dumps(data, indent=1)
-    config, problems = read_config(
-        JsonDocument(path=Path("config.json"), data=json.loads(text), text=text)
-    )
+    document = JsonDocument(path=Path("config.json"), data=json.loads(text), text=text)
+    findings = Findings()
+    config = read_config(document, findings)
     lines = ["", *(line.strip() for line in text.splitlines())]
-    return config, [(lines[one.line or 0], one.message) for one in problems]
+    return config, [(lines[one.line or 0], one.message) for one in findings.errors]
 
 
 def test_a_whole_config_is_read_as_it_is_meant() -> None:

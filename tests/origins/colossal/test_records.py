@@ -8,6 +8,7 @@ import pytest
 
 from proctor.core.suite import Case, Suite
 from proctor.errors import DialectError, SuiteError
+from proctor.io.findings import Findings
 from proctor.origins.colossal.records import AnswerRecord, check_ids, read_answers, read_records
 
 
@@ -91,12 +92,13 @@ def test_the_original_pairs_them_by_their_place_in_their_category(tmp_path: Path
 
 def test_what_is_no_list_is_another_format(tmp_path: Path) -> None:
     with pytest.raises(DialectError, match="expected a list of records"):
-        read_records(write(tmp_path, {}), ())
+        read_records(write(tmp_path, {}), (), Findings())
     with pytest.raises(DialectError, match="answers are a JSON list"):
         read_answers(tmp_path / "answers.csv", TWO)
-    records = read_records(write(tmp_path, [{"category": "a"}, {"category": "a"}]), ("category",))
+    path = write(tmp_path, [{"category": "a"}, {"category": "a"}])
+    records = read_records(path, ("category",), Findings())
     check_ids(records)
-    assert (records.problems, len(records.of("a"))) == ([], 2)
+    assert (records.findings.errors, len(records.of("a"))) == ([], 2)
 
 
 def test_a_record_knows_its_question_and_its_reference() -> None:

@@ -44,7 +44,7 @@ def read(tmp_path: Path) -> Read:
 )  # fmt: skip
 def test_targets_have_their_shortest_form(read: Read, targets: str, params: list[Any]) -> None:
     found, notes = read(targets)
-    assert (found["targets"], notes.problems) == (params, [])
+    assert (found["targets"], notes.findings.errors) == (params, [])
     assert (found["template"], found["blank"], found["strip"]) == ("a [blank] b", "[blank]", STRIP)
 
 
@@ -60,7 +60,7 @@ def test_a_template_has_a_target_for_each_blank(
     read: Read, template: str, targets: str, words: str
 ) -> None:
     _, notes = read(targets, template)
-    assert words in notes.problems[0].message
+    assert words in notes.findings.errors[0].message
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_where_the_original_stumbles_is_warned_of(
     read: Read, template: str, targets: str, words: str
 ) -> None:
     _, notes = read(targets, template)
-    assert notes.problems == []
-    assert notes.warnings[0].message.startswith(words)
+    assert notes.findings.errors == []
+    assert notes.findings.warnings[0].message.startswith(words)
 
 
 def test_the_original_takes_keys_for_answers_and_lists_inside_for_nothing(read: Read) -> None:
@@ -85,6 +85,6 @@ def test_the_original_takes_keys_for_answers_and_lists_inside_for_nothing(read: 
     assert old["strip"] == ORIGINAL_STRIP
     new, notes = read("[{content: {or: [x, y]}}]")
     assert new["targets"] == [{"any": ["x", "y"]}]
-    assert "takes its keys ('or') for the right answers" in notes.warnings[0].message
+    assert "takes its keys ('or') for the right answers" in notes.findings.warnings[0].message
     nested, _ = read("[{content: [{content: [x]}, y]}]", compat="original")
     assert nested["targets"] == [{"any": [NEVER, "y"]}]

@@ -39,7 +39,7 @@ ALL = (
 
 def test_parts_become_criteria_in_the_order_of_the_original(read: Read) -> None:
     graded, notes = read(ALL)
-    assert notes.problems == []
+    assert notes.findings.errors == []
     assert [(one.criterion.id, one.criterion.scorer.name, one.full) for one in graded] == [
         ("keywords", "keywords", 3.0),
         ("blank_filling", "blanks", 1.0),
@@ -68,24 +68,24 @@ def test_parts_become_criteria_in_the_order_of_the_original(read: Read) -> None:
 )  # fmt: skip
 def test_what_cannot_be_graded_is_said(read: Read, text: str, words: str) -> None:
     _, notes = read(text)
-    assert any(words in problem.message for problem in notes.problems)
+    assert any(words in problem.message for problem in notes.findings.errors)
 
 
 def test_tests_need_a_language(read: Read) -> None:
     assert (
         "no language to run the tests in"
-        in read("{unit_test: {tests: [x]}}", lang="")[1].problems[0].message
+        in read("{unit_test: {tests: [x]}}", lang="")[1].findings.errors[0].message
     )
     own, notes = read("{unit_test: {tests: [x], lang: go}}", lang="")
-    assert (own[0].criterion.scorer.params["lang"], notes.problems) == ("go", [])
+    assert (own[0].criterion.scorer.params["lang"], notes.findings.errors) == ("go", [])
 
 
 @pytest.mark.parametrize(("limit", "warned"), [("1", False), ("2", False), ("3", True)])
 def test_a_limit_above_what_can_be_won_is_warned_of(read: Read, limit: str, warned: bool) -> None:
     _, notes = read(f"{{keywords: [a, b], max_score: {limit}}}")
-    assert bool(notes.warnings) is warned
+    assert bool(notes.findings.warnings) is warned
     if warned:
-        assert "divides by 2" in notes.warnings[0].message
+        assert "divides by 2" in notes.findings.warnings[0].message
 
 
 def test_a_function_decides_how_much_there_is_to_win(read: Read, tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ def test_a_function_decides_how_much_there_is_to_win(read: Read, tmp_path: Path)
     assert (graded.full, graded.criterion.metric) == (None, "style")
     params: Any = graded.criterion.scorer.params
     assert (params["module"], params["source"]) == ("check", "def f(x): ...")
-    assert "its row is its own" in notes.warnings[0].message
+    assert "its row is its own" in notes.findings.warnings[0].message
     (keywords,), _ = read("{keywords: [a, {post_handler: {module: check, func: f}}]}")
     assert keywords.full is None
 
 
 def test_what_lost_a_part_for_its_shape_is_not_looked_at_again(read: Read) -> None:
     graded, notes = read("{keywords: ['']}", misshapen=("grading.keywords.0",))
-    assert (graded, notes.problems) == ((), [])
+    assert (graded, notes.findings.errors) == ((), [])

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from proctor.core.suite import Suite
 from proctor.errors import DialectError, Problem, SuiteError
+from proctor.io.findings import MAX_SHOWN
 from proctor.origins.infibench.dialect import InfiBench
 
 HEAD = "id: c1\nprompt_path: prompt.txt\ntype: t\nlang: python\ngrading:\n"
@@ -266,3 +268,15 @@ def test_links_do_not_lead_out(tmp_path: Path) -> None:
 def test_what_is_no_mapping_is_another_dialect(tmp_path: Path, text: str) -> None:
     with pytest.raises(DialectError, match="is a mapping"):
         InfiBench().read(write(tmp_path, "s.yaml", text))
+
+
+def test_very_many_problems_are_counted_and_sound_cases_are_still_looked_at(tmp_path: Path) -> None:
+    case(tmp_path, "  keywords: [a]\n")
+    names = ["case.yaml", *(f"lacking{number}.yaml" for number in range(MAX_SHOWN + 200))]
+    suite = write(tmp_path, "suite.yaml", "cases:\n" + "".join(f"- {name}\n" for name in names))
+    with pytest.raises(SuiteError) as caught:
+        InfiBench().read(suite)
+    assert len(caught.value.problems) == MAX_SHOWN + 1
+    assert caught.value.problems[-1].message == "… and 200 more problems"
+    assert isinstance(caught.value.rest, Suite)
+    assert [one.id for one in caught.value.rest.cases] == ["c1"]

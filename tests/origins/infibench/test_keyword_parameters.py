@@ -47,7 +47,7 @@ def test_rules_have_their_shortest_form(
     read: Read, text: str, rules: list[Any], full: float
 ) -> None:
     found, notes, marks = read(text)
-    assert (found, marks, notes.problems) == (rules, full, [])
+    assert (found, marks, notes.findings.errors) == (rules, full, [])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_rules_have_their_shortest_form(
 )
 def test_what_is_wrong_is_a_problem(read: Read, text: str, words: str) -> None:
     _, notes, _ = read(text)
-    assert words in notes.problems[0].message
+    assert words in notes.findings.errors[0].message
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_what_the_original_does_otherwise_is_warned_of_and_kept(
     new, notes, _ = read(text)
     old, kept, _ = read(text, "original")
     assert (new, old) == (ours, theirs)
-    assert len(notes.warnings) == len(kept.warnings) == 1
-    assert "the original" in notes.warnings[0].message
+    assert len(notes.findings.warnings) == len(kept.findings.warnings) == 1
+    assert "the original" in notes.findings.warnings[0].message
 
 
 def test_keys_without_effect_are_warned_of(read: Read) -> None:
     _, notes, _ = read("- {content: {content: a, weight: 3, or: [b]}}")
-    messages = " ".join(warning.message for warning in notes.warnings)
+    messages = " ".join(warning.message for warning in notes.findings.warnings)
     assert "'weight' inside 'content' has no effect" in messages
     assert "'or' comes first" in messages

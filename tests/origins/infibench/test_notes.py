@@ -18,18 +18,17 @@ def notes(tmp_path: Path) -> Notes:
 
 
 def messages(notes: Notes) -> list[str]:
-    return [problem.message for problem in notes.problems]
+    return [problem.message for problem in notes.findings.errors]
 
 
 def test_a_value_is_taken_as_it_is_spelt_and_that_is_told(notes: Notes) -> None:
     assert notes.spelt(("a",), 1.1) == "1.10"
     assert notes.spelt(("b",), True) == "True"
     assert notes.spelt(("c",), "text") == "text"
-    assert ["number" in notes.warnings[0].message, "truth value" in notes.warnings[1].message] == [
-        True,
-        True,
-    ]
-    assert notes.warnings[0].line == 1
+    number, truth = notes.findings.warnings
+    assert "number" in number.message
+    assert "truth value" in truth.message
+    assert number.line == 1
     assert notes.keys_at(("c",)) == ("x", "y")
 
 
@@ -46,7 +45,7 @@ def test_a_difference_says_what_happens_here(
 ) -> None:
     notes.compat = compat
     notes.differs((), "odd", "loses it", "reads it", reproduced=reproduced)
-    assert notes.warnings[0].message == f"odd: the original loses it; {end}"
+    assert notes.findings.warnings[0].message == f"odd: the original loses it; {end}"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_a_pattern_that_small_letters_change_is_warned_of(
     notes: Notes, text: str, lowered: bool, problems: int, warnings: int
 ) -> None:
     notes.pattern((), text, lowered=lowered)
-    assert (len(notes.problems), len(notes.warnings)) == (problems, warnings)
+    assert (len(notes.findings.errors), len(notes.findings.warnings)) == (problems, warnings)
 
 
 @pytest.mark.parametrize(

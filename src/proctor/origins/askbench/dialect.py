@@ -1,7 +1,7 @@
 """AskBench: its INI files with all tasks they enable, a task's folder, or a file of rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -9,6 +9,7 @@ from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Json, Message, Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.io.findings import Findings
 from proctor.origins.askbench import files
 from proctor.origins.askbench.combined import combined_rows
 from proctor.origins.askbench.ini import KEYS, IniValues, merged, read_ini
@@ -95,21 +96,13 @@ class AskBench(Dialect):
         self.check_options(options or {})
         parsed = Options.of(options or {})
         finder = SourceFinder(compat=compat, root=root, tasks=parsed.tasks)
-        reader = _TasksReader(compat=compat, options=parsed, finder=finder)
-        readings: list[Reading] = []
-        for source in finder.sources(path):
-            before = len(finder.problems)
-            reading = reader.task(source)
-            finder.set_apart(source.name, before)
-            if reading is not None:
-                own = tuple(finder.broken.get(source.name, ()))
-                readings.append(replace(reading, problems=own))
-        read = {reading.suite.name for reading in readings}
-        readings += [_broken(name, own) for name, own in finder.broken.items() if name not in read]
+        reader = _TasksReader(compat=compat, options=parsed)
+        readings = [reader.task(source) for source in finder.sources(path)]
+        readings += [_broken(name, own) for name, own in finder.broken.items()]
         if finder.names:
             readings.sort(key=lambda reading: finder.names.index(reading.suite.name))
-        if finder.problems:
-            raise SuiteError(_once([*finder.problems, *_all_problems(readings)]))
+        if finder.findings.errors:
+            raise SuiteError(_once([*finder.findings.shown, *_all_problems(readings)]))
         return readings
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
@@ -150,9 +143,8 @@ class _TasksReader:
 
     compat: str
     options: Options
-    finder: SourceFinder
 
-    def task(self, source: TaskSource) -> Reading | None:
+    def task(self, source: TaskSource) -> Reading:
         """Read one task, or note what is wrong with it."""
         shape = files.first_shape(source.rows)
         listed = TASKS.get(source.evalset)
@@ -162,13 +154,13 @@ class _TasksReader:
             )
             hint = suggest(source.evalset, TASKS)
             problem = Problem(message=message, file=str(source.rows), line=1, hint=hint)
-            self.finder.note([problem])
-            return None
+            source.findings.add(problem)
+            return _broken(source.name, source.findings)
         task = listed or task_of(source.evalset, shape or TaskShape.QUESTION)
         return self._read(source, task)
 
     def _read(self, source: TaskSource, task: Task) -> Reading:
-        values, warnings = source.values, source.warnings
+        values, findings = source.values, source.findings
         turns = task.shape.several_turns
         protocols = Protocols(values=values, options=self.options, compat=self.compat)
         sections = self._free(source, turns)
@@ -177,7 +169,7 @@ class _TasksReader:
         reader = RowReader(
             task=task,
             evalset=source.evalset,
-            protocol=protocols.of(task, warnings),
+            protocol=protocols.of(task, findings),
             examples=shown,
         )
         cases = reader.cases(source.rows)
@@ -188,7 +180,8 @@ class _TasksReader:
             simulator_is_judge=task.shape is TaskShape.IN3,
         )
         roles = players.roles()
-        self.finder.note([*values.problems, *sections.problems, *reader.findings.problems])
+        for part in (values.findings, sections.findings, reader.findings):
+            findings.include(part)
         suite = Suite(
             name=source.name,
             cases=cases,
@@ -199,7 +192,8 @@ class _TasksReader:
         )
         return Reading(
             suite=suite,
-            warnings=(*warnings, *reader.findings.warnings),
+            warnings=(*findings.warnings, *reader.findings.warnings),
+            problems=tuple(findings.shown),
             roles=roles,
             attempts=attempts,
             unusable_roles=players.unusable,
@@ -215,13 +209,13 @@ class _TasksReader:
             entry = values.entry("generateconfig", "shot") or values.entry("evalset", "shot")
             assert entry is not None
             message = f"no examples are shown: there is no {file}"
-            source.warnings.append(entry.problem(message, severity="warning"))
+            source.findings.warn(entry.problem(message, severity="warning"))
             return ()
-        protocol = Protocols(values=values, options=self.options, compat="").of(task, [])
+        protocol = Protocols(values=values, options=self.options, compat="").of(task, Findings())
         reader = RowReader(task=task, evalset=source.evalset, protocol=protocol)
         cases = reader.cases(file)
-        self.finder.note(reader.findings.problems)
-        return () if reader.findings.problems else examples_of(cases, shot)
+        source.findings.include(reader.findings)
+        return () if reader.findings.errors else examples_of(cases, shot)
 
     def _free(self, source: TaskSource, several_turns: bool) -> IniValues:
         """Let the section of a task's name change how the candidate is asked."""
@@ -234,18 +228,14 @@ class _TasksReader:
             message = f"[{source.evalset}] is no section of the document; {key!r} " + (
                 "is taken as if it stood in [generateconfig]" if used else "has no effect"
             )
-            source.warnings.append(entry.problem(message, severity="warning"))
+            source.findings.warn(entry.problem(message, severity="warning"))
         sampling = {key: entry for key, entry in free.items() if key in _SAMPLING}
         return IniValues(sections=merged(values.sections, {"generateconfig": sampling}))
 
 
 def _once(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems, each once: tasks that share a file share its mistakes."""
-    distinct: list[Problem] = []
-    for problem in problems:
-        if problem not in distinct:
-            distinct.append(problem)
-    return distinct
+    return list(dict.fromkeys(problems))
 
 
 def _all_problems(readings: Iterable[Reading]) -> Iterator[Problem]:
@@ -255,10 +245,10 @@ def _all_problems(readings: Iterable[Reading]) -> Iterator[Problem]:
             yield from role.problems
 
 
-def _broken(name: str, problems: Sequence[Problem]) -> Reading:
+def _broken(name: str, findings: Findings) -> Reading:
     """Stand for a task that cannot be run."""
     suite = Suite(name=name, cases=(), dialect=AskBench.name)
-    return Reading(suite=suite, problems=tuple(problems))
+    return Reading(suite=suite, problems=tuple(findings.shown))
 
 
 def _attempts(values: IniValues) -> int | None:

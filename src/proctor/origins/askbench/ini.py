@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from proctor.core.access import Source
-from proctor.errors import Problem, SuiteError
+from proctor.errors import Problem
+from proctor.io.findings import Findings
 from proctor.io.text_files import read_text
 from proctor.suggestions import suggest
 
@@ -97,8 +98,7 @@ def read_ini(path: Path) -> Ini:
     reader = _IniReader(path)
     for number, line in enumerate(read_text(path, limit=MAX_INI).splitlines(), 1):
         reader.take(number, line)
-    if reader.problems:
-        raise SuiteError(reader.problems)
+    reader.findings.check()
     return reader.ini()
 
 
@@ -129,7 +129,7 @@ class IniValues:
     """Typed values of merged sections, with the problems of reading them."""
 
     sections: Sections
-    problems: list[Problem] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
 
     def entry(self, section: str, *keys: str) -> IniEntry | None:
         """Return the first of some keys that is there."""
@@ -175,11 +175,11 @@ class IniValues:
         try:
             value = read(entry.text)
         except ValueError:
-            self.problems.append(entry.problem(f"expected {expected} for {entry.key!r}"))
+            self.findings.add(entry.problem(f"expected {expected} for {entry.key!r}"))
             return default
         if least is not None and value < least:
             message = f"{entry.key!r} must be at least {least:g}"
-            self.problems.append(entry.problem(message))
+            self.findings.add(entry.problem(message))
             return default
         return value
 
@@ -206,7 +206,7 @@ class _IniReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.problems: list[Problem] = []
+        self.findings = Findings()
         self.sections: dict[str, dict[str, IniEntry]] = {}
         self.lines: dict[str, int] = {}
         self.values: dict[tuple[str, str], list[str]] = {}
@@ -275,7 +275,7 @@ class _IniReader:
         self.values[self.section, key] = [value]
 
     def _report(self, number: int, message: str) -> None:
-        self.problems.append(Problem(message=message, file=str(self.path), line=number, column=1))
+        self.findings.add(Problem(message=message, file=str(self.path), line=number, column=1))
 
 
 def unquoted(text: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proctor.errors import Problem, UsageError
+from proctor.io.findings import Findings
 from proctor.origins.askbench.ini import IniEntry, IniValues, truth
 from proctor.origins.askbench.tasks import GUIDANCE, Protocol, Task
 from proctor.suggestions import suggest
@@ -44,7 +45,7 @@ class Protocols:
     options: Options
     compat: str
 
-    def of(self, task: Task, warnings: list[Problem]) -> Protocol:
+    def of(self, task: Task, findings: Findings) -> Protocol:
         """Return how a task is put."""
         protocol = Protocol(
             compat=self.compat,
@@ -54,7 +55,7 @@ class Protocols:
         )
         if task.fata and not self.compat and protocol.strict:
             message = "FATA has a protocol of its own: strict mode does not change it"
-            warnings.append(Problem(message=message, severity="warning"))
+            findings.warn(Problem(message=message, severity="warning"))
         return protocol
 
     def _turns(self) -> int | None:
@@ -76,7 +77,7 @@ class Protocols:
         hint = suggest(mode, GUIDANCE)
         if entry is None:
             raise UsageError(f"GUIDANCE_MODE is {mode!r} ({hint})")
-        self.values.problems.append(entry.problem(f"unknown guidance_mode {mode!r}", hint=hint))
+        self.values.findings.add(entry.problem(f"unknown guidance_mode {mode!r}", hint=hint))
         return "none"
 
     def _strict(self) -> bool:

@@ -1,47 +1,14 @@
 """One row of an AskBench file: its fields under all their names, each problem at its line."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from proctor.core.suite import Json
 from proctor.errors import Problem
+from proctor.io.findings import Findings
 from proctor.io.text_files import Document
 from proctor.io.validation import describe
-
-
-@dataclass
-class RowFindings:
-    """Problems and oddities of the rows of a file."""
-
-    problems: list[Problem] = field(default_factory=list)
-    _odd: dict[str, Problem] = field(default_factory=dict)
-    _often: Counter[str] = field(default_factory=Counter)
-
-    def odd(self, document: Document, message: str, hint: str = "") -> None:
-        """Warn of something once, however many rows have it."""
-        self._often[message] += 1
-        if message not in self._odd:
-            self._odd[message] = document.problem((), message, hint=hint, severity="warning")
-
-    @property
-    def warnings(self) -> list[Problem]:
-        """Return the warnings, each with the number of rows that it holds for."""
-        warnings = []
-        for message, problem in self._odd.items():
-            more = self._often[message] - 1
-            text = f"{message} ({more} more like it)" if more else message
-            warnings.append(
-                Problem(
-                    message=text,
-                    file=problem.file,
-                    line=problem.line,
-                    hint=problem.hint,
-                    severity="warning",
-                )
-            )
-        return warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +16,17 @@ class AskBenchRow:
     """The fields of one row."""
 
     document: Document
-    findings: RowFindings
+    findings: Findings
 
     def report(self, message: str, name: str = "", hint: str = "") -> None:
         """Note a problem with a field, or with the row as a whole."""
         loc = (name,) if name else ()
-        self.findings.problems.append(self.document.problem(loc, message, hint=hint))
+        self.findings.error_at(self.document, loc, message, hint=hint)
+
+    def warn(self, message: str, hint: str = "") -> None:
+        """Warn of something once, however many rows have it."""
+        problem = self.document.problem((), message, hint=hint, severity="warning")
+        self.findings.warn_once(replace(problem, column=None))
 
     def has(self, name: str) -> bool:
         """Tell whether a field is there at all."""

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from proctor.core.suite import Case, Criterion, Json, Message, Spec
 from proctor.errors import SuiteError
+from proctor.io.findings import Findings
 from proctor.io.text_files import Document, read_jsonl
 from proctor.io.validation import describe
 from proctor.origins.askbench.in3 import In3, normal_in3
-from proctor.origins.askbench.row import AskBenchRow, RowFindings, number_in, same_ids
+from proctor.origins.askbench.row import AskBenchRow, number_in, same_ids
 from proctor.origins.askbench.tasks import ASKING, TRIES, Protocol, Task, TaskShape, shape_of
 
 LETTERS = "ABCD"
@@ -42,7 +43,7 @@ class RowReader:
     protocol: Protocol
     examples: tuple[Message, ...] = ()
     """Questions with their answers, shown before every question."""
-    findings: RowFindings = field(default_factory=RowFindings)
+    findings: Findings = field(default_factory=Findings)
 
     def cases(self, path: Path) -> tuple[Case, ...]:
         """Read all rows of a file, noting every problem."""
@@ -51,23 +52,23 @@ class RowReader:
         for index, document in enumerate(self._documents(path)):
             if not isinstance(document.data, dict):
                 message = f"a row is an object, not {describe(document.data)}"
-                self.findings.problems.append(document.problem((), message))
+                self.findings.error_at(document, (), message)
                 continue
             row = AskBenchRow(document, self.findings)
             name = row.optional("id") or str(index)
             named.append((name, document))
             cases.append(self._case(row, name))
-        self.findings.problems += same_ids(named)
-        if not cases and not self.findings.problems:
+        self.findings.add(*same_ids(named))
+        if not cases and not self.findings.errors:
             message = "the file has no rows"
-            self.findings.problems.append(Document(path=path, data=None).problem((), message))
+            self.findings.error_at(Document(path=path, data=None), (), message)
         return tuple(cases)
 
     def _documents(self, path: Path) -> Iterable[Document]:
         try:
             yield from read_jsonl(path)
         except SuiteError as error:
-            self.findings.problems += error.problems
+            self.findings.add(*error.problems)
 
     def _case(self, row: AskBenchRow, name: str) -> Case:
         shape = self._shape(row)
@@ -137,8 +138,7 @@ class RowReader:
         """Read a conversation with the criteria that its next reply is held against."""
         criteria = tuple(self._rubrics(row))
         if not any(criterion.weight > 0 for criterion in criteria):
-            self.findings.odd(
-                row.document,
+            row.warn(
                 "the row has no criterion that gives points: it cannot be scored",
                 "give at least one criterion points above 0",
             )
@@ -162,8 +162,7 @@ class RowReader:
             shown = whole if shape is TaskShape.PLAIN else row.text("degraded_question")
             info, name = row.optional("degraded_info"), "required_points"
         if not row.has(name):
-            self.findings.odd(
-                row.document,
+            row.warn(
                 f"the row has no {name!r}: there is nothing to ask for",
                 f"list what must be cleared up as {name!r}; an empty list says that nothing must",
             )

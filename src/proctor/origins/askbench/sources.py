@@ -1,10 +1,11 @@
 """Which tasks a path means: the settings of each, merged, and where its rows lie."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.errors import DialectError, Problem, SuiteError
+from proctor.io.findings import Findings
 from proctor.io.text_files import inside
 from proctor.origins.askbench import files
 from proctor.origins.askbench.ini import MARKS, Ini, IniValues, check_keys, read_ini
@@ -24,7 +25,8 @@ class TaskSource:
     evalset: str
     rows: Path
     values: IniValues
-    warnings: list[Problem]
+    findings: Findings = field(default_factory=Findings)
+    """What is wrong or odd with this task alone."""
     own: bool = False
     """Whether it stands alone: the folder or the file names it, not a list of tasks."""
     save_dir: str = ""
@@ -40,15 +42,16 @@ class TaskSource:
 
 @dataclass(kw_only=True)
 class SourceFinder:
-    """Finder of the tasks of one path, with the problems of each."""
+    """Finder of the tasks of one path, with what is wrong with each."""
 
     compat: str
     root: Path | None
     tasks: tuple[str, ...] = ()
     """The only tasks to take; empty means those that the file enables."""
-    problems: list[Problem] = field(default_factory=list)
-    broken: dict[str, list[Problem]] = field(default_factory=dict)
-    """By task, what keeps it from being run; the others may be run all the same."""
+    findings: Findings = field(default_factory=Findings)
+    """What is wrong with the path as a whole: no task of it can be run."""
+    broken: dict[str, Findings] = field(default_factory=dict)
+    """By task that has no source, what keeps it from being run; the others may be run."""
     names: list[str] = field(default_factory=list)
     """The tasks of a list, in its order."""
 
@@ -61,19 +64,6 @@ class SourceFinder:
         if path.suffix.lower() in files.INI_ENDINGS:
             return self._ini(path)
         return [self._bare(path, path.resolve().parent.name)]
-
-    def note(self, problems: Sequence[Problem]) -> None:
-        """Keep problems, each once."""
-        for problem in problems:
-            if problem not in self.problems:
-                self.problems.append(problem)
-
-    def set_apart(self, name: str, before: int) -> None:
-        """Take the problems that came after a count of them for those of one task."""
-        own = self.problems[before:]
-        del self.problems[before:]
-        if own:
-            self.broken.setdefault(name, []).extend(own)
 
     def _folder(self, path: Path) -> list[TaskSource]:
         if (base := files.base_in(path)) is not None:
@@ -98,20 +88,19 @@ class SourceFinder:
         if name == Path(files.ROWS).stem:
             name = folder or name
         empty = IniValues(sections={})
-        return TaskSource(name=name, evalset=name, rows=rows, values=empty, warnings=[], own=True)
+        return TaskSource(name=name, evalset=name, rows=rows, values=empty, own=True)
 
     def _alone(self, ini: Ini, rows: Path) -> TaskSource:
         """Take a task's own INI with the rows beside it."""
         values = IniValues(sections=ini.sections)
         name = rows.resolve().parent.name
         evalset = values.text("evalset", "evalsetname") or name
-        self.note(list(check_keys(ini, {evalset})))
+        self.findings.add(*check_keys(ini, {evalset}))
         return TaskSource(
             name=_task_name(values) or evalset,
             evalset=evalset,
             rows=rows,
             values=values,
-            warnings=[],
             own=True,
             save_dir=_save_dir(ini),
         )
@@ -128,7 +117,7 @@ class SourceFinder:
         self._refuse_other_tools(base, values)
         if "evalset" in base.sections and not names:
             evalset = values.text("evalset", "evalsetname")
-            self.note(list(check_keys(base, {evalset})))
+            self.findings.add(*check_keys(base, {evalset}))
             return self._task_alone(base, values, evalset)
         if not names:
             entry = values.entry("tasks", "enabled")
@@ -142,14 +131,15 @@ class SourceFinder:
                 )
             )
             raise SuiteError([problem])
-        self.note(list(check_keys(base, {*TASKS, *names, *written})))
+        self.findings.add(*check_keys(base, {*TASKS, *names, *written}))
         sources = []
         for name in dict.fromkeys(names):
             self.names.append(name)
-            before = len(self.problems)
-            source = self._enabled(base, name)
-            self.set_apart(name, before)
-            if source is not None:
+            own = Findings()
+            source = self._enabled(base, name, own)
+            if source is None:
+                self.broken[name] = own
+            else:
                 sources.append(source)
         return sources
 
@@ -165,7 +155,7 @@ class SourceFinder:
         if not evalset:
             message = "the task does not say what it is: [evalset] evalsetname is missing"
             raise SuiteError([ini.problem("evalset", message)])
-        rows = self._rows(ini.path, ini.path, values, evalset)
+        rows = self._rows(ini.path, ini.path, values, evalset, self.findings)
         if rows is None:
             return []
         name = _task_name(values) or evalset
@@ -175,13 +165,12 @@ class SourceFinder:
                 evalset=evalset,
                 rows=rows,
                 values=values,
-                warnings=[],
                 own=True,
                 save_dir=_save_dir(ini),
             )
         ]
 
-    def _enabled(self, base: Ini, name: str) -> TaskSource | None:
+    def _enabled(self, base: Ini, name: str, findings: Findings) -> TaskSource | None:
         """Merge the INI of an enabled task with the base, and find its rows."""
         folder = base.sections.get("tasks", {}).get("tasks_config_path")
         places = files.task_inis(base.path, folder.text if folder else "", name)
@@ -191,22 +180,23 @@ class SourceFinder:
             try:
                 own = read_ini(file)
             except SuiteError as error:
-                self.note(error.problems)
+                findings.add(*error.problems)
                 return None
         elif name not in TASKS:
-            self._unknown_task(base, name, looked)
+            findings.add(_unknown_task(base, name, looked))
             return None
         sections = base.sections
         notes: dict[str, str] = {}
         if own is not None:
             evalset = IniValues(sections=own.sections).text("evalset", "evalsetname") or name
-            self.note(list(check_keys(own, {evalset, name})))
+            findings.add(*check_keys(own, {evalset, name}))
             pair = (own.sections, sections) if self.compat else (sections, own.sections)
             sections = connected(*pair)
             notes = {} if self.compat else overruled(sections, base.sections)
         values = IniValues(sections=sections)
         evalset = values.text("evalset", "evalsetname") or name
-        rows = self._rows(own.path if own else base.path, base.path, values, evalset)
+        written = own.path if own else base.path
+        rows = self._rows(written, base.path, values, evalset, findings)
         if rows is None:
             return None
         return TaskSource(
@@ -214,22 +204,14 @@ class SourceFinder:
             evalset=evalset,
             rows=rows,
             values=values,
-            warnings=[],
+            findings=findings,
             save_dir=_save_dir(base, own),
             role_notes=notes,
         )
 
-    def _unknown_task(self, base: Ini, name: str, looked: list[str]) -> None:
-        message = f"there is no task {name!r}: no {name}.ini in the folder of tasks"
-        near = did_you_mean(closest(name, sorted(TASKS)))
-        hint = near or f"write one: looked for {', '.join(looked)}"
-        entry = base.sections.get("tasks", {}).get("enabled")
-        problem = (
-            entry.problem(message, hint=hint) if entry else Problem(message=message, hint=hint)
-        )
-        self.note([problem])
-
-    def _rows(self, ini: Path, base: Path, values: IniValues, evalset: str) -> Path | None:
+    def _rows(
+        self, ini: Path, base: Path, values: IniValues, evalset: str, findings: Findings
+    ) -> Path | None:
         entry = values.entry("path", "data_dir")
         data_dir = entry.text if entry is not None else ""
         written = entry.path if entry is not None else ini
@@ -237,7 +219,7 @@ class SourceFinder:
         file, looked = files.first_file(places)
         if file is not None and self.root and inside(self.root, Path.cwd(), str(file)) is None:
             message = f"the rows of {evalset!r} lie outside the folder {self.root}"
-            self.note([Problem(message=message, file=str(file))])
+            findings.add(Problem(message=message, file=str(file)))
             return None
         if file is not None:
             return file
@@ -250,8 +232,16 @@ class SourceFinder:
             if entry is not None
             else Problem(message=message, file=str(ini), hint=hint)
         )
-        self.note([problem])
+        findings.add(problem)
         return None
+
+
+def _unknown_task(base: Ini, name: str, looked: list[str]) -> Problem:
+    message = f"there is no task {name!r}: no {name}.ini in the folder of tasks"
+    near = did_you_mean(closest(name, sorted(TASKS)))
+    hint = near or f"write one: looked for {', '.join(looked)}"
+    entry = base.sections.get("tasks", {}).get("enabled")
+    return entry.problem(message, hint=hint) if entry else Problem(message=message, hint=hint)
 
 
 def _save_dir(*inis: Ini | None) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.core.suite import Json
-from proctor.errors import Problem
+from proctor.io.findings import Findings
 from proctor.io.text_files import Loc
 from proctor.io.validation import describe
 from proctor.origins.colossal.source import JsonDocument, near
@@ -100,18 +100,17 @@ def is_config(data: Json) -> bool:
     return any(method in row for row in rows for method in METHODS)
 
 
-def read_config(document: JsonDocument) -> tuple[Config, list[Problem]]:
-    """Read a config, and return all that is wrong with it."""
-    reader = _ConfigReader(document)
-    return reader.config(), reader.problems
+def read_config(document: JsonDocument, findings: Findings) -> Config:
+    """Read a config, and note all that is wrong with it."""
+    return _ConfigReader(document, findings).config()
 
 
 @dataclass
 class _ConfigReader:
-    """Reader of one config, which collects its problems."""
+    """Reader of one config."""
 
     document: JsonDocument
-    problems: list[Problem] = field(default_factory=list)
+    findings: Findings
 
     def config(self) -> Config:
         """Read the whole of it."""
@@ -259,7 +258,7 @@ class _ConfigReader:
                     self._report(config.place_of(category, "UniEval", name), message, hint)
 
     def _report(self, loc: Loc, message: str, hint: str = "") -> None:
-        self.problems.append(self.document.problem(loc, message, hint=hint))
+        self.findings.error_at(self.document, loc, message, hint=hint)
 
 
 def resolved(path: Path, named: str) -> str:

@@ -8,7 +8,8 @@ from typing import ClassVar
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
-from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.errors import DialectError, SuiteError, UsageError
+from proctor.io.findings import Findings
 from proctor.io.text_files import inside
 from proctor.origins.colossal import prompts
 from proctor.origins.colossal.config import METRICS, CategoryMetrics, Config, is_config, read_config
@@ -68,8 +69,9 @@ class Colossal(Dialect):
         if not is_config(document.data):
             message = "this is no config: it has no 'language' and no 'category' with metrics"
             raise DialectError([document.problem((), message)])
-        config, problems = read_config(document)
-        reader = _SuiteReader(config, compat, root or path.parent, chosen, problems)
+        findings = Findings()
+        config = read_config(document, findings)
+        reader = _SuiteReader(config, compat, root or path.parent, chosen, findings)
         return (reader.battle() if "battle" in chosen else reader.suite(),)
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
@@ -81,9 +83,8 @@ class Colossal(Dialect):
 
     def unfilled(self, path: Path) -> list[tuple[int, str]]:
         """Return the targets that have neither target nor output, by place, with the question."""
-        records = read_records(path, ("instruction",))
-        if records.problems:
-            raise SuiteError(records.problems)
+        records = read_records(path, ("instruction",), Findings())
+        records.findings.check()
         return [(row.place, row.question()) for row in records.rows if not row.reference]
 
     def filled(self, path: Path, outputs: Mapping[int, str]) -> list[Json]:
@@ -103,8 +104,7 @@ class _SuiteReader:
     compat: str
     root: Path
     options: Mapping[str, str]
-    problems: list[Problem]
-    warnings: list[Problem] = field(default_factory=list)
+    findings: Findings
     _opened: list[prompts.PromptFile] = field(default_factory=list)
     _general: list[str] = field(default_factory=list)
     """Categories that are rated by the general prompt."""
@@ -112,10 +112,10 @@ class _SuiteReader:
     def suite(self) -> Reading:
         """Read the targets as cases, each scored by what the config says of its category."""
         path = self._file("target_file", "target_file")
-        if path is None and not self.problems:
+        if path is None and not self.findings.errors:
             document = self.config.document
             message = "the config does not say where the targets are"
-            self.problems.append(document.problem((), message, hint=TARGETS_HINT))
+            self.findings.error_at(document, (), message, hint=TARGETS_HINT)
         rows = self._targets(path) if path is not None else []
         categories = {row.category for row in rows} or set(self.config.categories)
         criteria = {
@@ -135,11 +135,9 @@ class _SuiteReader:
 
     def battle(self) -> Reading:
         """Read the questions of a file of answers as cases that nothing scores."""
-        records = read_records(
-            Path(self.options["battle"]), ("category", "instruction", "output", "id")
-        )
+        needed = ("category", "instruction", "output", "id")
+        records = read_records(Path(self.options["battle"]), needed, self.findings)
         check_ids(records)
-        self.problems += records.problems
         self._stop_if_wrong()
         joint = " " if self.compat else "\n"
         cases = [_bare_case(row, joint) for row in records.rows]
@@ -154,12 +152,12 @@ class _SuiteReader:
             dialect=Colossal.name,
             compat=self.compat,
         )
-        return Reading(suite=suite, warnings=tuple(self.warnings))
+        return Reading(suite=suite, warnings=tuple(self.findings.warnings))
 
     def _targets(self, path: Path) -> list[AnswerRecord]:
         """Read the targets of the categories that the config has, and check that they suffice."""
         needed = ("category",) if self.compat else ("category", "instruction", "id")
-        records = read_records(path, needed)
+        records = read_records(path, needed, self.findings)
         if not self.compat:
             check_ids(records)
         left_out: dict[str, int] = {}
@@ -171,11 +169,10 @@ class _SuiteReader:
                 hint = "write a target or an output, or let --fill-targets MODEL do so"
                 message = f"id {row.key} has neither target nor output, and {why} compares with it"
                 records.report((row.place,), message, hint)
-        self.problems += records.problems
         for name, count in left_out.items():
             hint = near(name, self.config.categories)
             message = f"{count} targets of category {name!r} are left out: the config has none"
-            self._warn(records.document.problem((), message, hint=hint, severity="warning"))
+            self.findings.warn_at(records.document, (), message, hint=hint)
         present = {row.category for row in records.rows}
         self._warn_of(
             [name for name in self.config.categories if name not in present],
@@ -249,10 +246,10 @@ class _SuiteReader:
         at = ("category", category, "GPT")
         document = self.config.document
         if prompt is None:
-            if not self._prompts.problems:
+            if not self._prompts.findings.errors:
                 message = f"no prompt for {category!r}, and none for {prompts.GENERAL!r}"
                 hint = f"write one into {self._prompts.document.path}"
-                self.problems.append(document.problem(at, message, hint=hint))
+                self.findings.error_at(document, at, message, hint=hint)
             return []
         if prompt.category != category:
             self._general.append(category)
@@ -265,11 +262,11 @@ class _SuiteReader:
                 loc = self.config.place_of(category, "GPT", name)
                 if (completed := self._completed(prompt, category, name)) is None:
                     hint = near(name, prompt.metrics)
-                    self.problems.append(document.problem(loc, message, hint=hint))
+                    self.findings.error_at(document, loc, message, hint=hint)
                     continue
                 rated_by = completed
                 message = f"{message}; the words that come with Proctor are taken"
-                self._warn(document.problem(loc, message, severity="warning"))
+                self.findings.warn_at(document, loc, message)
             criteria.append(self._rating(name, rated_by))
         return criteria
 
@@ -352,11 +349,8 @@ class _SuiteReader:
         path = inside(self.root, document.path.parent, named)
         if path is None:
             message = f"{named!r} lies outside the folder {self.root}"
-            self.problems.append(document.problem((key,), message))
+            self.findings.error_at(document, (key,), message)
         return path
-
-    def _warn(self, problem: Problem) -> None:
-        self.warnings.append(problem)
 
     def _warn_of(self, names: Sequence[str], one: str, several: str) -> None:
         """Warn once of categories that are alike in something."""
@@ -364,13 +358,12 @@ class _SuiteReader:
             return
         listed = ", ".join(map(repr, names))
         message = one.format(listed) if len(names) == 1 else several.format(len(names), listed)
-        document = self.config.document
-        self._warn(document.problem(("category", names[0]), message, severity="warning"))
+        self.findings.warn_at(self.config.document, ("category", names[0]), message)
 
     def _stop_if_wrong(self) -> None:
-        problems = [*self.problems, *(wrong for file in self._opened for wrong in file.problems)]
-        if problems:
-            raise SuiteError(problems)
+        for file in self._opened:
+            self.findings.include(file.findings)
+        self.findings.check()
 
 
 def reversed_name(dimension: str) -> str:

@@ -8,7 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from proctor.core.suite import Json
-from proctor.errors import Problem, SuiteError
+from proctor.errors import SuiteError
+from proctor.io.findings import Findings
 from proctor.io.text_files import Loc
 from proctor.io.validation import describe
 from proctor.origins.colossal.source import JsonDocument, meant_by, near, read_document
@@ -37,7 +38,7 @@ class PromptFile:
     """A prompt file, of which only the requested categories are read."""
 
     document: JsonDocument
-    problems: list[Problem] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
     _read: dict[str, CategoryPrompt | None] = field(default_factory=dict)
 
     def of(self, category: str) -> CategoryPrompt | None:
@@ -51,7 +52,7 @@ class PromptFile:
         return self._read[name]
 
     def _category(self, name: str, row: Json) -> CategoryPrompt | None:
-        before = len(self.problems)
+        before = self.findings.total
         if not isinstance(row, dict):
             self.report((name,), f"expected a mapping of {', '.join(KEYS)}, not {describe(row)}")
             return None
@@ -61,7 +62,7 @@ class PromptFile:
             self.report((name, "prompt"), "the prompt is missing, or no text", _hint("prompt", row))
             return None
         self.check_places((name, "prompt"), prompt, PLACES, ("answer",))
-        if len(self.problems) > before:
+        if self.findings.total > before:
             return None
         return CategoryPrompt(category=name, prompt=prompt, metrics=metrics, steps=steps)
 
@@ -89,7 +90,7 @@ class PromptFile:
 
     def report(self, loc: Loc, message: str, hint: str = "") -> None:
         """Note a problem."""
-        self.problems.append(self.document.problem(loc, message, hint=hint))
+        self.findings.error_at(self.document, loc, message, hint=hint)
 
 
 def prompt_file(path: Path | None, language: str) -> PromptFile:
@@ -114,8 +115,7 @@ def battle_prompt(path: Path | None, language: str) -> dict[str, str]:
     if isinstance(template := data.get("prompt_template"), str):
         needed = ("answer_1", "answer_2")
         reader.check_places(("prompt_template",), template, BATTLE_PLACES, needed)
-    if reader.problems:
-        raise SuiteError(reader.problems)
+    reader.findings.check()
     return {key: data[key] for key in BATTLE_KEYS}
 
 

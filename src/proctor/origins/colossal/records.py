@@ -6,7 +6,8 @@ from pathlib import Path
 
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Suite
-from proctor.errors import DialectError, Problem, SuiteError
+from proctor.errors import DialectError, Problem
+from proctor.io.findings import Findings
 from proctor.io.text_files import Loc
 from proctor.io.validation import describe
 from proctor.origins.colossal.source import JsonDocument, meant_by, read_document
@@ -47,28 +48,28 @@ class AnswerRecord:
 
 @dataclass
 class Records:
-    """The records of a file, and its problems."""
+    """The records of a file, and where its problems are noted."""
 
     document: JsonDocument
+    findings: Findings
     rows: list[AnswerRecord] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
 
     def report(self, loc: Loc, message: str, hint: str = "") -> None:
         """Note a problem."""
-        self.problems.append(self.document.problem(loc, message, hint=hint))
+        self.findings.error_at(self.document, loc, message, hint=hint)
 
     def of(self, category: str) -> list[AnswerRecord]:
         """Return the records of a category, in their order."""
         return [row for row in self.rows if row.category == category]
 
 
-def read_records(path: Path, needed: Iterable[str]) -> Records:
-    """Read a list of records; ``needed`` are the fields that each must have."""
+def read_records(path: Path, needed: Iterable[str], findings: Findings) -> Records:
+    """Read a list of records, noting problems; ``needed`` are the fields that each must have."""
     document = read_document(path)
     if not isinstance(document.data, list):
         message = f"expected a list of records, not {describe(document.data)}"
         raise DialectError([document.problem((), message)])
-    records = Records(document)
+    records = Records(document, findings)
     needed = tuple(needed)
     for place, row in enumerate(document.data):
         if (record := _record(records, place, row, needed)) is not None:
@@ -92,7 +93,7 @@ def _record(records: Records, place: int, row: Json, needed: Sequence[str]) -> A
     if not isinstance(row, dict):
         records.report((place,), f"a record is a mapping, not {describe(row)}")
         return None
-    before = len(records.problems)
+    before = records.findings.total
     for name in needed:
         if name not in row:
             similar = [key for key in row if key not in FIELDS]
@@ -108,7 +109,7 @@ def _record(records: Records, place: int, row: Json, needed: Sequence[str]) -> A
         records.report((place, "id"), f"an id is a whole number or a text, not {describe(row_id)}")
     if "category" in needed and row.get("category") == "":
         records.report((place, "category"), "the category is empty")
-    if len(records.problems) > before:
+    if records.findings.total > before:
         return None
     return AnswerRecord(
         place=place,
@@ -127,10 +128,9 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
         raise DialectError([Problem(message="answers are a JSON list", file=str(path))])
     by_place = bool(suite.compat)
     needed = ("category", "output") if by_place else ("category", "instruction", "output", "id")
-    records = read_records(path, needed)
+    records = read_records(path, needed, Findings())
     pairs = _by_place(records, suite) if by_place else _by_id(records, suite)
-    if records.problems:
-        raise SuiteError(records.problems)
+    records.findings.check()
     return (_attempt(row, case) for row, case in pairs)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Suite
 from proctor.errors import DialectError, Problem, SuiteError
+from proctor.io.findings import Findings
 from proctor.io.row_files import read_rows
 from proctor.io.text_files import MAX_ROW, Document, Loc, inside, normal_newlines, read_bytes
 from proctor.io.validation import validate
@@ -95,17 +96,16 @@ def _listed(document: Document, names: _Names) -> list[_Response]:
     folder = document.path.parent
     present = set(os.listdir(folder))
     responses: list[_Response] = []
-    problems: list[Problem] = []
+    findings = Findings()
     for key, case in entries.items():
         for index, name in enumerate(listed[key] or ()):
             path = _response_path(folder, name, present)
             if path is None:
                 loc: Loc = ("answer_paths", key, index)
-                problems.append(document.problem(loc, f"there is no response file {name!r}"))
+                findings.error_at(document, loc, f"there is no response file {name!r}")
             else:
                 responses.append(_Response(case_id=case.id, index=index, path=path))
-    if problems:
-        raise SuiteError(problems)
+    findings.check()
     if not entries:
         message = "none of the entries names a case of this suite"
         hint = f"the suite's first case is {names.cases[0].source!r}" if names.cases else ""

@@ -57,13 +57,13 @@ def criteria_of(
     for kind, loc, make in _parts(notes, grading, lang):
         if kind in doubtful and kind != UNIT_TEST:
             continue
-        before = len(notes.problems)
+        before = notes.findings.total
         graded = make()
         if kind in doubtful:
             _check_scorer(notes, graded.criterion.scorer, loc, whole=False)
             continue
         criteria.append(graded)
-        if len(notes.problems) == before:
+        if notes.findings.total == before:
             _check_scorer(notes, graded.criterion.scorer, loc, whole=True)
     if not criteria and not misshapen:
         kinds = ", ".join(KINDS)

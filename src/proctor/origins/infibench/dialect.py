@@ -10,6 +10,7 @@ from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Message, Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Loc, inside, unusable_name
 from proctor.io.validation import validate_rest
 from proctor.io.yaml_files import read_yaml
@@ -55,7 +56,7 @@ class InfiBench(Dialect):
             suite = reader.single(document)
         else:
             suite = reader.suite(document)
-        return Reading(suite=suite, warnings=tuple(reader.warnings))
+        return Reading(suite=suite, warnings=tuple(reader.findings.warnings))
 
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         yield from read_answers(path, suite)
@@ -76,8 +77,7 @@ class _InfiBenchReader:
     root: Path
     home: Path
     compat: str
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
     broken: set[str] = field(default_factory=set)
     """The files of cases with problems."""
 
@@ -90,9 +90,9 @@ class _InfiBenchReader:
 
     def suite(self, document: Document) -> Suite:
         """Read a suite and every case that it names."""
-        self.warnings += document.warnings
+        self.findings.warn(*document.warnings)
         written, misshapen = validate_rest(SuiteFile, document)
-        self.problems += misshapen
+        self.findings.add(*misshapen)
         if written is None:
             cases = self._cases(document, _paths_in(document.data.get("cases")), _Defaults())
             self._stop_if_wrong(document, cases)
@@ -122,7 +122,7 @@ class _InfiBenchReader:
                 continue
             if case.id in ids:
                 message = f"the id {case.id!r} is that of {ids[case.id]!r} too"
-                self.problems.append(document.problem(loc, message, hint="give each case its own"))
+                self.findings.error_at(document, loc, message, hint="give each case its own")
             ids.setdefault(case.id, name)
             cases.append(case)
         return cases
@@ -140,16 +140,16 @@ class _InfiBenchReader:
         )
 
     def _stop_if_wrong(self, document: Document, cases: Sequence[Case] = ()) -> None:
-        if self.problems:
+        if self.findings.errors:
             whole = [case for case in cases if case.source not in self.broken]
-            raise SuiteError(self.problems, rest=self._suite(document, whole)) from None
+            self.findings.check(rest=self._suite(document, whole))
 
     def _check_suite(self, document: Document, written: SuiteFile) -> None:
         mode = written.attempt_reduce_mode
         if not _MODE.fullmatch(mode):
             message = f"unknown attempt_reduce_mode {mode!r}"
             hint = "use avg, max, min, or avg_max_N (the best of each N attempts, averaged)"
-            self.problems.append(document.problem(("attempt_reduce_mode",), message, hint=hint))
+            self.findings.error_at(document, ("attempt_reduce_mode",), message, hint=hint)
         _warn_scores(
             self._notes(document),
             ("full_score_per_question", written.full_score_per_question),
@@ -162,8 +162,7 @@ class _InfiBenchReader:
             root=self.root,
             home=self.home,
             compat=self.compat,
-            problems=self.problems,
-            warnings=self.warnings,
+            findings=self.findings,
         )
 
     def _weight(self, document: Document, loc: Loc, entry: SuiteEntry | str) -> float:
@@ -198,20 +197,20 @@ class _InfiBenchReader:
             message = f"there is no case file {name!r}"
             hint = near(path) or f"case paths are relative to the suite, in {self.home}"
         if message:
-            self.problems.append(document.problem(loc, message, hint=hint))
+            self.findings.error_at(document, loc, message, hint=hint)
             return None
         assert path is not None
         seen[path] = loc
         return self.home / name
 
     def _read_case(self, file: Path, name: str, weight: float, defaults: _Defaults) -> Case | None:
-        before = len(self.problems)
+        before = self.findings.total
         try:
             case = self._case(read_yaml(file), name, weight, defaults)
         except SuiteError as error:
-            self.problems += error.problems
+            self.findings.add(*error.problems)
             case = None
-        if len(self.problems) > before:
+        if self.findings.total > before:
             self.broken.add(name)
         return case
 
@@ -219,9 +218,9 @@ class _InfiBenchReader:
         self, document: Document, source: str, weight: float, defaults: _Defaults
     ) -> Case | None:
         """Read one case; none where its shape is wrong, though the rest of it is looked at."""
-        self.warnings += document.warnings
+        self.findings.warn(*document.warnings)
         written, misshapen = validate_rest(WrittenCase, document)
-        self.problems += misshapen
+        self.findings.add(*misshapen)
         if written is None:
             return None
         notes = self._notes(document)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proctor.core.suite import Json
-from proctor.errors import Problem, SuiteError
+from proctor.errors import SuiteError
 from proctor.formats.carried_modules import SuiteModules, file_of, is_module_name
+from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Loc, inside, normal_newlines, read_text, unusable_name
 from proctor.origins.infibench.format import AnswerEntry, WrittenNode, keys_of
 from proctor.suggestions import closest, did_you_mean
@@ -23,7 +24,7 @@ Params = dict[str, Json]
 
 @dataclass(kw_only=True)
 class Notes:
-    """Problems and oddities of one file, and the files beside it."""
+    """What is wrong or odd in one file, and the files beside it."""
 
     document: Document
     root: Path
@@ -31,8 +32,7 @@ class Notes:
     home: Path
     """The folder of the suite, where Python modules are looked for last."""
     compat: str = ""
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
 
     @property
     def original(self) -> bool:
@@ -41,11 +41,11 @@ class Notes:
 
     def error(self, loc: Loc, message: str, *, hint: str = "") -> None:
         """Note something that is wrong."""
-        self.problems.append(self.document.problem(loc, message, hint=hint))
+        self.findings.error_at(self.document, loc, message, hint=hint)
 
     def warn(self, loc: Loc, message: str, *, hint: str = "") -> None:
         """Note something that is odd."""
-        self.warnings.append(self.document.problem(loc, message, hint=hint, severity="warning"))
+        self.findings.warn_at(self.document, loc, message, hint=hint)
 
     def differs(
         self,
@@ -175,7 +175,7 @@ class Notes:
         try:
             return modules.params(module, path, lambda message: self.warn(loc, message))
         except SuiteError as error:
-            self.problems.extend(error.problems)
+            self.findings.add(*error.problems)
             return {"source": ""}
 
     def _module_file(self, loc: Loc, module: str) -> Path | None:
@@ -203,7 +203,7 @@ class Notes:
         try:
             return normal_newlines(read_text(path))
         except SuiteError as error:
-            self.problems.extend(error.problems)
+            self.findings.add(*error.problems)
             return ""
 
 

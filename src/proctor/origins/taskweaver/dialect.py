@@ -14,6 +14,7 @@ from proctor.core.python_snippet import Flaw, flaw_in
 from proctor.core.rounds import AGENT, ROUNDS, USER, Round, RoundState, round_from
 from proctor.core.suite import Case, CaseFile, Criterion, Json, Message, Spec, Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Loc, inside
 from proctor.io.validation import validate
 from proctor.io.yaml_files import read_yaml
@@ -80,8 +81,7 @@ class _CasesReader:
     root: Path | None
     options: Mapping[str, str]
     evaluator: Evaluator
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
 
     def reading(self) -> Reading:
         """Read all cases of the path."""
@@ -91,11 +91,11 @@ class _CasesReader:
                 cases.append(self._case(name, file))
             except SuiteError as error:
                 self._broken(error.problems)
-        if self.problems:
-            raise SuiteError(self.problems)
+        self.findings.check()
         if not cases:
             message = "there is no case here that can be read"
-            raise SuiteError([*self.warnings, Problem(message=message, file=str(self.path))])
+            warnings = self.findings.warnings
+            raise SuiteError([*warnings, Problem(message=message, file=str(self.path))])
         chinese = sum(bool(_CHINESE.search(_question_of(case))) for case in cases)
         suite = Suite(
             name=self.path.resolve().name if self.path.is_dir() else self.path.stem,
@@ -105,7 +105,11 @@ class _CasesReader:
             dialect=TaskWeaverDialect.name,
             compat=self.compat,
         )
-        return Reading(suite=suite, warnings=tuple(self.warnings), roles=dict(self.evaluator.roles))
+        return Reading(
+            suite=suite,
+            warnings=tuple(self.findings.warnings),
+            roles=dict(self.evaluator.roles),
+        )
 
     def _files(self) -> Iterator[tuple[str, Path]]:
         """Yield each case's name with its file, in the order in which people count."""
@@ -133,9 +137,9 @@ class _CasesReader:
 
     def _broken(self, problems: Sequence[Problem]) -> None:
         if self.options.get("broken") == "skip":
-            self.warnings += problems
+            self.findings.warn(*problems)
         else:
-            self.problems += problems
+            self.findings.add(*problems)
 
     def _case(self, name: str, file: Path) -> Case:
         document = read_yaml(file)
@@ -148,7 +152,7 @@ class _CasesReader:
         for extra in data.keys() - set(keys):
             hint = suggest(str(extra), model.model_fields)
             message = f"the key {extra!r} has no effect here"
-            self.warnings.append(document.problem((extra,), message, hint=hint, severity="warning"))
+            self.findings.warn_at(document, (extra,), message, hint=hint)
         problems = list(_unreadable_code(document))
         try:
             case = validate(model, document, {key: data[key] for key in keys})
