@@ -50,7 +50,7 @@ def result_of(folder: Path, environment: dict[str, str], *arguments: str) -> Any
         ),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_example_comes_to_its_numbers(
     name: str,
     arguments: tuple[str, ...],

@@ -20,7 +20,7 @@ def means(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("language", "jieba"), [("en", False), ("cn", True)])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_numbers_of_the_original(cli: Any, language: str, jieba: bool) -> None:
     if jieba:
         pytest.importorskip("jieba")

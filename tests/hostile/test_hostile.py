@@ -136,7 +136,7 @@ def test_a_warm_interpreter_is_there_where_the_table_says_so(host: Any) -> None:
         assert "does not start" in broken[()]
 
 
-@pytest.mark.parametrize(("name", "path"), _rows(4))
+@pytest.mark.parametrize(("name", "path"), _rows(7))
 def test_it_is_contained_and_its_end_is_named(
     became: dict[tuple[str, str], Ran], name: str, path: str
 ) -> None:

@@ -27,7 +27,7 @@ from proctor.store.store import Store
         (0, 0, 150, "unclear", "cannot be told apart"),
         (9, 3, 488, "no_worse", "new is no worse than old by 2 points"),
         (10, 10, 180, "unclear", "cannot be told apart"),
-        (2, 20, 5000, "equal", "are equal within 2 points"),
+        pytest.param(*(2, 20, 5000, "equal", "are equal within 2 points"), marks=pytest.mark.slow),
     ],
 )
 def test_one_verdict_with_a_margin(
