@@ -73,7 +73,7 @@ def test_on_this_machine_no_token_is_needed(place: str) -> None:
 @pytest.mark.slow
 def test_elsewhere_a_token_is_needed_and_said_so(place: str) -> None:
     with viewed(place, "--host", "0.0.0.0") as said:
-        assert "others can reach" in said[0]
+        assert "other machines can reach this address" in said[0]
         token = urlsplit(said[-1]).query.removeprefix("token=")
         assert len(token) >= 32
         assert ask(said[-1], "/")[0] == 401

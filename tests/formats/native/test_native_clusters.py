@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.fingerprint import attempt_key, case_key, scoring_key
-from proctor.core.suite import Suite
+from proctor.core.suite import Case, Suite
 from proctor.errors import SuiteError
 from proctor.formats.native.case import cluster_of
 from proctor.formats.native.reader import Native
@@ -74,3 +74,8 @@ def test_a_cluster_is_no_part_of_what_is_paid_for(tmp_path: Path) -> None:
     assert scoring_key(one, one.criteria[0], "1") == scoring_key(other, other.criteria[0], "1")
     assert case_key(one) != case_key(other)
     assert cluster_of(one, "nothing") == ""
+
+
+def test_a_tag_without_a_name_is_no_cluster() -> None:
+    case = Case(id="a", messages=(), criteria=(), tags={"": ("x",)})
+    assert cluster_of(case, "") == ""

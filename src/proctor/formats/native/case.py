@@ -359,6 +359,8 @@ CLUSTER_FIELDS = ("ask", "context", "references", "source")
 
 def cluster_of(case: Case, name: str) -> str:
     """Return the value of a tag of a case, or the key of a field's text; empty if it has none."""
+    if not name:
+        return ""
     if values := case.tags.get(name):
         return "; ".join(values)
     if name == "source":
