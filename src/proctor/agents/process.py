@@ -63,6 +63,8 @@ class AgentProcess(asyncio.SubprocessProtocol):
     """Whether its keeper has ended."""
     closed: bool = False
     """Whether nothing more can come from its standard output."""
+    errors_closed: bool = False
+    """Whether nothing more can come from its standard error."""
     clean: bool = False
     _spoken: int = 0
     _mark: str = field(default_factory=lambda: secrets.token_hex(12))
@@ -133,14 +135,19 @@ class AgentProcess(asyncio.SubprocessProtocol):
         await self.until(lambda: self.status is not None or self.stopped or self.gone)
         if self.status is None:
             raise self.broke()
-        if not self.closed:
-            # Those that it left behind may hold the pipe open: what they say is not waited for.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    await self.until(lambda: self.closed or self.stopped)
+        await self._drain()
         if self.stopped:
             raise self.broke()
         return self.status
+
+    async def _drain(self) -> None:
+        """Wait for the rest of what it wrote before it ended.
+
+        Those that it left behind may hold the pipes open: what they say is not waited for.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await self.until(lambda: (self.closed and self.errors_closed) or self.stopped)
 
     async def line(self) -> bytes:
         """Return the next line of its standard output."""
@@ -151,6 +158,8 @@ class AgentProcess(asyncio.SubprocessProtocol):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(1.0):
                         await self.until(lambda: self.status is not None or self.gone)
+                if self.status is not None:
+                    await self._drain()
             raise self.broke()
         line, _, rest = bytes(self.out).partition(b"\n")
         self.out[:] = rest
@@ -208,7 +217,9 @@ class AgentProcess(asyncio.SubprocessProtocol):
         """Note that a pipe has ended."""
         if fd == 1:
             self.closed = True
-            self._news.set()
+        elif fd == 2:
+            self.errors_closed = True
+        self._news.set()
 
     def process_exited(self) -> None:
         """Note that the keeper has ended."""
