@@ -13,7 +13,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
 from proctor.errors import PluginError
 from proctor.registry import build
-from proctor.stats.intervals import Scale, bounded_interval, t_interval
+from proctor.stats.intervals import OPEN, RatioSums, Scale, bounded_interval
 
 NO_ANSWER = "no answer"
 ERROR = "error"
@@ -101,7 +101,9 @@ def test_mean_points_clusters_by_case() -> None:
     found = mean.measure(iter(cases))
     # 10 points over 4 attempts, on a scale that nobody knows
     assert found.value == pytest.approx(2.5)
-    assert found.interval == pytest.approx(t_interval([6.0, 3.0, 1.0], [2.0, 1.0, 1.0]))
+    assert found.interval == pytest.approx(
+        RatioSums.of([(6.0, 2.0), (3.0, 1.0), (1.0, 1.0)]).interval(OPEN)
+    )
     assert found.n == 3
 
 

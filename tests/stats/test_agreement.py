@@ -1,6 +1,7 @@
 """Krippendorff's alpha and Cohen's kappa against worked examples that were published."""
 
 import random
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -8,11 +9,21 @@ import pytest
 
 from proctor.stats.agreement import (
     Coincidences,
+    Kappa,
+    Level,
+    Unit,
     alpha_interval,
     clustered_kappa,
-    cohen_kappa,
-    krippendorff_alpha,
 )
+
+
+def krippendorff_alpha(units: Iterable[Unit], level: Level = "nominal") -> float | None:
+    return Coincidences.of(units).alpha(level)
+
+
+def cohen_kappa(pairs: Iterable[tuple[float, float]], level: Level = "nominal") -> Kappa:
+    return clustered_kappa(([pair] for pair in pairs), level=level)
+
 
 N = None
 # Four observers, twelve units; three, fifteen units; two, ten units, yes or no; two, twelve units.

@@ -81,11 +81,6 @@ class Coincidences:
         self.pairs[pair] = self.pairs.get(pair, 0.0) + times
 
 
-def krippendorff_alpha(units: Iterable[Unit], level: Level = "nominal") -> float | None:
-    """Return Krippendorff's alpha over things, of each what its judges said of it."""
-    return Coincidences.of(units).alpha(level)
-
-
 def alpha_interval(
     clusters: Sequence[Coincidences], level: Level = "nominal", sure: float = 0.95
 ) -> tuple[float, float] | None:
@@ -178,13 +173,6 @@ class PairCounts:
             for other in seconds
         )
         return 1 - number * observed / expected if expected > 0 else None
-
-
-def cohen_kappa(
-    pairs: Iterable[tuple[float, float]], sure: float = 0.95, level: Level = "nominal"
-) -> Kappa:
-    """Return Cohen's kappa of what two judges said of things that have nothing in common."""
-    return clustered_kappa(([pair] for pair in pairs), sure, level)
 
 
 def clustered_kappa(

@@ -210,18 +210,6 @@ class RatioSums:
         return max(0.0, around) + self.n * apart * apart
 
 
-def t_interval(
-    values: Sequence[float],
-    weights: Sequence[float],
-    scale: Scale = OPEN,
-    *,
-    level: float = 0.95,
-) -> Interval | None:
-    """Return the t interval of Σ values / Σ weights, one entry per draw, with added draws."""
-    sums = RatioSums.of(zip(values, weights, strict=True))
-    return sums.interval(scale, level=level, method="t")
-
-
 def bounded_interval(
     values: Sequence[float],
     weights: Sequence[float],
@@ -289,25 +277,6 @@ def matched_quantile(part: float, mean: float, variance: float) -> float:
     most = mean * (1 - mean)
     strength = most / min(variance, 0.999999 * most) - 1
     return beta_quantile(part, mean * strength, (1 - mean) * strength)
-
-
-def wilson_interval(hits: float, n: int, level: float = 0.95) -> Interval | None:
-    """Return Wilson's interval for a share of hits; none where nothing was counted."""
-    _check(level)
-    if n <= 0:
-        return None
-    z2 = NormalDist().inv_cdf((1 + level) / 2) ** 2
-    middle = (hits + z2 / 2) / (n + z2)
-    half = sqrt(z2 * (hits * (n - hits) / n + z2 / 4)) / (n + z2)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def clip01(interval: Interval | None) -> Interval | None:
-    """Cut an interval to [0, 1], for rates that cannot leave it."""
-    if interval is None:
-        return None
-    low, high = (min(1.0, max(0.0, end)) for end in interval)
-    return low, high
 
 
 @lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, lgamma, sqrt
 from statistics import NormalDist, fmean
 
-from proctor.stats.intervals import Interval, RatioSums, clip01
+from proctor.stats.intervals import SHARE, Interval, RatioSums
 
 FEWEST = 2
 UNLIKE = 0.01
@@ -107,7 +107,7 @@ def _interval(
     others = trust**2 * _mean_variance(_draws(rest))
     others *= NormalDist().inv_cdf((1 + level) / 2) ** 2
     below, above = (sqrt(((end - middle) * width) ** 2 + others) for end in ends)
-    return clip01((value - below, value + above))
+    return SHARE.clip((value - below, value + above))
 
 
 def _each(clusters: Sequence[Hashable] | None, cases: Sequence[object]) -> Sequence[Hashable]:

@@ -66,16 +66,3 @@ class Scores:
     def count(self, run_id: str) -> int:
         """Return the number of scores of a run, stored or not."""
         return self._database.count(select(func.count()).where(run_scores.c.run_id == run_id))
-
-    def are_missing(self, run_id: str) -> bool:
-        """Tell whether a score of a run is missing or failed."""
-        query = (
-            select(run_scores.c.position)
-            .outerjoin(score_table, score_table.c.key == run_scores.c.score_key)
-            .where(
-                run_scores.c.run_id == run_id,
-                or_(score_table.c.key.is_(None), score_table.c.status.in_(UNFINISHED)),
-            )
-            .limit(1)
-        )
-        return self._database.fetch_first(query) is not None

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison, Preference
 from proctor.core.run import Run, Summary, Totals
 from proctor.core.suite import Case, CaseFile, Spec, Suite
@@ -10,7 +9,6 @@ from proctor.engine.transfer.imported_keys import (
     PREFIX,
     attempt_key,
     free_name,
-    quoted_attempt,
     quoted_case,
     quoted_comparison,
     quoted_id,
@@ -42,7 +40,6 @@ def test_what_another_machine_wrote_names_no_place_here() -> None:
     file = CaseFile(name="x", digest="d", path="/etc/passwd")
     case = Case(id="c", messages=(), criteria=(), files=(file,))
     assert quoted_case(case).files == (replace(file, path=""),)
-    assert quoted_attempt(case, Attempt.of("other", "x")).case_id == "c"
 
 
 def test_a_comparison_is_quoted_where_both_runs_are_here() -> None:

@@ -17,7 +17,7 @@ from proctor.engine.items.takers import AT_ONCE, TakenCase, Takers
 from proctor.engine.run.later_findings import newest_audit
 from proctor.io.concurrency import batched
 from proctor.stats import items as statistics
-from proctor.stats.intervals import wilson_interval
+from proctor.stats.intervals import bounded_interval
 from proctor.stats.near_duplicates import near_duplicates
 from proctor.store.rows import LinkedCase
 from proctor.store.store import Store
@@ -110,7 +110,7 @@ class _Rules:
             run_id=taken.run_id,
             takers=len(present),
             rate=fmean(present) if present else None,
-            interval=wilson_interval(sum(present), len(present)) if present else None,
+            interval=bounded_interval(present, [1.0] * len(present)),
             discrimination=discrimination.value,
             discrimination_interval=discrimination.interval,
             discrimination_shrunk=discrimination.shrunk,

@@ -247,8 +247,6 @@ def stop_rule(
 ) -> StopRule:
     """Return the rule of a run, after making sure that its question can be answered."""
     assert settings.stop is not None
-    if settings.on_file:
-        raise UsageError("--stop-when saves calls of a candidate, and answers on file take none")
     return StopRule(
         settings=settings.stop,
         name="" if run is None else run.name,

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, count
 
-from proctor.core.attempt import Attempt
 from proctor.core.comparison import Comparison
 from proctor.core.fingerprint import digest
 from proctor.core.run import Run, Signature, Summary
@@ -39,11 +38,6 @@ def score_key(run_id: str, position: int, index: int, criterion: str) -> str:
 def quoted_case(case: Case) -> Case:
     """Return a case without paths on this machine."""
     return replace(case, files=tuple(replace(file, path="") for file in case.files))
-
-
-def quoted_attempt(case: Case, attempt: Attempt) -> Attempt:
-    """Return an attempt as one at this case."""
-    return replace(attempt, case_id=case.id)
 
 
 def quoted_comparison(
