@@ -4,10 +4,14 @@ import random
 
 import pytest
 
+from proctor.io.json_bytes import dumps, loads
 from proctor.stats.clusters import ClusterSums, DrawnSums, sums_for
 from proctor.stats.intervals import SHARE, RatioSums, Scale, bootstrap_interval
 
 ROWS = [(1.0, 1.0, "a"), (0.0, 1.0, ""), (1.0, 2.0, "b"), (0.5, 1.0, "a"), (1.0, 1.0, "")]
+
+ODD = [*ROWS, (0.1, 0.3, "\ud800"), (1e308, 0.0, ""), (-0.0, 3.0, "a"), (1 / 3, 0.7, "")]
+"""Among them a draw on no scale at all, and a name that is not valid Unicode."""
 
 
 def summed(
@@ -58,6 +62,22 @@ def test_order_and_cuts_do_not_matter(seed: int, kind: type[ClusterSums]) -> Non
     for other in (mixed, parts):
         assert (other.n, other.clusters) == (whole.n, whole.clusters)
         assert other.draws().interval() == pytest.approx(whole.draws().interval())
+
+
+@pytest.mark.parametrize("kind", [ClusterSums, DrawnSums])
+@pytest.mark.parametrize("cut", range(len(ODD) + 1))
+def test_sums_that_went_through_json_are_the_same_to_the_last_bit(
+    kind: type[ClusterSums], cut: int
+) -> None:
+    def parts() -> tuple[ClusterSums, ClusterSums]:
+        return summed(ODD[:cut], kind), summed(ODD[cut:], kind)
+
+    (here, there), (kept, other) = parts(), parts()
+    sent = [kind.from_json(loads(dumps(one.to_json()))) for one in (here, there)]
+    assert repr(sent) == repr([here, there])
+    sent[0].merge(sent[1])
+    kept.merge(other)
+    assert repr(sent[0]) == repr(kept)
 
 
 def test_resampling_draws_clusters() -> None:

@@ -1,8 +1,9 @@
 """Sums over cases of which some belong together: all cases of one cluster are one draw."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, Self
 
 from proctor.stats.intervals import (
     SHARE,
@@ -11,6 +12,7 @@ from proctor.stats.intervals import (
     RatioSums,
     Scale,
     bootstrap_interval,
+    json_number,
 )
 
 
@@ -63,6 +65,22 @@ class ClusterSums:
                 self._sums[name] = (before[0] + value, before[1] + weight)
         self.cases.merge(other.cases)
 
+    def to_json(self) -> list[Any]:
+        """Return the sums as JSON, to be merged elsewhere."""
+        single = None if self._single is None else self._single.to_json()
+        clusters = {name: _pair_to_json(pair) for name, pair in self._sums.items()}
+        return [self.cases.to_json(), single, clusters]
+
+    @classmethod
+    def from_json(cls, document: Sequence[Any]) -> Self:
+        """Make the same sums again of their JSON."""
+        cases, single, clusters = document[:3]
+        return cls(
+            RatioSums.from_json(cases),
+            None if single is None else RatioSums.from_json(single),
+            {name: (float(value), float(weight)) for name, (value, weight) in clusters.items()},
+        )
+
     def draws(self) -> RatioSums:
         """Return the sums over draws: clusters, and cases that belong to none."""
         if self._single is None:
@@ -95,11 +113,25 @@ class DrawnSums(ClusterSums):
         if isinstance(other, DrawnSums):
             self._pairs += other._pairs
 
+    def to_json(self) -> list[Any]:
+        return [*ClusterSums.to_json(self), [_pair_to_json(pair) for pair in self._pairs]]
+
+    @classmethod
+    def from_json(cls, document: Sequence[Any]) -> Self:
+        *_, pairs = document
+        sums = super(DrawnSums, cls).from_json(document)
+        sums._pairs = [(float(value), float(weight)) for value, weight in pairs]
+        return sums
+
     def interval(
         self, scale: Scale = SHARE, *, method: Literal["bounded", "t"] = "bounded"
     ) -> Interval | None:
         pairs = [*self._pairs, *self._sums.values()]
         return bootstrap_interval([v for v, _ in pairs], [w for _, w in pairs], scale)
+
+
+def _pair_to_json(pair: tuple[float, float]) -> list[float | str]:
+    return [json_number(number) for number in pair]
 
 
 def sums_for(method: IntervalMethod) -> ClusterSums:

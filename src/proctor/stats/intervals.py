@@ -1,7 +1,7 @@
 """Intervals of means on a scale: bounded, Student's t and bootstrap; each draw counts as one."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import exp, inf, isfinite, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
@@ -107,6 +107,16 @@ class RatioSums:
         self._mean_w += apart_w * other.n / n
         self.n, self.value, self.weight = n, self.value + other.value, self.weight + other.weight
         self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+
+    def to_json(self) -> list[float | str]:
+        """Return the sums as JSON, to be merged elsewhere."""
+        return [json_number(getattr(self, f.name)) for f in fields(self)]
+
+    @classmethod
+    def from_json(cls, document: Sequence[float | str]) -> "RatioSums":
+        """Make the same sums again of their JSON."""
+        n, *numbers = document
+        return cls(int(n), *(float(number) for number in numbers))
 
     def interval(
         self,
@@ -265,6 +275,11 @@ def _toward(matched: float, mixed: float) -> float:
     their mixture. This part of the way brings the coverage back without more width than needed.
     """
     return min(matched, 0.65 * matched + 0.35 * mixed)
+
+
+def json_number(number: float) -> float | str:
+    """Return a number as JSON; JSON has no infinite ones, but ``float`` reads a text as well."""
+    return number if isfinite(number) else str(number)
 
 
 def _apart(low: float, high: float) -> bool:
