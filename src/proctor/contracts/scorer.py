@@ -4,7 +4,8 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from proctor.core.attempt import Attempt
 from proctor.core.prompt_fences import MARKS, Marks
@@ -12,6 +13,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Message
 
 if TYPE_CHECKING:
+    from proctor.contracts.columns import ScoreColumn, ScoreRows
     from proctor.contracts.judge import Judge
     from proctor.contracts.sandbox import Sandbox
 
@@ -197,6 +199,15 @@ class Scorer(ABC):
 
     instant: ClassVar[bool] = False
     """Whether ``score`` is quick and sure to end, so that it needs no process of its own."""
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether ``score`` is instant with these parameters: a pattern of a suite may run away.
+
+        A class that overrides ``score`` has to declare anew that it is instant.
+        """
+        return self.instant and _declared_with_score(type(self), "instant")
+
     batches: ClassVar[bool] = False
     """Whether ``score_batch`` scores many attempts more cheaply than one at a time."""
 
@@ -206,6 +217,23 @@ class Scorer(ABC):
         It runs in a thread of the run's own process, so it must not run what a suite brings along.
         """
         return [self.score(ctx) for ctx in contexts]
+
+    columnar: ClassVar[bool] = False
+    """Whether ``score_column`` scores many attempts more cheaply than ``score`` does.
+
+    It holds for the class that declares it: a subclass may score otherwise, so it declares it anew.
+    """
+
+    @classmethod
+    def score_column(cls, scorers: "Sequence[Self]", rows: "ScoreRows") -> "ScoreColumn":
+        """Score many attempts at once, where ``columnar`` says so; row i by the i-th scorer.
+
+        Each score is the one that ``score`` gives, to the last bit. The parameters may differ from
+        row to row, and the rows are of different cases.
+        """
+        from proctor.contracts.columns import row_by_row
+
+        return row_by_row(scorers, rows)
 
     @property
     def is_async(self) -> bool:
@@ -223,3 +251,14 @@ class Scorer(ABC):
         Only a score that did not fail is finished, and only the finished one is stored.
         """
         return score
+
+
+@cache
+def _declared_with_score(kind: type[Scorer], flag: str) -> bool:
+    """Tell whether a flag was declared by the class that scores, or by one below it."""
+    for cls in kind.__mro__:
+        if flag in vars(cls):
+            return True
+        if "score" in vars(cls):
+            return False
+    return False

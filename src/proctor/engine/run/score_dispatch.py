@@ -51,7 +51,7 @@ def kind_of(scorer: Scorer) -> Kind:
         return Kind.WAITING
     if scorer.batches and not scorer.finishes:
         return Kind.BATCH
-    return Kind.INSTANT if scorer.instant and not scorer.finishes else Kind.PROCESS
+    return Kind.INSTANT if scorer.is_instant and not scorer.finishes else Kind.PROCESS
 
 
 @dataclass(frozen=True, slots=True)

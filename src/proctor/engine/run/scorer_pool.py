@@ -77,7 +77,9 @@ class Scorers(ScoreKeys):
         """Tell whether some criterion of a suite is scored in a separate process."""
         scorers_used = (self.of(c) for c in self.examples(suite))
         return any(
-            not (scorer.instant or scorer.batches or scorer.is_async) for scorer in scorers_used
+            scorer.finishes or not (scorer.is_instant or scorer.batches)
+            for scorer in scorers_used
+            if not scorer.is_async
         )
 
     def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
@@ -128,7 +130,7 @@ class Scorers(ScoreKeys):
         except PluginError:
             return
         kind = (
-            *(scorer.needs_sandbox, scorer.needs_judge, scorer.instant, scorer.batches),
+            *(scorer.needs_sandbox, scorer.needs_judge, scorer.is_instant, scorer.batches),
             *(scorer.finishes, scorer.is_async, criterion.weight != 0),
         )
         surveyed.examples.setdefault(kind, criterion)

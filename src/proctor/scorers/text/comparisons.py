@@ -3,10 +3,10 @@
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isclose
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
@@ -14,6 +14,9 @@ from proctor.contracts.scorer import Probe, ScoreContext, Scorer
 from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
 from proctor.core.suite import Case
 from proctor.scorers.text.patterns import example_of, find_pattern, find_text, pattern_problem
+
+if TYPE_CHECKING:
+    from proctor.contracts.columns import ScoreColumn, ScoreRows
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _ALIKE = str.maketrans(
@@ -307,13 +310,24 @@ _NUMBER = re.compile(
 class Number(Scorer):
     """Pass when the last number in the answer equals a value."""
 
+    instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
 
     value: float
     tolerance: float = 1e-9
 
     def score(self, ctx: ScoreContext) -> Score:
-        last = last_number(ctx.output)
+        return self._score_texts(ctx.output, ctx.references)
+
+    @classmethod
+    def score_column(cls, scorers: "Sequence[Number]", rows: "ScoreRows") -> "ScoreColumn":
+        from proctor.contracts.columns import text_by_text
+
+        return text_by_text(scorers, rows, Number._score_texts)
+
+    def _score_texts(self, output: str, _: tuple[str, ...]) -> Score:
+        last = last_number(output)
         if last is None:
             return Score(points=0.0, out_of=1.0, reason="the answer contains no number")
         number, span = last
