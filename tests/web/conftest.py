@@ -15,7 +15,8 @@ from proctor.core.fingerprint import case_key, suite_key
 from proctor.core.run import Run, RunStatus
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.run.aggregate import RunTotals, case_result, fold_of
+from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.totals import RunTotals
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
 

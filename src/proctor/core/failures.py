@@ -78,6 +78,14 @@ class FailureCounts:
         self.kinds[kind] = (first, count + 1)
         return first, count + 1
 
+    def merge(self, other: "FailureCounts") -> None:
+        """Add what another counted later."""
+        for its_kind, (reason, count) in other.kinds.items():
+            known = its_kind in self.kinds or len(self.kinds) < MOST_KINDS
+            kind = its_kind if known else OTHERS
+            first, before = self.kinds.get(kind, (reason if known else OTHERS, 0))
+            self.kinds[kind] = (first, before + count)
+
     def most(self, limit: int = 5) -> list[Mapping[str, Json]]:
         """Return the most frequent kinds, the first of them first."""
         rows = sorted(self.kinds.values(), key=lambda row: -row[1])[:limit]

@@ -11,8 +11,8 @@ import pytest
 
 from proctor.core.run import Summary
 from proctor.core.suite import Case, Criterion, Spec, Suite
-from proctor.engine.run.aggregate import RunTotals
 from proctor.engine.run.gates import check_gates, gate_results, missed_gates
+from proctor.engine.run.totals import RunTotals
 from proctor.errors import UsageError
 
 TOTALS = replace(

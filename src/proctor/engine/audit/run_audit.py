@@ -35,10 +35,10 @@ from proctor.engine.models.call_scope import CallScope, scored_on_replies
 from proctor.engine.models.network_guard import offline
 from proctor.engine.models.roles import Models, cold, judge_of
 from proctor.engine.plan.estimate import Estimate, mean_price
-from proctor.engine.run.aggregate import usage_from
 from proctor.engine.run.evaluate import RunProgress
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import CallSettings, JudgeSettings, short_name
+from proctor.engine.run.totals import usage_from
 from proctor.errors import JudgeError, MissingResource, ModelError, PluginError, UsageError
 from proctor.io import concurrency
 from proctor.stats import judge_audit as statistics

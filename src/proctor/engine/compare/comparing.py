@@ -21,9 +21,9 @@ from proctor.engine.compare.results import (
 )
 from proctor.engine.compare.sequential import sequential_contrasts
 from proctor.engine.compare.verdict import Flips, GroupContrast
-from proctor.engine.run.aggregate import MAX_ROWS, METRIC
 from proctor.engine.run.gates import GateResult, luck_of
 from proctor.engine.run.stored_view import view_of
+from proctor.engine.run.totals import MAX_ROWS, METRIC
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
 from proctor.stats.paired import PairedCases

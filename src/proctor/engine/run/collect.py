@@ -15,7 +15,6 @@ from proctor.core.fingerprint import attempt_key, digest
 from proctor.core.suite import Case, Json, Suite
 from proctor.engine.models.call_scope import CallScope, UsedReply, rested_on_replies
 from proctor.engine.models.roles import Cast
-from proctor.engine.run.aggregate import usage_from
 from proctor.engine.run.attempt_writer import (
     BATCH,
     AttemptRow,
@@ -25,6 +24,7 @@ from proctor.engine.run.attempt_writer import (
 from proctor.engine.run.score_dispatch import TurnGrader, instant_scores
 from proctor.engine.run.scorer_pool import Dialogues, Scorers
 from proctor.engine.run.stored_work import StoredWork
+from proctor.engine.run.totals import usage_from
 from proctor.errors import AgentError, BudgetError, ModelError, StoreError
 from proctor.io import concurrency as concurrency_module
 from proctor.io.concurrency import batched

@@ -27,14 +27,13 @@ from proctor.core.run import (
     Totals,
 )
 from proctor.core.suite import Spec, Suite
-from proctor.core.variance import VarianceParts
 from proctor.engine.models.budget import Budget
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.collect_answers import AnswerImporter
-from proctor.engine.run.later_findings import counted_rows, with_later_findings
+from proctor.engine.run.later_findings import with_later_findings
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
@@ -499,9 +498,7 @@ def _finished(
         from proctor.engine.run.stop_early import at_any_time
 
         summary = at_any_time(run, summary)
-    parts = VarianceParts()
-    store.results.put(run.id, counted_rows(sums.rows(), parts))
-    summary = replace(summary, parts=parts)
+    store.results.put(run.id, sums.rows())
     done = replace(
         run,
         status=(ending or Ending()).status(summary.totals),

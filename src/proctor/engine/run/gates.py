@@ -11,9 +11,10 @@ from proctor import registry
 from proctor.core.expression import Expression, raw_value
 from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
-from proctor.engine.run.aggregate import METRIC, RunTotals, measure_label
+from proctor.engine.run.aggregate import measure_label
 from proctor.engine.run.gate_ranges import ANY, COUNT, NumberRange, Ranges, refuse_impossible
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
+from proctor.engine.run.totals import METRIC, RunTotals
 
 Ends = tuple[float | None, float | None]
 Z95 = NormalDist().inv_cdf(0.975)

@@ -19,12 +19,13 @@ from proctor.engine.compare.sequential import (
     paired_ends,
 )
 from proctor.engine.compare.wording import odds_text
-from proctor.engine.run.aggregate import UsageSums, case_result, fold_of
+from proctor.engine.run.aggregate import case_result, fold_of
 from proctor.engine.run.attempt_writer import RunRows
 from proctor.engine.run.prepare import PreparedRun
 from proctor.engine.run.score import RunScoring
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.settings import RunSettings, StopSettings
+from proctor.engine.run.totals import UsageSums
 from proctor.errors import UsageError
 from proctor.io.concurrency import batched
 from proctor.stats.intervals import Interval

@@ -1,0 +1,540 @@
+"""Numbers of a run: sums over cases, in blocks that add up the same wherever they are summed."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import zip_longest
+from statistics import fmean, stdev
+from typing import ClassVar, NamedTuple
+
+from proctor.core.attempt import AttemptStatus
+from proctor.core.case_value import ValueStatus, only_shown, shares
+from proctor.core.exchange import Usage
+from proctor.core.failures import FailureCounts
+from proctor.core.run import (
+    CASES_PER_BLOCK,
+    AttemptResult,
+    CaseResult,
+    Group,
+    Summary,
+    Totals,
+)
+from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
+from proctor.core.suite import Case, Criterion, Json
+from proctor.core.variance import VarianceParts
+from proctor.stats.clusters import ClusterSums, sums_for
+from proctor.stats.intervals import SHARE, Interval, IntervalMethod, Scale
+
+METRIC = "metric"
+ROLES = ("candidate", "judge", "simulator")
+MAX_ROWS = 500
+"""A tag with more values than this identifies single cases and is not broken down."""
+
+
+class CriterionRow(NamedTuple):
+    """One kind of criterion of a case."""
+
+    label: str
+    points: float
+    full: float
+    buckets: list[float | None]
+    """The points of each bucket of attempts."""
+    scale: Scale
+
+
+def metric_rows(result: CaseResult, *, shares_of_value: bool = False) -> Iterator[CriterionRow]:
+    """Yield points and full marks of each kind of criterion of a case.
+
+    Points count by the attempts that made the value of their bucket, and are not clipped. They are
+    scaled so that the full marks of a case's criteria add up to its full score; the original
+    divides by the case's maximum instead, so that they may add up to more.
+    """
+    case = result.case
+    labels = list(dict.fromkeys(c.label for c in case.criteria if c.weight != 0))
+    rows: dict[str, list[_MetricShare | None]] = {label: [] for label in labels}
+    for places in result.folded.chosen:
+        by_attempt = [_shares_of(result.attempts[i], case, shares_of_value) for i in places]
+        for label in labels:
+            parts = [one.get(label, _MetricShare()) for one in by_attempt]
+            mean = _MetricShare(*(fmean(column) for column in zip(*parts, strict=True)))
+            rows[label].append(mean if parts else None)
+    for label, shares_by_bucket in rows.items():
+        valued = [share for share in shares_by_bucket if share is not None]
+        full = fmean(share.full for share in valued) if valued else 0.0
+        if full <= 0 and not any(share.points for share in valued):
+            continue
+        least = min(share.penalties for share in valued)
+        yield CriterionRow(
+            label=label,
+            points=fmean(share.points for share in valued) * case.weight,
+            full=full * case.weight,
+            buckets=[
+                None if share is None else share.points * case.weight for share in shares_by_bucket
+            ],
+            scale=Scale(least / full, 1.0) if least < 0 < full else SHARE,
+        )
+
+
+class _MetricShare(NamedTuple):
+    """Points and full marks of one kind of criterion, in parts of a case's full score."""
+
+    points: float = 0.0
+    full: float = 0.0
+    penalties: float = 0.0
+    """The points where every penalty is given in full: below 0, or none."""
+
+
+def _shares_of(result: AttemptResult, case: Case, shares_of_value: bool) -> dict[str, _MetricShare]:
+    """Return per label the points and full marks of an attempt, in parts of the full score."""
+    if result.attempt.status is AttemptStatus.UNANSWERED:
+        positive = [c for c in case.criteria if c.weight > 0]
+        total = sum(c.weight for c in positive) or 1.0
+        null, full, least = case.null_score, case.full_score, min(0.0, case.null_score)
+        rows = [
+            (c.label, _MetricShare(*(part * c.weight / total for part in (null, full, least))))
+            for c in positive
+        ]
+    else:
+        scored = shares(case, result.scores)
+        whole = result.value.out_of if shares_of_value else sum(full for _, _, full in scored)
+        scale = case.full_score / whole if whole > 0 else 0.0
+        rows = [
+            (c.label, _MetricShare(points * scale, full * scale, _penalty(c, result) * scale))
+            for c, points, full in scored
+        ]
+    summed: dict[str, _MetricShare] = {}
+    for label, share in rows:
+        before = summed.get(label, _MetricShare())
+        summed[label] = _MetricShare(*(a + b for a, b in zip(before, share, strict=True)))
+    return summed
+
+
+def _penalty(criterion: Criterion, result: AttemptResult) -> float:
+    return min(0.0, criterion.weight * (result.scores[criterion.id].out_of or 0.0))
+
+
+@dataclass
+class _CaseSums:
+    """Sums of one row: values of cases, also per bucket of attempts."""
+
+    method: IntervalMethod
+    sums: ClusterSums = field(init=False)
+    buckets: list[float] = field(default_factory=list)
+    scale: Scale = SHARE
+
+    def __post_init__(self) -> None:
+        self.sums = sums_for(self.method)
+
+    def add(self, worth: "_Worth") -> None:
+        """Add one case; a missing bucket counts with the value of the case."""
+        if worth.scale is not SHARE:
+            self.scale = Scale.around(self.scale, worth.scale)
+        value = worth.value
+        for number, bucket in enumerate(worth.buckets):
+            if number == len(self.buckets):
+                self.buckets.append(self.sums.cases.value)
+            self.buckets[number] += value if bucket is None else bucket
+        for late in range(number + 1, len(self.buckets)):
+            self.buckets[late] += value
+        self.sums.add(value, worth.full, worth.cluster)
+
+    def merge(self, other: "_CaseSums") -> None:
+        """Add all cases of the next block; a missing bucket counts with the values of its cases."""
+        if other.scale is not SHARE:
+            self.scale = Scale.around(self.scale, other.scale)
+        own, more = self.sums.cases.value, other.sums.cases.value
+        pairs = zip_longest(self.buckets, other.buckets)
+        self.buckets = [
+            (own if mine is None else mine) + (more if its is None else its) for mine, its in pairs
+        ]
+        self.sums.merge(other.sums)
+
+    def to_json(self) -> Json:
+        """Return the sums as JSON."""
+        scale = None if self.scale is SHARE else list(self.scale)
+        return [self.sums.to_json(), self.buckets, scale]
+
+    @classmethod
+    def from_json(cls, method: IntervalMethod, data: Json) -> "_CaseSums":
+        """Make the sums of their JSON."""
+        sums, buckets, scale = data
+        case_sums = cls(
+            method, buckets=list(buckets), scale=SHARE if scale is None else Scale(*scale)
+        )
+        case_sums.sums = type(case_sums.sums).from_json(sums)
+        return case_sums
+
+    def group(self) -> Group:
+        """Return the row."""
+        full = self.sums.cases.weight
+        spread = stdev(self.buckets) / full if len(self.buckets) > 1 and full > 0 else None
+        return Group(
+            score=self.sums.cases.value,
+            full=full,
+            rate=self.sums.rate,
+            spread=spread,
+            interval=self.interval(),
+            cases=self.sums.n,
+            clusters=self.sums.clusters,
+        )
+
+    def interval(self) -> Interval | None:
+        """Return the interval of the rate, on the scale that the cases lie on."""
+        return self.sums.interval(self.scale, method="t" if self.method == "t" else "bounded")
+
+
+class _Worth(NamedTuple):
+    """What a case is worth in one row."""
+
+    value: float
+    full: float
+    buckets: Sequence[float | None]
+    """The value of each bucket of attempts."""
+    scale: Scale
+    cluster: str
+
+
+@dataclass
+class UsageSums:
+    """Usage of a run's calls, by role."""
+
+    roles: dict[str, Usage] = field(default_factory=dict)
+
+    def add(self, results: Iterable[AttemptResult]) -> None:
+        """Add the attempts at one case; a score that they share counts once."""
+        judged: dict[int, Score] = {}
+        for result in results:
+            judged |= {id(score): score for score in result.scores.values()}
+            for role, used in result.attempt.usage.items():
+                if role in ROLES and isinstance(used, Mapping):
+                    self._add(role, used)
+        for score in judged.values():
+            used = score.detail.get("usage") if isinstance(score.detail, Mapping) else None
+            if isinstance(used, Mapping):
+                self._add("judge", used)
+
+    def merge(self, other: "UsageSums") -> None:
+        """Add the usage of the next block."""
+        for role, usage in other.roles.items():
+            self.roles[role] = self.roles.get(role, Usage()) + usage
+
+    def total(self) -> dict[str, Json]:
+        """Return the sums, in all and by role; empty if no model was called."""
+        if not self.roles:
+            return {}
+        whole = sum(self.roles.values(), Usage())
+        totals: dict[str, Json] = _counts(whole)
+        totals["roles"] = {role: _counts(usage) for role, usage in self.roles.items()}
+        return totals
+
+    def _add(self, role: str, used: Mapping[str, Json]) -> None:
+        self.roles[role] = self.roles.get(role, Usage()) + usage_from(used)
+
+
+def usage_from(used: Json) -> Usage:
+    """Decode a stored usage; zero if it is none."""
+    usage_fields = used if isinstance(used, Mapping) else {}
+    numbers = {f.name: usage_fields[f.name] for f in fields(Usage) if f.name in usage_fields}
+    return Usage(**{name: one for name, one in numbers.items() if type(one) in (int, float)})
+
+
+def _counts(usage: Usage) -> dict[str, Json]:
+    return {f.name: getattr(usage, f.name) for f in fields(Usage)}
+
+
+@dataclass
+class _ReferenceCounts:
+    """Counts of cases whose references no answer equals."""
+
+    most: ClassVar[int] = 5
+    compared: int = 0
+    unmatched: int = 0
+    contained: list[str] = field(default_factory=list)
+
+    def add(self, result: CaseResult) -> None:
+        """Add one case that was compared with references."""
+        relations = {
+            score.detail[REFERENCE]
+            for attempt in result.attempts
+            for score in attempt.scores.values()
+            if isinstance(score.detail, Mapping) and REFERENCE in score.detail
+        }
+        self.compared += bool(relations)
+        if not relations or EQUAL in relations:
+            return
+        self.unmatched += 1
+        if CONTAINED in relations and len(self.contained) < self.most:
+            self.contained.append(result.case.id)
+
+    def merge(self, other: "_ReferenceCounts") -> None:
+        """Add the cases of the next block."""
+        self.compared += other.compared
+        self.unmatched += other.unmatched
+        self.contained += other.contained[: self.most - len(self.contained)]
+
+    def counts(self) -> dict[str, Json]:
+        """Return the counts; empty if no case was compared."""
+        if not self.compared:
+            return {}
+        return {
+            "compared": self.compared,
+            "unmatched": self.unmatched,
+            "contained": list(self.contained),
+        }
+
+
+@dataclass
+class _Failures:
+    """Counts of why attempts are in error, unscored or unanswered."""
+
+    counts: dict[ValueStatus, FailureCounts] = field(default_factory=dict)
+    names: ClassVar[Mapping[ValueStatus, str]] = {
+        ValueStatus.ERROR: "errors",
+        ValueStatus.UNSCORED: "unscored",
+        ValueStatus.UNANSWERED: "unanswered",
+    }
+
+    def add(self, result: CaseResult) -> None:
+        """Add the attempts at one case, each with its first reason."""
+        for item in result.attempts:
+            status = item.value.status
+            if status not in self.names:
+                continue
+            reason = item.attempt.error or _first_failure(result.case, item)
+            if reason:
+                self.counts.setdefault(status, FailureCounts()).add(reason)
+
+    def merge(self, other: "_Failures") -> None:
+        """Add the attempts of the next block."""
+        for status, counts in other.counts.items():
+            self.counts.setdefault(status, FailureCounts()).merge(counts)
+
+    def rows(self) -> dict[str, Json]:
+        """Return the most frequent reasons of each status."""
+        return {self.names[status]: counts.most() for status, counts in self.counts.items()}
+
+
+def _first_failure(case: Case, item: AttemptResult) -> str:
+    for criterion in case.criteria:
+        score = item.scores.get(criterion.id)
+        matters = criterion.weight or only_shown(case)
+        if matters and score is not None and score.status is ScoreStatus.FAILED:
+            return score.reason
+    return ""
+
+
+@dataclass
+class RunTotals:
+    """Numbers of a run, added one case at a time."""
+
+    shares_of_value: bool = False
+    interval: IntervalMethod = "bounded"
+    _total: _CaseSums = field(init=False)
+    _groups: dict[str, dict[str, _CaseSums]] = field(default_factory=dict)
+    _metrics: dict[str, _CaseSums] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+    _bounds: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    _usage: UsageSums = field(default_factory=UsageSums)
+    _references: _ReferenceCounts = field(default_factory=_ReferenceCounts)
+    _failures: _Failures = field(default_factory=_Failures)
+    _parts: VarianceParts = field(default_factory=VarianceParts)
+
+    def __post_init__(self) -> None:
+        self._total = self._sums()
+
+    def add(self, result: CaseResult, *, ragged: bool = False) -> None:
+        """Add one case with all its attempts; ``ragged`` where these do not fill its buckets."""
+        case, folded = result.case, result.folded
+        self._count("cases")
+        self._count("ragged", ragged)
+        self._count("attempts", len(result.attempts))
+        for attempt in result.attempts:
+            self._count(attempt.value.status)
+        self._usage.add(result.attempts)
+        self._references.add(result)
+        self._failures.add(result)
+        if folded.status is not ValueStatus.ERROR and not only_shown(case):
+            full = case.full_score * case.weight
+            for place, end in enumerate(
+                (folded.low * case.weight, folded.high * case.weight, full)
+            ):
+                self._bounds[place] += end
+        if folded.value is None:
+            self._count(f"cases {folded.status}")
+            return
+        value, full = folded.value * case.weight, case.full_score * case.weight
+        if case.full_score > 0:
+            self._parts.add(full, folded.spread * case.weight)
+        buckets = [None if b is None else b * case.weight for b in folded.buckets]
+        worth = _Worth(value, full, buckets, _scale_of(result), case.cluster)
+        self._total.add(worth)
+        for tag, names in case.tags.items():
+            rows = self._groups.setdefault(tag, {})
+            for name in names:
+                if len(rows) <= MAX_ROWS:
+                    rows.setdefault(name, self._sums()).add(worth)
+        for row in metric_rows(result, shares_of_value=self.shares_of_value):
+            sums = self._metrics.setdefault(row.label, self._sums())
+            sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
+
+    def summary(self) -> Summary:
+        """Return all numbers so far."""
+        groups = {
+            tag: {name: sums.group() for name, sums in rows.items()}
+            for tag, rows in self._groups.items()
+            if len(rows) <= MAX_ROWS
+        }
+        groups[METRIC] = {label: sums.group() for label, sums in self._metrics.items()}
+        return Summary(
+            totals=self._totals(),
+            groups=groups,
+            usage=self._usage.total(),
+            references=self._references.counts(),
+            failures=self._failures.rows(),
+            ragged=self._counts.get("ragged", 0),
+            parts=replace(self._parts),
+        )
+
+    def merge(self, other: "RunTotals") -> None:
+        """Add all cases of the next block."""
+        self._total.merge(other._total)
+        for tag, its_rows in other._groups.items():
+            rows = self._groups.setdefault(tag, {})
+            for name, sums in its_rows.items():
+                if name in rows:
+                    rows[name].merge(sums)
+                elif len(rows) <= MAX_ROWS:
+                    rows[name] = sums
+        for label, sums in other._metrics.items():
+            if label in self._metrics:
+                self._metrics[label].merge(sums)
+            else:
+                self._metrics[label] = sums
+        for what, count in other._counts.items():
+            self._count(what, count)
+        self._bounds = [mine + its for mine, its in zip(self._bounds, other._bounds, strict=True)]
+        self._usage.merge(other._usage)
+        self._references.merge(other._references)
+        self._failures.merge(other._failures)
+        self._parts.merge(other._parts)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the numbers as JSON, from which the same ones come back."""
+        return {
+            "total": self._total.to_json(),
+            "groups": {
+                tag: {name: sums.to_json() for name, sums in rows.items()}
+                for tag, rows in self._groups.items()
+            },
+            "metrics": {label: sums.to_json() for label, sums in self._metrics.items()},
+            "counts": dict(self._counts),
+            "bounds": list(self._bounds),
+            "usage": {role: _counts(usage) for role, usage in self._usage.roles.items()},
+            "references": [getattr(self._references, f.name) for f in fields(_ReferenceCounts)],
+            "failures": {
+                status.value: [[kind, *row] for kind, row in counts.kinds.items()]
+                for status, counts in self._failures.counts.items()
+            },
+            "parts": {f.name: getattr(self._parts, f.name) for f in fields(VarianceParts)},
+        }
+
+    @classmethod
+    def from_json(
+        cls, data: Mapping[str, Json], *, shares_of_value: bool, interval: IntervalMethod
+    ) -> "RunTotals":
+        """Make the numbers of their JSON."""
+        totals = cls(shares_of_value=shares_of_value, interval=interval)
+        totals._total = _CaseSums.from_json(interval, data["total"])
+        totals._groups = {
+            tag: {name: _CaseSums.from_json(interval, sums) for name, sums in rows.items()}
+            for tag, rows in data["groups"].items()
+        }
+        totals._metrics = {
+            label: _CaseSums.from_json(interval, sums) for label, sums in data["metrics"].items()
+        }
+        totals._counts = dict(data["counts"])
+        totals._bounds = list(data["bounds"])
+        totals._usage = UsageSums({role: Usage(**used) for role, used in data["usage"].items()})
+        totals._references = _ReferenceCounts(*data["references"])
+        totals._failures = _Failures(
+            {
+                ValueStatus(status): FailureCounts({kind: (first, n) for kind, first, n in rows})
+                for status, rows in data["failures"].items()
+            }
+        )
+        totals._parts = VarianceParts(**data["parts"])
+        return totals
+
+    def _totals(self) -> Totals:
+        group, counts = self._total.group(), self._counts
+        unscored = counts.get(ValueStatus.UNSCORED, 0)
+        low, high, full = self._bounds
+        return Totals(
+            score=group.score,
+            full=group.full,
+            rate=group.rate,
+            spread=group.spread,
+            interval=group.interval,
+            cases=counts.get("cases", 0),
+            clusters=group.clusters,
+            attempts=counts.get("attempts", 0),
+            unanswered=counts.get(ValueStatus.UNANSWERED, 0),
+            unscored=unscored,
+            errors=counts.get(ValueStatus.ERROR, 0),
+            cases_unscored=counts.get(f"cases {ValueStatus.UNSCORED}", 0),
+            bounds=(low / full, high / full) if unscored and full > 0 else None,
+        )
+
+    def _sums(self) -> _CaseSums:
+        return _CaseSums(self.interval)
+
+    def _count(self, what: str, by: int = 1) -> None:
+        self._counts[what] = self._counts.get(what, 0) + by
+
+
+@dataclass
+class BlockTotals:
+    """Numbers of a run, summed block by block."""
+
+    shares_of_value: bool = False
+    interval: IntervalMethod = "bounded"
+    _whole: RunTotals | None = None
+    _block: RunTotals | None = None
+    _number: int = -1
+
+    def add(self, position: int, result: CaseResult, *, ragged: bool = False) -> None:
+        """Add one case; those of one block come one after the other."""
+        number = position // CASES_PER_BLOCK
+        if self._block is None or number != self._number:
+            self._close()
+            self._block, self._number = self._empty(), number
+        self._block.add(result, ragged=ragged)
+
+    def add_block(self, block: RunTotals) -> None:
+        """Add the next block, which was summed elsewhere."""
+        self._close()
+        if self._whole is None:
+            self._whole = block
+        else:
+            self._whole.merge(block)
+
+    def summary(self) -> Summary:
+        """Return all numbers."""
+        self._close()
+        return (self._whole or self._empty()).summary()
+
+    def _close(self) -> None:
+        if self._block is not None:
+            block, self._block = self._block, None
+            self.add_block(block)
+
+    def _empty(self) -> RunTotals:
+        return RunTotals(shares_of_value=self.shares_of_value, interval=self.interval)
+
+
+def _scale_of(result: CaseResult) -> Scale:
+    """Return the minimum and maximum value of a case, as shares of its full score."""
+    full, folded = result.case.full_score, result.folded
+    low, high = min(0.0, folded.least, result.case.null_score), full
+    if folded.most is not None:
+        high = max(full, folded.most)
+    return SHARE if full <= 0 or (low == 0 and high == full) else Scale(low / full, high / full)
