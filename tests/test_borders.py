@@ -50,6 +50,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
     "io/temporary_database.py": ({"sqlite3.connect"}, "a database of this process alone"),
     "io/redaction.py": ({"json_bytes.loads"}, REPLY),
     "store/rows.py": ({"json.loads", "orjson.loads"}, "rows of the store; who asks checks them"),
+    "store/parts/files.py": ({"pyarrow.parquet.ParquetFile"}, "files of the store; who asks checks them"),
     "engine/transfer/proof.py": ({"json_bytes.loads"}, "one line that is read again, with all limits, after it"),
     "origins/arthur/rows.py": ({"csv.reader"}, "text that the border has read"),
     "formats/native/reader.py": ({"csv.reader"}, "the first 64 kB of a file"),

@@ -13,7 +13,8 @@ ProctorError
 ├── JudgeError          a judge replied, but never with a readable verdict
 ├── UsageError          a command or an expression was written wrongly
 └── StoreError          the store cannot be read or written, or has no such run
-    └── StoreGone       its file was deleted or replaced while it was in use
+    ├── StoreGone       its file was deleted or replaced while it was in use
+    └── PartDamaged     a file of a large run is missing or cannot be read
 """
 
 from collections.abc import Iterable
@@ -181,6 +182,10 @@ class StoreError(ProctorError):
 
 class StoreGone(StoreError):
     """A store whose file was deleted or replaced while it was in use."""
+
+
+class PartDamaged(StoreError):
+    """A file of a part of a large run that is missing, or that cannot be read."""
 
 
 def _window(text: str, offset: int, width: int = 100) -> tuple[str, int]:

@@ -93,7 +93,7 @@ def _arrow(path: Path) -> Any:
         import pyarrow.ipc
     except ImportError:
         raise MissingResource(
-            f"{path}: reading Parquet needs pyarrow (fix: pip install 'proctor[parquet]')"
+            f"{path}: reading Parquet needs pyarrow (fix: pip install pyarrow)"
         ) from None
     return pyarrow
 

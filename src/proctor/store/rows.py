@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
-from sqlalchemy import Dialect, Float, Integer, Text
+from sqlalchemy import BigInteger, Dialect, Float, Integer, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.core.attempt import Attempt
@@ -133,6 +133,13 @@ class AnyWhole(TypeDecorator[int]):
     def process_result_value(self, value: Any, dialect: Dialect) -> int | None:
         """Let whole numbers through."""
         return value if value is None or type(value) is int else -1
+
+
+class LargeWhole(AnyWhole):
+    """Integer column that takes more than 32 bits on a server, too."""
+
+    impl = BigInteger
+    cache_ok = True
 
 
 def is_number(kind: TypeEngine[Any]) -> bool:

@@ -202,18 +202,8 @@ class Runs:
             row = self._by_id(run_id)
             if row is None:
                 raise self._no_run(run_id)
-            _delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
-            _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
-            _delete_left(connection)
-            for table in (
-                run_attempts,
-                run_scores,
-                run_results,
-                run_tags,
-                summaries,
-                labels,
-                audits,
-            ):
+            self.drop_rows(connection, run_id)
+            for table in (summaries, labels, audits):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
             forget_texts(connection, run_id)
             sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)
@@ -229,6 +219,14 @@ class Runs:
                 _delete_unshared(connection, cases, suite_cases.c.case_key, key)
                 connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
                 connection.execute(delete(suites).where(suites.c.key == key))
+
+    def drop_rows(self, connection: Transaction, run_id: str) -> None:
+        """Delete the rows of a run's cases, and all content that no other run uses."""
+        _delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
+        _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
+        _delete_left(connection)
+        for table in (run_attempts, run_scores, run_results, run_tags):
+            connection.execute(delete(table).where(table.c.run_id == run_id))
 
     def _by_id(self, run_id: str) -> Any:
         return self._database.fetch_first(_RUN.where(run_table.c.id == run_id))

@@ -2,9 +2,9 @@
 
 from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Text
 
-from proctor.store.rows import AnyNumber, AnyText, AnyWhole
+from proctor.store.rows import AnyNumber, AnyText, AnyWhole, LargeWhole
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+VERSIONS = tuple(f"{number:04}" for number in range(1, 12))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -139,6 +139,31 @@ run_tags = Table(
     Column("value", AnyText, primary_key=True),
     Column("position", AnyWhole, primary_key=True),
     sqlite_with_rowid=False,
+)
+
+run_parts = Table(
+    "run_parts",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("number", AnyWhole, primary_key=True, autoincrement=False),
+    Column("first", AnyWhole, nullable=False),
+    Column("cases", AnyWhole, nullable=False),
+    Column("attempts", AnyWhole, nullable=False),
+    Column("scores", AnyWhole, nullable=False),
+    Column("place", AnyText, nullable=False),
+    Column("size", LargeWhole, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+suite_parts = Table(
+    "suite_parts",
+    metadata,
+    Column("suite_key", Text, primary_key=True),
+    Column("number", AnyWhole, primary_key=True, autoincrement=False),
+    Column("first", AnyWhole, nullable=False),
+    Column("cases", AnyWhole, nullable=False),
+    Column("place", AnyText, nullable=False),
+    Column("size", LargeWhole, nullable=False),
 )
 
 summaries = Table(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.store.labels import Audits, Labels
     from proctor.store.listing import Listing
     from proctor.store.pairs import PairedListing, Pairs
+    from proctor.store.parts.ledger import Parts
     from proctor.store.searching import Search
 
 
@@ -32,8 +33,9 @@ class Store:
     stream ends: other processes can read meanwhile, but not write.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, parts: str = "") -> None:
         self.database = database
+        self._parts_address = parts
         # Suites and runs.
         self.suites = Suites(database)
         self.runs = Runs(database)
@@ -48,6 +50,13 @@ class Store:
         self.files = Files(database)
 
     # Loaded lazily, because few commands need them.
+
+    @cached_property
+    def parts(self) -> "Parts":
+        """Parts of large runs, which are files."""
+        from proctor.store.parts.ledger import Parts
+
+        return Parts(self.database, self.runs, self.liveness, self._parts_address)
 
     @cached_property
     def calls(self) -> "Calls":
@@ -113,12 +122,13 @@ class Store:
         return CriterionPoints(self.database)
 
     @classmethod
-    def open(cls, url: str | None = None, *, create: bool = True) -> Self:
+    def open(cls, url: str | None = None, *, create: bool = True, parts: str = "") -> Self:
         """Open the store at a path or URL, by default ``PROCTOR_STORE`` or ``.proctor/proctor.db``.
 
-        With ``create``, a missing store is created.
+        With ``create``, a missing store is created. ``parts`` is the address of the files of large
+        runs, by default ``PROCTOR_PARTS`` or a folder beside the store.
         """
-        return cls(Database(*open_engine(url, create=create)))
+        return cls(Database(*open_engine(url, create=create)), parts)
 
     @property
     def place(self) -> str:

@@ -21,9 +21,7 @@ def write_parquet(_: Store, views: Sequence[RunView], path: Path) -> int:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingResource(
-            "writing Parquet needs pyarrow (fix: pip install 'proctor[parquet]')"
-        ) from None
+        raise MissingResource("writing Parquet needs pyarrow (fix: pip install pyarrow)") from None
     text, number, whole = pyarrow.string(), pyarrow.float64(), pyarrow.int64()
     tags = pyarrow.map_(text, pyarrow.list_(text))
     schema = pyarrow.schema(

@@ -1,0 +1,270 @@
+"""Which parts a run or a suite has: one row commits one part."""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from sqlalchemy import Select, Table, delete, func, select
+
+from proctor.errors import StoreError
+from proctor.store.database import Database, file_of
+from proctor.store.parts.files import PartFolder
+from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
+from proctor.store.runs import Liveness, Runs, forget_texts
+from proctor.store.schema import run_parts, suite_parts
+
+VARIABLE = "PROCTOR_PARTS"
+Home = Literal["rows", "parts"]
+RUN_FILES = (ATTEMPTS, RESULTS)
+"""The files of a part of a run; a part of a suite has one, CASES."""
+UNFINISHED_SECONDS = 24 * 3600.0
+"""For how long a file without a row may belong to a part that is being written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPart:
+    """A part of a run: its cases, in order, with attempts, scores and results."""
+
+    number: int
+    """From 0, without gaps."""
+    first: int
+    """The position of its first case."""
+    cases: int
+    attempts: int
+    scores: int
+    place: str
+    size: int
+    """Bytes of all its files."""
+    document: str = "{}"
+    """What the engine notes of it, as JSON: sums, counts, what it was made with."""
+
+    @property
+    def end(self) -> int:
+        """Return the position after its last case."""
+        return self.first + self.cases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuitePart:
+    """A part of a suite: its cases, in order."""
+
+    number: int
+    first: int
+    cases: int
+    place: str
+    size: int
+
+    @property
+    def end(self) -> int:
+        """Return the position after its last case."""
+        return self.first + self.cases
+
+
+class Parts:
+    """Parts of runs and suites, committed one by one; what a process has read is kept."""
+
+    def __init__(
+        self, database: Database, runs: Runs, liveness: Liveness, address: str = ""
+    ) -> None:
+        self._database = database
+        self._runs = runs
+        self._liveness = liveness
+        self._address = address
+        self._of_runs: dict[str, tuple[Any, tuple[RunPart, ...]]] = {}
+        self._of_suites: dict[str, tuple[Any, tuple[SuitePart, ...]]] = {}
+
+    @cached_property
+    def _beside(self) -> PartFolder | None:
+        """The folder beside the store's file; None for a server."""
+        file = file_of(self._database.engine)
+        return None if file is None else PartFolder.beside(file.path)
+
+    @cached_property
+    def _named(self) -> PartFolder | None:
+        """The folder that a person named, by option or environment."""
+        address = self._address or os.environ.get(VARIABLE, "")
+        return PartFolder.at(address) if address else None
+
+    @property
+    def folder(self) -> PartFolder | None:
+        """Return where new parts are written; None where a shared store has no such place."""
+        return self._named or self._beside
+
+    def folder_of(self, place: str) -> PartFolder:
+        """Return the folder that a place is in, or raise a StoreError where it is in none."""
+        folder = self._named if "://" in place else self._beside
+        if folder is None or ("://" in place and not folder.base):
+            base = place.partition("?")[0].rpartition("@")[2][:200]
+            raise StoreError(
+                f"a part of the run is at {base!r}, and nobody said that this store has parts there"
+                f" (fix: name their address in {VARIABLE}, if you trust it)"
+            )
+        folder.relative(place)
+        return folder
+
+    def home_of(self, run_id: str) -> Home:
+        """Tell whether the cases of a run are rows of tables or files of parts."""
+        query = select(run_parts.c.number).where(run_parts.c.run_id == run_id).limit(1)
+        return "rows" if self._database.fetch_first(query) is None else "parts"
+
+    def commit(self, run_id: str, part: RunPart) -> None:
+        """Make a part, whose files are written, one of a run; the first one replaces its rows.
+
+        Parts are committed in order. A part that is committed again takes the place of the first.
+        """
+        before = [one.place for one in self.of_run(run_id) if one.number == part.number]
+        with self._database.write() as connection:
+            self._liveness.begin(run_id)
+            self._follows(run_parts, run_id, part)
+            if part.number == 0:
+                self._runs.drop_rows(connection, run_id)
+            forget_texts(connection, run_id)
+            columns = [column.name for column in run_parts.c if not column.primary_key]
+            upsert = self._database.upsert(run_parts, replace=columns)
+            connection.execute(upsert, [{"run_id": run_id, **asdict(part)}])
+        self._of_runs.pop(run_id, None)
+        self.delete_files(set(before) - {part.place}, RUN_FILES)
+
+    def commit_suite(self, suite_key: str, part: SuitePart) -> None:
+        """Make a part, whose file is written, one of a suite; one that is there is kept."""
+        with self._database.write() as connection:
+            self._follows(suite_parts, suite_key, part)
+            upsert = self._database.upsert(suite_parts)
+            connection.execute(upsert, [{"suite_key": suite_key, **asdict(part)}])
+        self._of_suites.pop(suite_key, None)
+
+    def of_run(self, run_id: str) -> Sequence[RunPart]:
+        """Return the parts of a run in order, without their documents; none for one in rows."""
+        table = run_parts.c
+        columns = [one for one in table if one.name not in ("run_id", "document")]
+        parts: tuple[RunPart, ...] = self._cached(
+            self._of_runs, run_parts, run_id, lambda row: RunPart(**row._mapping), columns
+        )
+        return parts
+
+    def of_suite(self, suite_key: str) -> Sequence[SuitePart]:
+        """Return the parts of a suite in order; none for one in rows."""
+        columns = [one for one in suite_parts.c if one.name != "suite_key"]
+        parts: tuple[SuitePart, ...] = self._cached(
+            self._of_suites, suite_parts, suite_key, lambda row: SuitePart(**row._mapping), columns
+        )
+        return parts
+
+    def documents(self, run_id: str) -> Iterator[tuple[int, str]]:
+        """Yield number and document of each part of a run, in order."""
+        table = run_parts.c
+        query = select(table.number, table.document).where(table.run_id == run_id)
+        for row in self._database.fetch_pages(query, table.number, -1, None):
+            yield row.number, row.document
+
+    def missing(self, run_id: str) -> list[int]:
+        """Return the numbers of a run's parts of which a file is gone or has another size."""
+        return [part.number for part in self.of_run(run_id) if not self._is_whole(part)]
+
+    def drop_run(self, run_id: str, *, after: int = -1) -> None:
+        """Delete the parts of a run that come after a number, all by default, with their files."""
+        table = run_parts.c
+        with self._database.write() as connection:
+            places = [part.place for part in self.of_run(run_id) if part.number > after]
+            connection.execute(
+                delete(run_parts).where(table.run_id == run_id, table.number > after)
+            )
+            forget_texts(connection, run_id)
+        self._of_runs.pop(run_id, None)
+        self.delete_files(places, RUN_FILES)
+
+    def drop_suite(self, suite_key: str) -> None:
+        """Delete the parts of a suite, with their files."""
+        with self._database.write() as connection:
+            places = [part.place for part in self.of_suite(suite_key)]
+            connection.execute(delete(suite_parts).where(suite_parts.c.suite_key == suite_key))
+        self._of_suites.pop(suite_key, None)
+        self.delete_files(places, (CASES,))
+
+    def delete_files(self, places: Iterable[str], kinds: Sequence[str]) -> None:
+        """Delete the files of parts that no row commits any more; of others' folders, none.
+
+        Within a transaction, which may still be undone, they are left to ``sweep``.
+        """
+        if self._database.in_transaction:
+            return
+        for place in places:
+            try:
+                folder = self.folder_of(place)
+            except StoreError:
+                continue
+            folder.delete([place], kinds)
+
+    def sweep(self, *, older: float = UNFINISHED_SECONDS) -> int:
+        """Delete files that no row commits and that are so many seconds old; return their bytes."""
+        freed, before = 0, (time.time() - older) * 1e9
+        for folder in dict.fromkeys((self._beside, self._named)):
+            if folder is None:
+                continue
+            files = folder.places()
+            used = self._places()
+            for place, present in files.items():
+                old = [one for one in present if one.changed <= before]
+                if place not in used and len(old) == len(present):
+                    folder.delete([place], [one.kind for one in old])
+                    freed += sum(one.size for one in old)
+        return freed
+
+    def _places(self) -> set[str]:
+        rows = [
+            row
+            for table in (run_parts, suite_parts)
+            for row in self._database.fetch_all(select(table.c.place))
+        ]
+        return {row.place for row in rows}
+
+    def _is_whole(self, part: RunPart) -> bool:
+        folder = self.folder_of(part.place)
+        sizes = [folder.size(part.place, kind) for kind in RUN_FILES]
+        return sum(size or 0 for size in sizes) == part.size and None not in sizes
+
+    def _cached(
+        self, cache: dict[str, Any], table: Table, owner: str, build: Any, columns: list[Any]
+    ) -> Any:
+        owned = next(iter(table.primary_key)) == owner
+        state_of: list[Any] = [func.count(), func.max(table.c.place), func.sum(table.c.size)]
+        query: Select[Any] = select(*state_of).where(owned)
+        state = tuple(self._database.fetch_first(query) or ())
+        if not state or not state[0]:
+            cache.pop(owner, None)
+            return ()
+        if owner not in cache or cache[owner][0] != state:
+            rows = self._database.fetch_all(select(*columns).where(owned).order_by(table.c.number))
+            if len(cache) >= _MOST_CACHED:
+                cache.clear()
+            cache[owner] = state, _in_order(tuple(build(row) for row in rows))
+        return cache[owner][1]
+
+    def _follows(self, table: Table, owner: str, part: RunPart | SuitePart) -> None:
+        """Raise a ValueError for a part that does not begin where the one before it ends."""
+        end = 0
+        if part.number > 0:
+            owned = next(iter(table.primary_key)) == owner
+            query: Select[Any] = select(table.c.first, table.c.cases).where(
+                owned, table.c.number == part.number - 1
+            )
+            before = self._database.fetch_first(query)
+            end = -1 if before is None else before.first + before.cases
+        if part.first != end:
+            raise ValueError(f"part {part.number} begins at {part.first}, and not at {end}")
+
+
+_MOST_CACHED = 64
+
+
+def _in_order(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the parts up to the first that does not follow the one before it."""
+    end = 0
+    for number, part in enumerate(parts):
+        if part.number != number or part.first != end or part.cases < 0:
+            return parts[:number]
+        end = part.end
+    return parts
