@@ -4,6 +4,11 @@ import base64
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +20,10 @@ from proctor.sandboxes.limits_watch import (
     MOST_CAPTURED,
     CapturedOutput,
     Police,
+    ProcessorTime,
+    cores,
     feed,
+    of_session,
     read_some,
     written,
 )
@@ -123,7 +131,7 @@ def test_a_place_without_room_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_report_is_json_whatever_is_in_it() -> None:
     report: dict[str, Any] = {
-        "code": None, "step": 1, "finished": False, "seconds": 0.5, "stopped": "time",
+        "code": None, "step": 1, "finished": False, "seconds": 0.5, "stopped": "time", "short": False,
         "out": 'a"\n\ud800', "err": "", "not_started": "no tool", "files": {"ü": "AA=="},
     }  # fmt: skip
     read = json.loads(written(report))
@@ -132,3 +140,113 @@ def test_the_report_is_json_whatever_is_in_it() -> None:
     assert read["files"] == {base64.b64encode("ü".encode()).decode(): "AA=="}
     whole = json.loads(written({**report, "code": 3, "stopped": None, "finished": True}))
     assert (whole["code"], whole["stopped"], whole["finished"]) == (3, None, True)
+
+
+@contextmanager
+def processes(text: str, number: int = 1) -> Iterator[list[str]]:
+    """Run a Python text in so many processes."""
+    argv = [sys.executable, "-I", "-S", "-c", text]
+    started = [subprocess.Popen(argv, start_new_session=True) for _ in range(number)]
+    try:
+        yield [str(process.pid) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def test_a_process_that_waits_for_the_clock_is_idle_and_never_short() -> None:
+    told: list[bool] = []
+    with processes("import time; time.sleep(60)") as pids:
+        time.sleep(0.2)
+        counted = ProcessorTime(lambda: pids, tell=told.append)
+        counted.PERIOD = 0.05  # type: ignore[misc]
+        counted.look()
+        for _ in range(4):
+            time.sleep(0.06)
+            counted.watch()
+    assert told == [True]
+    assert counted.was_short(0.5, 10) is False
+
+
+def test_a_program_is_not_idle_while_processes_that_nobody_sees_compute_for_it() -> None:
+    told: list[bool] = []
+    used = iter(range(100))
+    counted = ProcessorTime(lambda: [str(os.getpid())], lambda: float(next(used)), told.append)
+    counted.PERIOD = 0.01  # type: ignore[misc]
+    for _ in range(5):
+        time.sleep(0.011)
+        counted.watch()
+    assert told == []
+
+
+def test_without_a_count_of_the_kernel_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = limits_watch.fields_of
+    monkeypatch.setattr(
+        limits_watch, "fields_of", lambda path: None if "schedstat" in path else read(path)
+    )
+    counted = ProcessorTime(lambda: [str(os.getpid())])
+    counted.look()
+    assert counted.was_short(0.001, 0.001) is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "used", "wall", "short"),
+    [
+        ((5.0, 1.5), 5.0, 10, True),
+        ((5.0, 0.5), 5.0, 10, False),
+        ((0.5, 0.2), 5.0, 10, True),  # like the rest, which was over before it could be seen
+        ((0.5, 0.01), 5.0, 10, False),
+        ((0.0, 2.0), 0.0, 10, True),  # never had a core at all
+        ((0.0, 0.0), 0.0, 10, False),
+    ],
+)
+def test_short_is_who_waited_a_tenth_of_the_time(
+    seen: tuple[float, float], used: float, wall: float, short: bool
+) -> None:
+    counted = ProcessorTime(list)
+    counted.begun -= 10
+    counted.known, counted.gone, counted.used = True, seen, used
+    assert counted.was_short(wall, 30) is short
+
+
+def test_threads_that_keep_each_other_from_the_processors_are_not_short() -> None:
+    counted = ProcessorTime(list)
+    counted.begun -= 10
+    counted.known, counted.used = True, 10.0 * cores() - 0.5
+    counted.gone = (counted.used, 300.0)
+    assert counted.was_short(10, 10) is False
+
+
+def test_each_step_has_a_time_of_its_own() -> None:
+    counted = ProcessorTime(list)
+    counted.begun -= 40
+    counted.known, counted.used, counted.gone = True, 5.0, (5.0, 2.0)
+    counted.next_step()
+    assert counted.was_short(1, 30) is False
+    counted.gone = (5.0, 2.2)
+    assert counted.was_short(1, 30) is True
+
+
+@pytest.mark.slow
+def test_the_kernel_counts_who_waits_for_a_core() -> None:
+    spin = "while True: pass"
+    with processes(spin) as pids, processes(spin, 3 * cores()):
+        counted = ProcessorTime(lambda: of_session(int(pids[0])))
+        time.sleep(2)
+        counted.look()
+    assert counted.was_short(2, 2) is True
+    counted.look()
+    assert counted.was_short(2, 2) is True  # what has ended still counts
+
+
+def test_a_session_has_the_processes_that_were_started_in_it() -> None:
+    text = "import os, time; os.fork(); time.sleep(60)"
+    with processes(text) as (pid,):
+        end = time.monotonic() + 20
+        while len(of_session(int(pid))) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        members = of_session(int(pid))
+        assert pid in members
+        assert len(members) == 2
+        os.killpg(int(pid), signal.SIGKILL)

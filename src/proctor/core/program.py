@@ -122,8 +122,10 @@ class Ran:
     files: Mapping[str, bytes] = field(default_factory=dict)
     not_started: str = ""
     """Why the program could not be started, told by the sandbox alone; empty once it was."""
+    starved: bool | None = None
+    """Whether other programs had the cores for a good part of its time; none if nobody counted."""
     retried: bool = False
-    """Whether this is the second try of a program that was stopped for time."""
+    """Whether this is the second try of one that was short of processor time in the first."""
 
     @property
     def lost(self) -> bool:

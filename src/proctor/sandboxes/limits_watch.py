@@ -10,7 +10,7 @@ import time
 TYPE_CHECKING = False  # the library's own takes milliseconds to import
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 else:
     import _signal as signal
@@ -22,6 +22,10 @@ SOCKETS = ("udp", "udp6", "tcp", "tcp6")
 TABLES = 1024 * 1024
 """Bytes of page tables below which a process's are not counted."""
 PLACES = ("/sandbox", "/tmp", "/dev/shm")  # nosec B108  # a place inside the sandbox
+SHORT = 0.1
+"""What part of its time a program must have waited for a core to have been short of them."""
+IDLE = 0.1
+"""What part of the time a program uses a core, or waits for one, that does next to nothing."""
 
 
 class Quietly:
@@ -91,7 +95,7 @@ class Police:
         if now < self.next:
             return None
         self.next = now + self.PERIOD
-        pids = [name for name in os.listdir("/proc") if name.isdigit() and name not in self.own]
+        pids = self.pids()
         if len(pids) > self.processes:
             return "processes"
         stats = {name: stat for name in pids if (stat := self.stat(name)) is not None}
@@ -105,6 +109,10 @@ class Police:
         if used + waiting > self.memory and self.proportional(stats) + waiting > self.memory:
             return "memory"
         return "disk" if self.full() else None
+
+    def pids(self) -> list[str]:
+        """Return the numbers of all processes of the program."""
+        return [name for name in os.listdir("/proc") if name.isdigit() and name not in self.own]
 
     def verdict(self, code: int | None) -> str | None:
         """Return the limit that made a program fail by itself before anyone looked."""
@@ -144,16 +152,7 @@ class Police:
 
     def stat(self, name: str) -> list[bytes] | None:
         """Return the fields of a process after its name."""
-        try:
-            fd = os.open(f"/proc/{name}/stat", os.O_RDONLY)
-        except OSError:
-            return None
-        try:
-            return os.read(fd, 4096).rpartition(b") ")[2].split()
-        except OSError:
-            return None
-        finally:
-            os.close(fd)
+        return fields_of(f"/proc/{name}/stat")
 
     def proportional(self, stats: dict[str, list[bytes]]) -> int:
         """Return the memory in use, pages that processes share counted once.
@@ -209,6 +208,131 @@ class Police:
         return total
 
 
+class ProcessorTime:
+    """What a program's processes have used of the cores, and how long they waited for one.
+
+    The kernel counts both for each thread, and forgets them with it: so they are looked at now and
+    then, and what was used by processes that nobody saw is taken to have waited like the others.
+    """
+
+    PERIOD = 0.25
+
+    def __init__(
+        self,
+        pids: Callable[[], Sequence[str]],
+        reaped: Callable[[], float] = lambda: 0.0,
+        tell: Callable[[bool], None] = lambda idle: None,
+    ) -> None:
+        self.pids, self.reaped, self.tell = pids, reaped, tell
+        self.tick = os.sysconf("SC_CLK_TCK")
+        self.begun = self.looked = time.monotonic()
+        self.before = reaped()
+        self.threads: dict[str, tuple[float, float]] = {}
+        self.gone = (0.0, 0.0)
+        self.known = False
+        self.used = self.active = self.waited_before = 0.0
+        self.quiet = 0
+        self.idle = False
+
+    def next_step(self) -> None:
+        """Note that another command of the program begins."""
+        self.waited_before = self.waited()
+
+    def watch(self) -> None:
+        """Look, if it is time to, and tell whether the program began or ceased to do nothing."""
+        now = time.monotonic()
+        passed = now - self.looked
+        if passed < self.PERIOD:
+            return
+        active = self.active
+        self.look()
+        self.looked = now
+        self.quiet = self.quiet + 1 if self.active - active < IDLE * passed else 0
+        idle = self.known and self.quiet > 1
+        if idle != self.idle:
+            self.idle = idle
+            self.tell(idle)
+
+    def look(self) -> None:
+        """Read what the kernel has counted so far."""
+        threads = {}
+        used = self.reaped() - self.before
+        for pid in self.pids():
+            stat = fields_of(f"/proc/{pid}/stat")
+            if stat is not None:
+                used += sum(int(part) for part in stat[11:15]) / self.tick
+            for name in listed(f"/proc/{pid}/task"):
+                counted = fields_of(f"/proc/{pid}/task/{name}/schedstat")
+                if counted is not None and len(counted) > 1:
+                    threads[name] = (int(counted[0]) / 1e9, int(counted[1]) / 1e9)
+        for name, last in self.threads.items():
+            if name not in threads or threads[name] < last:
+                self.gone = (self.gone[0] + last[0], self.gone[1] + last[1])
+        self.known = self.known or bool(threads)
+        self.threads = threads
+        self.used = max(self.used, used, self.seen(0))
+        self.active = max(self.active, self.used + self.seen(1))
+
+    def seen(self, which: int) -> float:
+        """Return what threads that were seen have used (0), or waited (1)."""
+        return self.gone[which] + sum(both[which] for both in self.threads.values())
+
+    def waited(self) -> float:
+        """Return how long all threads have waited for a core."""
+        seen = self.seen(0)
+        return self.seen(1) * (max(1.0, self.used / seen) if seen else 1.0)
+
+    def was_short(self, wall: float, whole: float) -> bool | None:
+        """Tell whether others had the cores for a good part of a step's time, or of the whole.
+
+        None where the kernel does not say. What its own threads took from each other does not
+        count: the others had no more than what it left of the machine.
+        """
+        if not self.known:
+            return None
+        left = cores() * (time.monotonic() - self.begun) - self.used
+        waited = min(self.waited(), left)
+        return waited - self.waited_before >= SHORT * wall or waited >= SHORT * whole
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        return os.cpu_count() or 1
+
+
+def of_session(leader: int) -> list[str]:
+    """Return the numbers of the processes in a session."""
+    own = str(leader).encode()
+    pids = [name for name in listed("/proc") if name.isdigit()]
+    stats = ((name, fields_of(f"/proc/{name}/stat")) for name in pids)
+    return [name for name, stat in stats if stat is not None and stat[3] == own]
+
+
+def listed(folder: str) -> list[str]:
+    """Return what lies in a folder; nothing where it is gone."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def fields_of(path: str) -> list[bytes] | None:
+    """Return the fields of a file in /proc, those after a process's name; None if it is gone."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return os.read(fd, 4096).rpartition(b") ")[2].split()
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
 def killed_for_memory() -> bool:
     """Tell whether the kernel has killed for memory in our group, where a container shows that."""
     for name in ("memory.events", "memory/memory.oom_control"):
@@ -249,7 +373,7 @@ def b64(data: bytes) -> str:
 
 def written(report: dict[str, Any]) -> str:
     """Write the report as JSON, texts in base64; importing json would take longer than all this."""
-    words = {True: "true", False: "false"}
+    words = {True: "true", False: "false", None: "null"}
     code, stopped = report["code"], report["stopped"]
     files = ", ".join(f'"{b64(n.encode())}": "{data}"' for n, data in report["files"].items())
     parts = {
@@ -258,6 +382,7 @@ def written(report: dict[str, Any]) -> str:
         "finished": words[report["finished"]],
         "seconds": f"{report['seconds']:.6f}",
         "stopped": "null" if stopped is None else f'"{stopped}"',
+        "short": words[report["short"]],
         "out": f'"{b64(report["out"].encode(errors="replace"))}"',
         "err": f'"{b64(report["err"].encode(errors="replace"))}"',
         "not_started": f'"{b64(report["not_started"].encode(errors="replace"))}"',

@@ -75,8 +75,10 @@ def _together(ran: Ran, partner: Ran | None) -> Ran:
     stopped = ran.stopped or partner.stopped
     # A program that ends without a word lets its partner say why.
     code = partner.code if silent else ran.code
+    told = {ran.starved, partner.starved}
     return replace(
         ran,
+        starved=True if True in told else False if False in told else None,
         code=None if stopped is not None else code,
         stopped=stopped,
         not_started=ran.not_started or partner.not_started,

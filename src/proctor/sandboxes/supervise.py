@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from proctor.sandboxes.limits_watch import (
         CapturedOutput,
         Police,
+        ProcessorTime,
         Quietly,
         b64,
         feed,
+        of_session,
         send,
         written,
     )
@@ -44,9 +46,11 @@ else:
     from limits_watch import (  # it lies beside this file
         CapturedOutput,
         Police,
+        ProcessorTime,
         Quietly,
         b64,
         feed,
+        of_session,
         send,
         written,
     )
@@ -54,6 +58,8 @@ else:
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 STARTED = b"+"
 """Written before the report: whatever is lost from then on, the program took with it."""
+IDLE, BUSY = b"~", b"!"
+"""Written between the two when the program begins to do nothing, and to do something again."""
 NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENOEXEC)
 CHANNEL = 3
 """The socket to another program, where there is one."""
@@ -99,6 +105,7 @@ class Spawned:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
+        self.processors: ProcessorTime | None = None
 
     def ended(self) -> int | None:
         """Return the exit code once it has ended."""
@@ -169,7 +176,12 @@ class Watched:
         """Stop the process at its limit of time, or at one that the police finds."""
         if self.code is not None or self.stopped is not None:
             return
+        processors = self.process.processors
+        if processors is not None:
+            processors.watch()
         if time.monotonic() > self.deadline:
+            if processors is not None:
+                processors.look()
             self.stop("time")
         elif police is not None and (offence := police.offence()):
             self.stop(offence)
@@ -362,18 +374,20 @@ def run_steps(job: Job) -> Job:
         "step": 0,
         "finished": False,
         "stopped": None,
+        "short": None,
         "not_started": "",
         "out": "",
         "err": "",
     }
     started = time.monotonic()
     police = Police(*job["police"]) if job.get("police") else None
+    processors = processor_time(job["channel"], police)
     for number, step in enumerate(job["steps"]):
         report["step"] = number
         left = job["wall"] - (time.monotonic() - started)
         try:
             hide(step.get("hide", ()))
-            run_step(step, job, report, left, police)
+            run_step(step, job, report, left, (police, processors))
         except NotStarted as error:
             report["not_started"] = missing(error, number, job["cwd"])
             report["err"] += f"{error}\n"
@@ -388,6 +402,17 @@ def run_steps(job: Job) -> Job:
     report["seconds"] = time.monotonic() - started
     report["files"] = read_kept(job.get("keep", ()))
     return report
+
+
+def processor_time(channel: int, police: Police | None) -> ProcessorTime:
+    """Return who counts what the program uses of the processors, and says when it is idle."""
+
+    def tell(idle: bool) -> None:
+        send(channel, IDLE if idle else BUSY)
+
+    if police is None:
+        return ProcessorTime(list, tell=tell)
+    return ProcessorTime(police.pids, police.reaped, tell)
 
 
 class NotStarted(Exception):
@@ -412,8 +437,15 @@ def missing(error: NotStarted, step: int, cwd: str) -> str:
     return f"{error} in the sandbox"
 
 
-def run_step(step: Job, job: Job, report: Job, left: float, police: Police | None) -> None:
+def run_step(
+    step: Job,
+    job: Job,
+    report: Job,
+    left: float,
+    watchers: tuple[Police | None, ProcessorTime],
+) -> None:
     """Run one step to its end, and note in the report what became of it."""
+    police, processors = watchers
     stdin = binascii.a2b_base64(job["stdin"]) if step["stdin"] else b""
     wall = min(left, step.get("wall") or left)
     try:
@@ -421,6 +453,10 @@ def run_step(step: Job, job: Job, report: Job, left: float, police: Police | Non
     except OSError as error:
         raise NotStarted(step["argv"][0], error.errno or errno.EINVAL) from None
     process = Spawned(pid)
+    process.processors = processors
+    processors.next_step()
+    if police is None:
+        processors.pids = lambda: of_session(pid)
     code, stopped, outputs = watch(process, (out, err), wall, job["output"], stdin, inp, police)
     if police is not None:
         stopped = stopped or police.verdict(code)
@@ -429,6 +465,7 @@ def run_step(step: Job, job: Job, report: Job, left: float, police: Police | Non
     report["out"] += outputs[0].text()
     report["err"] += outputs[1].text()
     report["code"], report["stopped"] = (None if stopped else code), stopped
+    report["short"] = processors.was_short(wall, job["wall"])
 
 
 def failed_to_begin(job: Job) -> Job | None:
@@ -448,6 +485,7 @@ def failed_to_begin(job: Job) -> Job | None:
     return {
         "code": None, "step": 0, "finished": False, "seconds": 0.0, "files": {}, "out": "",
         "stopped": stopped, "err": problem, "not_started": "" if stopped else problem,
+        "short": None,
     }  # fmt: skip
 
 
@@ -469,7 +507,7 @@ def main() -> None:
     job = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - it comes from the grader  # nosec B302
     job["joined"] = joined
     # The report goes where standard output was; the program never sees that pipe.
-    channel = os.dup(1)
+    channel = job["channel"] = os.dup(1)
     os.dup2(2, 1)
     os.chdir(job["cwd"])
     report = failed_to_begin(job)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from proctor.contracts.sandbox import PartActivity, begin_part
 from proctor.core.program import SECRET, Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.io import json_bytes
@@ -36,6 +37,8 @@ OWN_MEMORY = 64 * 1024 * 1024
 """What the sandbox itself may use besides the program."""
 STARTED = b"+"
 """What the supervisor writes before its report, once nothing but the program is left to start."""
+IDLE, BUSY = ord("~"), ord("!")
+"""What it writes before that, too, when the program begins to do nothing, and something again."""
 LOST = "the program was lost together with its supervisor"
 THREADS = 4
 """Threads for each process that a program may have; virtual machines start many."""
@@ -146,12 +149,14 @@ async def supervised(  # noqa: PLR0913
         if channel is not None:
             channel.close()
     out = bytearray()
+    activity = begin_part()
     try:
         sent = {name: value for name, value in job.items() if name != "secret"}
         with suppress(TimeoutError):
             async with asyncio.timeout(wall + GRACE):
-                await _exchange(process, marshal.dumps(sent), out)
+                await _exchange(process, marshal.dumps(sent), out, activity)
     finally:
+        activity.end()
         await end(process)
     assert process.stderr is not None
     err = await process.stderr.read()
@@ -159,7 +164,9 @@ async def supervised(  # noqa: PLR0913
     return proven(ran, str(job["secret"]))
 
 
-async def _exchange(process: asyncio.subprocess.Process, data: bytes, out: bytearray) -> None:
+async def _exchange(
+    process: asyncio.subprocess.Process, data: bytes, out: bytearray, activity: PartActivity
+) -> None:
     """Write the input, and collect the output as it comes: some of it is better than none."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -167,6 +174,8 @@ async def _exchange(process: asyncio.subprocess.Process, data: bytes, out: bytea
     process.stdin.close()
     while piece := await process.stdout.read(65536):
         out += piece
+        if signs := [sign for sign in piece if sign in (IDLE, BUSY)]:
+            activity.tell(idle=signs[-1] == IDLE)
 
 
 def proven(ran: Ran, secret: str) -> Ran:
@@ -192,7 +201,7 @@ def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, late: boo
     text = err.decode("utf-8", "replace")
     started = out.startswith(STARTED)
     try:
-        report = json_bytes.loads(out.removeprefix(STARTED))
+        report = json_bytes.loads(out.removeprefix(STARTED).translate(None, bytes([IDLE, BUSY])))
     except ValueError:
         if started and late:
             return Ran(code=None, step=0, finished=False, stopped=Stopped.TIME, seconds=seconds)
@@ -213,6 +222,7 @@ def _read(out: bytes, err: bytes, code: int | None, seconds: float, *, late: boo
         stderr=_text(report["err"]) or text,
         not_started=_text(report["not_started"]),
         stopped=Stopped(report["stopped"]) if report["stopped"] else None,
+        starved=report["short"],
         seconds=report["seconds"],
         files={_text(name): base64.b64decode(data) for name, data in report["files"].items()},
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from proctor.contracts.sandbox import begin_part
 from proctor.core.program import Limits, Program, Ran, Stopped
 from proctor.core.suite import Json
 from proctor.errors import SandboxError
@@ -176,6 +177,7 @@ class WarmPython:
             stdout=report["out"],
             stderr=report["err"],
             stopped=Stopped(report["stopped"]) if report["stopped"] else None,
+            starved=report["short"],
             seconds=report["seconds"],
         )
         return zygote.explain(ran)
@@ -198,7 +200,7 @@ class WarmPython:
                 zygote.bind(program.limits)
                 job = _job(program, text) | {"joined": channel is not None}
                 await zygote.send(marshal.dumps(job))
-                report = await zygote.hear()
+                report = await _report(zygote)
         except (TimeoutError, asyncio.IncompleteReadError, OSError):
             await self._discard(zygote)
             raise _ZygoteLost from None
@@ -270,6 +272,17 @@ class WarmPython:
         if zygote in self._idle:
             self._idle.remove(zygote)
         await zygote.kill()
+
+
+async def _report(zygote: _Zygote) -> Json:
+    """Wait for what became of a program, passing on what is said of it meanwhile."""
+    activity = begin_part()
+    try:
+        while "idle" in (message := await zygote.hear()):
+            activity.tell(idle=message["idle"])
+        return message
+    finally:
+        activity.end()
 
 
 def _heavy(program: Program) -> tuple[str, ...]:

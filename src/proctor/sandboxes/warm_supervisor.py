@@ -17,6 +17,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import limits_watch
 import supervise
 import zygote
 
@@ -266,7 +267,8 @@ class Server:
         for fd in channel:
             os.close(fd)
         police = self.police(job["police"]) if job["police"] else None
-        code, stopped = self.watch(outputs, started + job["wall"], police)
+        processors = self.processors(police)
+        code, stopped = self.watch(outputs, started + job["wall"], police, processors)
         out, err, proof = outputs.end()
         stopped = stopped or (police.verdict(code) if police else self.verdict(code, job["cpu"]))
         finished = code == 0 and not stopped
@@ -275,6 +277,7 @@ class Server:
             "beyond": not job["police"] and code == -signal.SIGSYS,
             "code": None if stopped else code,
             "stopped": stopped,
+            "short": processors.was_short(job["wall"], job["wall"]),
             "finished": finished,
             "proved": finished and proof.head == job["secret"],
             "out": out.text(),
@@ -292,7 +295,21 @@ class Server:
         police.network = self.network
         return police
 
-    def watch(self, outputs, deadline, police):
+    def processors(self, police):
+        """Return who counts what the next program uses of the processors."""
+        own = {"1", str(os.getpid()), str(self.interpreter)}
+
+        def pids():
+            return [name for name in os.listdir("/proc") if name.isdigit() and name not in own]
+
+        def tell(idle):
+            send(self.report, {"idle": idle})
+
+        # One that has no police has no processes that it could wait for.
+        reaped = police.reaped if police else lambda: 0.0
+        return limits_watch.ProcessorTime(pids, reaped, tell)
+
+    def watch(self, outputs, deadline, police, processors):
         """Wait for a program, and kill it at a limit; return its exit code and that limit."""
         end, stopped = self.control.fileno(), None
         if self.child.problem and self.child.files:
@@ -301,9 +318,11 @@ class Server:
             limit = None
             now = time.monotonic()
             if stopped is None:
+                processors.watch()
                 limit = "time" if now > deadline else police and police.offence()
             # A longer pause would not wait any better where nobody looks in between.
-            pause = min(police.PERIOD if police else 1.0, max(0.0, deadline - now) + 0.001)
+            period = police.PERIOD if police else processors.PERIOD
+            pause = min(period, max(0.0, deadline - now) + 0.001)
             ready, writable, _ = select.select(
                 [end, *outputs.readable], outputs.writable(), [], 0 if limit else pause
             )
@@ -314,6 +333,7 @@ class Server:
                 outputs.send()
             if limit and stopped is None:
                 stopped = limit
+                processors.look()
                 self.child.kill()
         return code, stopped
 

@@ -10,7 +10,7 @@ import pytest
 
 from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import digest
-from proctor.core.program import Program, Ran, Step
+from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.engine.run.sandbox_cache import SharedSandbox, _document
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
@@ -69,6 +69,22 @@ def test_a_program_that_was_lost_is_tried_once_more(
     inner = Scripted(answers)
     assert run(inner) == ran
     assert inner.ran == paths
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "tries"),
+    [(False, None, 1), (True, True, 2), (True, False, 2), (None, None, 2)],
+)
+def test_a_program_that_was_short_of_processor_time_has_one_second_try(
+    store: Store, first: bool | None, second: bool | None, tries: int
+) -> None:
+    late = [
+        Ran(code=None, step=0, finished=False, stopped=Stopped.TIME, starved=starved)
+        for starved in (first, second, None)
+    ]
+    inner = Scripted(late)
+    ran = run(inner, store, times=2)
+    assert (len(inner.ran), ran.retried) == (tries, tries == 2)
 
 
 def test_one_that_a_warm_interpreter_lost_has_a_sandbox_of_its_own() -> None:

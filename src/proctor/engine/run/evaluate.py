@@ -55,8 +55,8 @@ from proctor.store.store import Store
 if TYPE_CHECKING:
     from proctor.contracts.dialect import Reading
     from proctor.contracts.executor import Executor
-    from proctor.contracts.sandbox import Sandbox
     from proctor.engine.run.collect import CollectedCounts
+    from proctor.engine.run.sandbox_cache import SharedSandbox
     from proctor.engine.run.stop_early import StopRule
 
 LARGE_FILE = 16 * 2**20
@@ -252,19 +252,14 @@ async def _carry_out(
         with_refused(run, earlier, now), work.put_suite
     )
     executor = _ExecutorOnDemand(settings)
-    sandbox: Sandbox | None = None
-    if scorers.need_sandbox(suite) or ready.needs_sandbox:
-        from proctor.engine.run.sandbox_cache import SharedSandbox
-
-        inner = executor().sandbox(settings.sandbox) or open_sandbox(settings)
-        places = await executor().width() or available_cores()
-        sandbox = SharedSandbox(inner=inner, store=store, limit=places, brings_along=scorers.place)
+    sandbox = await _sandbox(ready, store, executor)
     try:
         fresh = settings.on_file and store.summaries.get(run.id) is None
         if fresh and scorers.need_processes(suite):
             await executor().warm(len(suite.cases))
         with ready.models.spread(executor):
-            tools = Tools(executor=executor, sandbox=sandbox)
+            programs = sandbox.places.most if sandbox is not None else 0
+            tools = Tools(executor=executor, sandbox=sandbox, programs=programs)
             rows = await work.collect(tools)
             store.liveness.begin(run.id)
             sums = _sums(run, suite, rows)
@@ -294,6 +289,19 @@ async def _carry_out(
         graded=graded,
         stopped=budget.words if budget.refused else "",
     )
+
+
+async def _sandbox(
+    ready: PreparedRun, store: Store, executor: "Callable[[], Executor]"
+) -> "SharedSandbox | None":
+    """Return the sandbox of the run's programs; none where there are no programs."""
+    if not ready.scorers.need_sandbox(ready.suite) and not ready.needs_sandbox:
+        return None
+    from proctor.engine.run.sandbox_cache import SharedSandbox
+
+    inner = executor().sandbox(ready.settings.sandbox) or open_sandbox(ready.settings)
+    places = await executor().width() or available_cores()
+    return SharedSandbox(inner=inner, store=store, limit=places, brings_along=ready.scorers.place)
 
 
 def _stopped_early(ready: PreparedRun, store: Store, run: Run, rule: "StopRule") -> Run:

@@ -96,6 +96,7 @@ class PreparedRun:
     def dispatcher(self, store: Store, tools: Tools, *, look_first: bool) -> ScoreDispatcher:
         """Return the dispatcher of scores."""
         judge = self.cast.judge
+        waiting = max(ASYNC_LIMIT, tools.programs)
         return ScoreDispatcher(
             scorers=self.scorers,
             executor=tools.executor,
@@ -104,7 +105,7 @@ class PreparedRun:
             read_file=store.files.get,
             marks=self.cast.marks,
             check=self.check_judges,
-            limit=max(ASYNC_LIMIT, self.concurrency) if judge else ASYNC_LIMIT,
+            limit=max(waiting, self.concurrency) if judge else waiting,
             look_first=look_first,
         )
 

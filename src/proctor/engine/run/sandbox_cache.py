@@ -3,8 +3,7 @@
 import asyncio
 import base64
 import time
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from proctor.contracts.sandbox import Sandbox
 from proctor.core.fingerprint import digest
 from proctor.core.program import Program, Ran, Step, Stopped
 from proctor.core.suite import Json
+from proctor.engine.run.program_places import ProgramPlaces
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
@@ -20,8 +20,7 @@ from proctor.store.store import Store
 class SharedSandbox(Sandbox):
     """Sandbox of a whole run, with cached results and limited concurrency.
 
-    A program that hit its time limit is run again while nothing else runs, since the machine may
-    have been busy.
+    A program that hit its time limit while others had the processors is run once more.
     """
 
     tier: ClassVar[str] = "shared"
@@ -32,15 +31,13 @@ class SharedSandbox(Sandbox):
     brings_along: str = ""
     """Languages that the inner sandbox provides itself."""
     joins: bool = False  # type: ignore[misc]
-    _busy: int = 0
-    _alone: bool = False
-    _turn: asyncio.Condition = field(default_factory=asyncio.Condition)
     _flying: dict[str, asyncio.Future[Ran]] = field(default_factory=dict)
     ran: int = 0
     """The number of programs run."""
 
     def __post_init__(self) -> None:
         self.joins = self.inner.joins
+        self.places = ProgramPlaces(self.limit)
 
     async def run(self, program: Program) -> Ran:
         return await self._once(program, warm=False)
@@ -77,11 +74,14 @@ class SharedSandbox(Sandbox):
             del self._flying[key]
 
     async def _really_run(self, program: Program, *, warm: bool) -> Ran:
-        async with self._place():
+        memory = program.limits.memory
+        if program.partner is not None:
+            memory += program.partner.limits.memory
+        async with self.places.place(memory):
             ran = await self._run(program, warm=warm)
-        if ran.stopped is not Stopped.TIME:
+        if ran.stopped is not Stopped.TIME or ran.starved is False:
             return ran
-        async with self._place(alone=True):
+        async with self.places.place(memory, second=True):
             return replace(await self._run(program, warm=warm), retried=True)
 
     async def _run(self, program: Program, *, warm: bool) -> Ran:
@@ -91,22 +91,6 @@ class SharedSandbox(Sandbox):
         ran = await self.inner.run(program)
         # Lost once, the cause may be elsewhere; lost twice, it is the program.
         return await self.inner.run(program) if ran.lost else ran
-
-    @asynccontextmanager
-    async def _place(self, *, alone: bool = False) -> AsyncIterator[None]:
-        """Wait for a free slot, or for all slots."""
-        async with self._turn:
-            most = 0 if alone else self.limit - 1
-            await self._turn.wait_for(lambda: not self._alone and self._busy <= most)
-            self._busy += 1
-            self._alone = alone
-        try:
-            yield
-        finally:
-            async with self._turn:
-                self._busy -= 1
-                self._alone = False
-                self._turn.notify_all()
 
     def _stored(self, key: str) -> Ran | None:
         row = self.store.calls.find(key) if self.store is not None else None

@@ -236,6 +236,8 @@ class Tools:
 
     executor: "Callable[[], Executor]"
     sandbox: "Sandbox | None"
+    programs: int = 0
+    """How many programs the sandbox may be given at once."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,124 @@
+"""Places for programs: one for each core, and more of them while programs only wait."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from proctor.contracts.sandbox import ACTIVITY, Activity
+
+MOST = 16
+"""How many programs may run at once on a small machine, those included that only wait."""
+ROOM = 0.5
+"""The share of the free memory that programs beyond one for each core may have."""
+
+
+@dataclass
+class ProgramPlaces:
+    """Places of the programs that run at the same time.
+
+    A program that does nothing, waiting for time or for input, leaves its place to another; once
+    it does something again, nobody else starts until there is room. Second tries come first, and
+    run among fewer, so that they are not short of processor time again.
+    """
+
+    limit: int
+    """How many may compute at once."""
+    running: int = 0
+    idle: int = 0
+    second: int = 0
+    """How many of those that run are second tries."""
+    _first_tries: deque[tuple[asyncio.Future[None], int]] = field(default_factory=deque)
+    _second_tries: deque[tuple[asyncio.Future[None], int]] = field(default_factory=deque)
+
+    @property
+    def most(self) -> int:
+        """Return how many programs may run at once, those included that only wait."""
+        return max(MOST, 2 * self.limit)
+
+    @asynccontextmanager
+    async def place(self, memory: int, *, second: bool = False) -> AsyncIterator[None]:
+        """Wait for a place for a program that may use so many bytes, and hold it."""
+        await self._wait(memory, second=second)
+        activity = Activity(self._changed)
+        token = ACTIVITY.set(activity)
+        try:
+            yield
+        finally:
+            ACTIVITY.reset(token)
+            activity.end()
+            self._leave(second=second)
+
+    async def _wait(self, memory: int, *, second: bool) -> None:
+        queue = self._second_tries if second else self._first_tries
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue.append((turn, memory))
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                queue.remove((turn, memory))
+                self._admit()
+            else:
+                self._leave(second=second)
+            raise
+
+    def _leave(self, *, second: bool) -> None:
+        self.running -= 1
+        self.second -= second
+        self._admit()
+
+    def _changed(self, idle: bool) -> None:
+        self.idle += 1 if idle else -1
+        self._admit()
+
+    def _admit(self) -> None:
+        """Let those in for whom there is room, in order."""
+        while queue := self._second_tries or self._first_tries:
+            turn, memory = queue[0]
+            if not turn.done():
+                if not self._has_room(memory):
+                    return
+                self.running += 1
+                self.second += queue is self._second_tries
+                turn.set_result(None)
+            queue.popleft()
+
+    def _has_room(self, memory: int) -> bool:
+        if self.running < self.limit:
+            return True
+        most = 2 * self.limit if self.second else self.most
+        if self.running - self.idle >= self.limit or self.running >= most:
+            return False
+        beyond = self.running + 1 - self.limit
+        return beyond * memory <= ROOM * free_memory()
+
+
+def free_memory() -> int:
+    """Return how many bytes programs could still have; 0 where this machine does not say."""
+    try:
+        with open("/proc/meminfo", "rb") as file:
+            rows = dict(line.split(b":", 1) for line in file)
+        free = int(rows[b"MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return 0
+    return min([free, *_group_memory()])
+
+
+def _group_memory() -> list[int]:
+    """Return what the control group of a container leaves, in either layout."""
+    left = []
+    for most, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            with open(f"/sys/fs/cgroup/{most}", "rb") as file:
+                limit = int(file.read())
+            with open(f"/sys/fs/cgroup/{used}", "rb") as file:
+                left.append(limit - int(file.read()))
+        except (OSError, ValueError):
+            continue
+    return left
