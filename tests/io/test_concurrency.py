@@ -2,6 +2,8 @@
 
 import asyncio
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -116,3 +118,48 @@ def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 25
     assert ended == ([] if how == "resists" else [how])
+
+
+UNTIDY = """
+import asyncio, contextvars, signal
+from contextlib import contextmanager
+from proctor.io.concurrency import map_unordered, run_sync
+
+scope = contextvars.ContextVar("scope", default=None)
+
+@contextmanager
+def opened():
+    token = scope.set(1)
+    try:
+        yield
+    finally:
+        scope.reset(token)
+
+async def slow_to_end(number):
+    with opened():
+        try:
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(30)
+
+async def work():
+    async for _ in map_unordered(range(3), slow_to_end, limit=3):
+        pass
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    run_sync(work())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_work_that_does_not_end_in_time_is_left_without_a_word() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", UNTIDY], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("interrupted\n", "", 0)

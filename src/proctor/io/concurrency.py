@@ -55,21 +55,25 @@ def run_sync(work: Coroutine[Any, Any, Result]) -> Result:
     """Run async code to its end from sync code, also where a loop is running already (notebooks).
 
     The loop lives in its own thread. An interrupt in the calling thread cancels the work, lets it
-    put its things in order for a moment, and is then passed on.
+    put its things in order for a moment, and is then passed on. Work that takes longer is left to
+    its loop, which ends with the process: a loop that is stopped in the middle would complain.
     """
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, name="proctor", daemon=True)
     thread.start()
     future = asyncio.run_coroutine_threadsafe(work, loop)
+    ended = True
     try:
         return future.result()
     except KeyboardInterrupt:
         future.cancel()
         _hurry(loop, thread)
-        _ended(_drain(), loop, PATIENCE)
+        ended = _within(_all_ended(), loop, 2 * PATIENCE) is True
         raise
     finally:
-        if _ended(loop.shutdown_asyncgens(), loop, PATIENCE):
+        if not ended:
+            loop.set_exception_handler(lambda *_: None)  # nobody is left who could be told
+        elif _within(loop.shutdown_asyncgens(), loop, PATIENCE) is not _LATE:
             loop.call_soon_threadsafe(loop.stop)
             thread.join(timeout=PATIENCE)
         if not thread.is_alive():
@@ -88,22 +92,27 @@ def _hurry(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(target, error)
 
 
-def _ended(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, limit: float) -> bool:
-    """Wait for some work in a loop; false where the loop did not get to it in time."""
+_LATE = object()
+"""What work gives that a loop did not get to in time."""
+
+
+def _within(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, limit: float) -> Any:
+    """Wait for some work in a loop, and return what it gives."""
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
-        future.result(timeout=limit)
+        return future.result(timeout=limit)
     except TimeoutError:
         future.cancel()
-        return False
-    return True
+        return _LATE
 
 
-async def _drain() -> None:
-    """Wait until everything else in the loop has ended."""
+async def _all_ended() -> bool:
+    """Wait a moment for everything else in the loop, and tell whether all of it has ended."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
-    if others:
-        await asyncio.wait(others, timeout=PATIENCE)
+    if not others:
+        return True
+    _, pending = await asyncio.wait(others, timeout=PATIENCE)
+    return not pending
 
 
 def available_cores() -> int:
