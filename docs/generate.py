@@ -85,7 +85,11 @@ def scorers_page() -> str:
             lines += [f"### {name}", "", *_described(shown[name])]
             lines += _parameters(shown[name], shown)
     lines += ["## Measures", ""]
-    lines += ["A suite lists its measures under `measures`; each is one number over all cases.", ""]
+    lines += [
+        "A suite lists its measures under `measures`; each is one number over all cases."
+        " You can also [write your own measure](write-a-measure.md).",
+        "",
+    ]
     lines += _overview("measure")
     for name in registry.BUILT_IN["measure"]:
         cls = registry.find("measure", name)

@@ -94,7 +94,7 @@ def test_parameters_are_described() -> None:
 
 PLUGINS = """\
 from dataclasses import dataclass
-from proctor import Scorer
+from proctor import Measure, Scorer, SummedMeasure
 
 class Duck:
     def score(self, ctx):
@@ -125,6 +125,15 @@ class Group:
         def score(self, ctx):
             return True
 
+@dataclass(frozen=True)
+class Numberless(Measure):
+    def sums(self):
+        return None
+
+@dataclass(frozen=True)
+class Sumless(SummedMeasure):
+    "A measure of nothing."
+
 function = len
 """
 ENTRIES = """\
@@ -140,6 +149,8 @@ broken = broken_plugin:Anything
 absent = no_such_plugin_module:Anything
 [proctor.measures]
 mixed = odd_plugins:Half
+numberless = odd_plugins:Numberless
+sumless = odd_plugins:Sumless
 """
 
 
@@ -173,6 +184,8 @@ def odd_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
         ("scorer", "broken", "cannot be imported: ZeroDivisionError"),
         ("scorer", "absent", "cannot be imported: No module named"),
         ("measure", "mixed", "is not a subclass of Measure"),
+        ("measure", "numberless", "does not define measure"),
+        ("measure", "sumless", "does not define sums"),
     ],
 )
 def test_an_installed_plugin_that_breaks_its_contract_is_refused(

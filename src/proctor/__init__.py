@@ -9,7 +9,7 @@ from proctor.version import __version__
 if TYPE_CHECKING:
     from proctor.contracts.dialect import Dialect, Reading
     from proctor.contracts.executor import Executor
-    from proctor.contracts.measure import Measure
+    from proctor.contracts.measure import Measure, MeasureSums, SummedMeasure
     from proctor.contracts.sandbox import Sandbox
     from proctor.contracts.scorer import Probe, ScoreContext, Scorer
     from proctor.core.attempt import Attempt
@@ -28,6 +28,7 @@ __all__ = [
     "Executor",
     "Limits",
     "Measure",
+    "MeasureSums",
     "Measured",
     "Message",
     "Probe",
@@ -43,6 +44,7 @@ __all__ = [
     "Step",
     "Suite",
     "SuiteError",
+    "SummedMeasure",
     "__version__",
 ]
 

@@ -5,9 +5,9 @@ import pytest
 from proctor.core.attempt import Attempt
 from proctor.core.case_value import Value, ValueStatus
 from proctor.core.fold import fold, parse_fold
-from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.suite import Case
-from proctor.measures.shares import Share, full_marks
+from proctor.measures.shares import MeanSums, ShareSums, full_marks
 
 SCORED, UNANSWERED, UNSCORED = ValueStatus.SCORED, ValueStatus.UNANSWERED, ValueStatus.UNSCORED
 
@@ -26,30 +26,35 @@ def result(*values: tuple[ValueStatus, float | None], full: float = 1.0) -> Case
     return CaseResult(case=case, attempts=attempts, folded=folded)
 
 
+def share(*cases: list[bool], empty: float | None = None) -> Measured:
+    """Return the share of hits, given those of each case."""
+    marks = iter(cases)
+    sums = ShareSums(lambda _: next(marks), empty)
+    sums.add([result((SCORED, 1.0))] * len(cases))
+    return sums.result()
+
+
 def test_nothing_at_all_has_no_share_but_the_one_that_is_wished() -> None:
-    share = Share()
-    share.add([])
-    assert (share.measured().value, share.measured().interval, share.measured().n) == (
-        None,
-        None,
-        0,
-    )
-    assert share.measured(0.0).value == 0.0
+    assert share([]) == Measured(value=None, interval=None, n=0)
+    assert share([], empty=0.0).value == 0.0
 
 
 def test_attempts_are_counted_and_cases_are_drawn() -> None:
-    many, few = Share(), Share()
-    for _ in range(10):
-        few.add([True])
-        few.add([False])
-    many.add([True] * 10)
-    many.add([False] * 10)
-    assert many.measured().value == few.measured().value == 0.5
-    assert many.measured().n == few.measured().n == 20
-    wide, narrow = many.measured().interval, few.measured().interval
-    assert narrow is not None
-    assert wide is None or wide[1] - wide[0] > narrow[1] - narrow[0]
-    assert few.measured(0.25).value == 0.5
+    few, many = share(*[[True], [False]] * 10, empty=0.25), share([True] * 10, [False] * 10)
+    assert many.value == few.value == 0.5
+    assert many.n == few.n == 20
+    assert few.interval is not None
+    assert many.interval is not None
+    assert many.interval[1] - many.interval[0] > few.interval[1] - few.interval[0]
+
+
+def test_a_mean_leaves_out_what_does_not_count() -> None:
+    draws = iter([(0.5, 1.0), None, (3.0, 3.0)])
+    sums = MeanSums(lambda _: next(draws))
+    assert sums.result() == Measured(value=None, interval=None, n=0)
+    assert MeanSums(lambda _: None, empty=0.0).result().value == 0.0
+    sums.add([result((SCORED, 1.0))] * 3)
+    assert (sums.result().value, sums.result().n) == (3.5 / 4, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,24 @@
 """Measures of agents: how many of the points they hit, and how often they broke."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
 
-from proctor.contracts.measure import Measure
+from proctor.contracts.measure import MeasureSums, SummedMeasure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.rounds import RoundState, rounds_of
 from proctor.core.run import AttemptResult, CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, Criterion
-from proctor.measures.shares import Share
+from proctor.core.suite import Case, Criterion, Json
+from proctor.measures.shares import ShareSums
 from proctor.stats.clusters import ClusterSums
 
 HIT, MISS, AGENT_FAILURE, UNSCORED = "hit", "miss", "agent_failure", "unscored"
 
 
 @dataclass(frozen=True)
-class HitRate(Measure):
+class HitRate(SummedMeasure):
     """Share of all weighted points that were hit, over all attempts.
 
     Turns that were not reached are missed, and so is all after an agent failed. Points that could
@@ -27,39 +27,61 @@ class HitRate(Measure):
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums, counted = ClusterSums(), Counter[str]()
-        for result in results:
-            got = full = 0.0
-            for item in result.attempts:
-                for criterion, outcome, points in _points(result.case, item):
-                    counted[outcome] += 1
-                    if outcome != UNSCORED:
-                        got += criterion.weight * points
-                        full += criterion.weight
-            if full:
-                sums.add(got, full, result.case.cluster)
-        detail = {name: counted[name] for name in (HIT, MISS, AGENT_FAILURE, UNSCORED)}
-        scored = counted.total() - counted[UNSCORED]
-        return Measured(value=sums.rate, interval=sums.interval(), n=scored, detail=detail)
+    def sums(self) -> "_HitSums":
+        return _HitSums()
 
 
 @dataclass(frozen=True)
-class AgentFailureRate(Measure):
+class AgentFailureRate(SummedMeasure):
     """Share of attempts in which the agent broke, gave up or said nothing; less is better."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        share = Share()
+    def sums(self) -> ShareSums:
+        return ShareSums(_failures)
+
+
+@dataclass
+class _HitSums(MeasureSums):
+    """Points that were hit, of how many, and what became of each."""
+
+    draws: ClusterSums = field(default_factory=ClusterSums)
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, results: Sequence[CaseResult]) -> None:
         for result in results:
-            ended = [
-                agent_failed(item)
-                for item in result.attempts
-                if item.attempt.status in (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
-            ]
-            share.add(ended, result.case.cluster)
-        return share.measured()
+            got = full = 0.0
+            for item in result.attempts:
+                for criterion, outcome, points in _points(result.case, item):
+                    self.outcomes[outcome] += 1
+                    if outcome != UNSCORED:
+                        got += criterion.weight * points
+                        full += criterion.weight
+            if full:
+                self.draws.add(got, full, result.case.cluster)
+
+    def merge(self, other: Self) -> None:
+        self.draws.merge(other.draws)
+        self.outcomes.update(other.outcomes)
+
+    def result(self) -> Measured:
+        counts = {name: self.outcomes[name] for name in (HIT, MISS, AGENT_FAILURE, UNSCORED)}
+        scored = self.outcomes.total() - self.outcomes[UNSCORED]
+        interval = self.draws.interval()
+        return Measured(value=self.draws.rate, interval=interval, n=scored, detail=counts)
+
+    def to_json(self) -> dict[str, Json]:
+        return {"draws": self.draws.to_json(), "outcomes": dict(self.outcomes)}
+
+    def load_json(self, document: Any) -> None:
+        self.draws = ClusterSums.from_json(document["draws"])
+        self.outcomes = Counter(document["outcomes"])
+
+
+def _failures(result: CaseResult) -> Iterator[bool]:
+    for item in result.attempts:
+        if item.attempt.status in (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED):
+            yield agent_failed(item)
 
 
 def agent_failed(item: AttemptResult) -> bool:

@@ -1,23 +1,23 @@
 """Measures that fit every suite: shares of cases, and the mean of one criterion's points."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
-from proctor.contracts.measure import Measure
+from proctor.contracts.measure import SummedMeasure
 from proctor.core.case_value import ValueStatus, in_turn
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import ScoreStatus
+from proctor.core.suite import Json
 from proctor.measures.scales import Scales
-from proctor.measures.shares import NEAR, Share, full_marks
-from proctor.stats.clusters import ClusterSums
+from proctor.measures.shares import NEAR, MeanSums, ShareSums, full_marks
 
 FOLDED = "cases, by their value over all attempts"
 """What shares of cases count where cases have several attempts."""
 
 
 @dataclass(frozen=True)
-class Accuracy(Measure):
+class Accuracy(SummedMeasure):
     """Share of cases that are right: that reach full marks.
 
     The value of a case over all its attempts decides: with ``reduce: avg`` every attempt must be
@@ -36,29 +36,16 @@ class Accuracy(Measure):
 
     over: Literal["cases", "attempts", "rounds"] = "cases"
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
+    def sums(self) -> ShareSums:
         if self.over == "cases":
-            measured = _share(results, lambda value, full: value >= full - NEAR)
-            return replace(measured, value=self.empty) if measured.value is None else measured
-        share = Share()
-        rounds: dict[int, list[bool]] = {}
-        for result in results:
-            for attempt in result.attempts:
-                rounds.setdefault(attempt.attempt.index, [])
-            marks = full_marks(result)
-            for index, hit in marks:
-                rounds[index].append(hit)
-            share.add((hit for _, hit in marks), result.case.cluster)
-        pooled = share.measured(self.empty)
-        if self.over == "attempts":
-            return pooled
-        counted = [hits for hits in rounds.values() if hits or self.empty_rounds]
-        shares = [sum(hits) / len(hits) if hits else 0.0 for hits in counted]
-        return replace(pooled, value=in_turn(shares) / len(shares) if shares else self.empty)
+            return _shares_of_cases(lambda value, full: value >= full - NEAR, self.empty)
+        if self.over == "rounds":
+            return _RoundSums(_right, self.empty, empty_rounds=self.empty_rounds)
+        return ShareSums(_right, self.empty)
 
 
 @dataclass(frozen=True)
-class PassRate(Measure):
+class PassRate(SummedMeasure):
     """Share of cases worth at least a threshold of their full marks."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
@@ -69,12 +56,12 @@ class PassRate(Measure):
         if not 0 <= self.threshold <= 1:
             raise ValueError("the threshold lies between 0 and 1")
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        return _share(results, lambda value, full: value >= self.threshold * full - NEAR)
+    def sums(self) -> ShareSums:
+        return _shares_of_cases(lambda value, full: value >= self.threshold * full - NEAR)
 
 
 @dataclass(frozen=True)
-class MeanPoints(Measure):
+class MeanPoints(SummedMeasure):
     """Mean of one criterion's raw points over all attempts it was scored on.
 
     A case need not have a value of its own: a rating that is only shown has a mean, too. The
@@ -84,29 +71,124 @@ class MeanPoints(Measure):
 
     criterion: str
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        sums, scales = ClusterSums(), Scales()
-        for result in results:
-            points = []
-            for attempt in result.attempts:
-                score = attempt.scores.get(self.criterion)
-                if score is None or score.status is not ScoreStatus.SCORED:
-                    continue
-                if score.points is not None:
-                    points.append(score.points)
-                    scales.add(result.case, self.criterion, score)
-            if points:
-                sums.add(in_turn(points), len(points), result.case.cluster)
-        return Measured(value=sums.rate, interval=sums.interval(scales.scale), n=sums.n)
+    def sums(self) -> "_PointSums":
+        scales = Scales()
+        return _PointSums(lambda result: self._draw(result, scales), scales=scales)
+
+    def _draw(self, result: CaseResult, scales: Scales) -> tuple[float, float] | None:
+        points = []
+        for attempt in result.attempts:
+            score = attempt.scores.get(self.criterion)
+            if score is None or score.status is not ScoreStatus.SCORED:
+                continue
+            if score.points is not None:
+                points.append(score.points)
+                scales.add(result.case, self.criterion, score)
+        return (in_turn(points), len(points)) if points else None
 
 
-def _share(results: Iterable[CaseResult], hit: Callable[[float, float], bool]) -> Measured:
-    share, note = Share(), ""
-    for result in results:
+@dataclass
+class _CaseShareSums(ShareSums):
+    """A share over cases, with a note where they have several attempts."""
+
+    several: bool = False
+
+    def add(self, results: Sequence[CaseResult]) -> None:
+        super().add(results)
+        self.several = self.several or any(len(result.attempts) > 1 for result in results)
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.several = self.several or other.several
+
+    def result(self) -> Measured:
+        return replace(super().result(), note=FOLDED if self.several else "")
+
+    def to_json(self) -> dict[str, Json]:
+        return {**super().to_json(), "several": self.several}
+
+    def load_json(self, document: Any) -> None:
+        super().load_json(document)
+        self.several = document["several"]
+
+
+def _shares_of_cases(
+    hit: Callable[[float, float], bool], empty: float | None = None
+) -> _CaseShareSums:
+    """Return empty sums of a share over cases, given what value of which full marks is a hit."""
+
+    def marks(result: CaseResult) -> list[bool]:
         folded = result.folded
-        note = FOLDED if len(result.attempts) > 1 else note
-        counted = folded.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
-        if not counted or folded.value is None:
-            continue
-        share.add([hit(folded.value, result.case.full_score)], result.case.cluster)
-    return replace(share.measured(), note=note)
+        counts = folded.status in (ValueStatus.SCORED, ValueStatus.UNANSWERED)
+        if not counts or folded.value is None:
+            return []
+        return [hit(folded.value, result.case.full_score)]
+
+    return _CaseShareSums(marks, empty)
+
+
+def _right(result: CaseResult) -> list[bool]:
+    return [hit for _, hit in full_marks(result)]
+
+
+@dataclass
+class _RoundSums(ShareSums):
+    """Shares over first attempts, second attempts and so on, and their mean."""
+
+    empty_rounds: bool = False
+    rounds: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Hits and attempts that count of each round."""
+
+    def add(self, results: Sequence[CaseResult]) -> None:
+        super().add(results)
+        for result in results:
+            for attempt in result.attempts:
+                self._count(attempt.attempt.index, 0, 0)
+            for index, hit in full_marks(result):
+                self._count(index, int(hit), 1)
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        for index, (hits, n) in other.rounds.items():
+            self._count(index, hits, n)
+
+    def result(self) -> Measured:
+        shares = [
+            hits / n if n else 0.0 for hits, n in self.rounds.values() if n or self.empty_rounds
+        ]
+        value = in_turn(shares) / len(shares) if shares else self.empty
+        return replace(super().result(), value=value)
+
+    def to_json(self) -> dict[str, Json]:
+        rounds = [[index, *counts] for index, counts in self.rounds.items()]
+        return {**super().to_json(), "rounds": rounds}
+
+    def load_json(self, document: Any) -> None:
+        super().load_json(document)
+        self.rounds = {index: (hits, n) for index, hits, n in document["rounds"]}
+
+    def _count(self, index: int, hits: int, n: int) -> None:
+        before = self.rounds.get(index, (0, 0))
+        self.rounds[index] = (before[0] + hits, before[1] + n)
+
+
+@dataclass
+class _PointSums(MeanSums):
+    """A mean of points, and the scale that they lie on."""
+
+    scales: Scales = field(default_factory=Scales)
+
+    def merge(self, other: Self) -> None:
+        super().merge(other)
+        self.scales.merge(other.scales)
+
+    def result(self) -> Measured:
+        interval = self.draws.interval(self.scales.scale)
+        return Measured(value=self.draws.rate, interval=interval, n=self.draws.n)
+
+    def to_json(self) -> dict[str, Json]:
+        return {**super().to_json(), "scales": self.scales.to_json()}
+
+    def load_json(self, document: Any) -> None:
+        super().load_json(document)
+        self.scales.load_json(document["scales"])

@@ -1,70 +1,67 @@
 """Measures of dialogues: who asked, what was covered, and the scores that AskBench makes of it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from proctor.contracts.measure import Measure
+from proctor.contracts.measure import MeasureSums, SummedMeasure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.run import CaseResult, Measured
 from proctor.core.suite import Json
-from proctor.measures.shares import Share
+from proctor.measures.shares import ShareSums
 from proctor.stats.intervals import Interval, matched_quantile
 
 Notes = dict[str, Json]
 
 _COMPLETED = (AttemptStatus.ANSWERED, AttemptStatus.UNANSWERED)
+_UNREADABLE = ("JudgeJSONParseFailed", "JudgeResultInvalid")
 
 
 @dataclass(frozen=True)
-class AskRate(Measure):
+class AskRate(SummedMeasure):
     """Share of attempts that asked at least once, among those ruled on to the end."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        return _share(results, self.empty, lambda notes: bool(notes.get("asked")))
+    def sums(self) -> ShareSums:
+        return _share(self.empty, lambda notes: bool(notes.get("asked")))
 
 
 @dataclass(frozen=True)
-class CovRate(Measure):
+class CovRate(SummedMeasure):
     """Share of final answers that came after every point was covered; 0 without final answers."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        share = Share()
-        for cluster, notes in _valid(results):
-            finals = (bool(one["resolved"]) for one in notes if _is_covered_or_not(one))
-            share.add(finals, cluster)
-        return share.measured(empty=0.0)
+    def sums(self) -> ShareSums:
+        return _share(0.0, lambda notes: bool(notes["resolved"]), among=_is_covered_or_not)
 
 
 @dataclass(frozen=True)
-class UnqRate(Measure):
+class UnqRate(SummedMeasure):
     """Share of attempts that asked on although every point was covered; less is better."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        return _share(results, self.empty, lambda notes: _redundant(notes) > 0)
+    def sums(self) -> ShareSums:
+        return _share(self.empty, lambda notes: _redundant(notes) > 0)
 
 
 @dataclass(frozen=True)
-class UnqEvents(Measure):
+class UnqEvents(SummedMeasure):
     """Number of questions that were asked although every point was covered."""
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        return _total(results, _redundant)
+    def sums(self) -> "_NoteCounts":
+        return _NoteCounts(_valid, _redundant)
 
 
 @dataclass(frozen=True)
-class AskScore(Measure):
+class AskScore(SummedMeasure):
     """AskBench's score: half accuracy, three tenths coverage, two tenths asking nothing needless.
 
     Without a final answer the coverage is 0.
@@ -76,33 +73,20 @@ class AskScore(Measure):
     coverage_of_none: ClassVar[float] = 0.0
     """The coverage where there is no final answer."""
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        moments = _Moments()
-        for cluster, notes in _valid(results):
-            moments.add(notes, cluster)
-        valid = int(moments.sums[1])
-        if not valid:
-            return Measured(value=self.empty, interval=None, n=0)
-        mix = _Mix.of(moments.sums, self.coverage_of_none)
-        return Measured(
-            value=min(1.0, max(0.0, mix.value)),
-            interval=moments.interval(self.coverage_of_none),
-            n=valid,
-            detail={"accuracy": mix.accuracy, "coverage": mix.coverage, "needless": mix.needless},
-        )
+    def sums(self) -> "_AskSums":
+        return _AskSums(self)
 
 
 @dataclass(frozen=True)
-class VagueAskRate(Measure):
+class VagueAskRate(SummedMeasure):
     """Share of attempts at vague tasks that asked at least once."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
+    def sums(self) -> ShareSums:
         return _share(
-            results,
             self.empty,
             lambda notes: bool(notes.get("asked")),
             among=lambda notes: notes.get("vague") is True,
@@ -110,16 +94,15 @@ class VagueAskRate(Measure):
 
 
 @dataclass(frozen=True)
-class ClearDirectRate(Measure):
+class ClearDirectRate(SummedMeasure):
     """Share of attempts at clear tasks that asked nothing."""
 
     ends: ClassVar[tuple[float | None, float | None]] = (0.0, 1.0)
 
     empty: ClassVar[float | None] = None
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
+    def sums(self) -> ShareSums:
         return _share(
-            results,
             self.empty,
             lambda notes: not notes.get("asked"),
             among=lambda notes: notes.get("vague") is False,
@@ -127,39 +110,35 @@ class ClearDirectRate(Measure):
 
 
 @dataclass(frozen=True)
-class Clarified(Measure):
+class Clarified(SummedMeasure):
     """Number of attempts in which the candidate asked before it answered."""
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        return _total(results, lambda notes: int(bool(notes.get("asked"))))
+    def sums(self) -> "_NoteCounts":
+        return _NoteCounts(_valid, lambda notes: int(bool(notes.get("asked"))))
 
 
 @dataclass(frozen=True)
-class KeptAsking(Measure):
+class KeptAsking(SummedMeasure):
     """Number of attempts that still asked on the last turn."""
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        return _total(results, lambda notes: int(_kept_asking(notes)))
+    def sums(self) -> "_NoteCounts":
+        return _NoteCounts(_valid, lambda notes: int(_kept_asking(notes)))
 
 
 @dataclass(frozen=True)
-class Unreadable(Measure):
+class Unreadable(SummedMeasure):
     """Number of attempts that were given up because no ruling of the judge could be read."""
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        reasons = [_reason(notes) for _, notes in _noted(results)]
-        hits = sum(reason in ("JudgeJSONParseFailed", "JudgeResultInvalid") for reason in reasons)
-        return Measured(value=float(hits), interval=None, n=len(reasons))
+    def sums(self) -> "_NoteCounts":
+        return _NoteCounts(_noted, lambda notes: int(_reason(notes) in _UNREADABLE))
 
 
 @dataclass(frozen=True)
-class Reasons(Measure):
+class Reasons(SummedMeasure):
     """Why dialogues ended, and how often: a distribution, not a number."""
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        counted = Counter(reason for _, notes in _noted(results) if (reason := _reason(notes)))
-        order = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
-        return Measured(value=None, interval=None, n=counted.total(), detail=dict(order))
+    def sums(self) -> "_ReasonCounts":
+        return _ReasonCounts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,41 +166,120 @@ class _Mix:
 
 
 @dataclass
-class _Moments:
-    """Counts per case with the sums of their products, for an interval of any mix."""
+class _NoteCounts(MeasureSums):
+    """A total over attempts."""
 
-    sums: list[float] = field(default_factory=lambda: [0.0] * 5)
+    attempts: Callable[[CaseResult], Iterable[Notes]]
+    """Returns the notes of those attempts at a case that count."""
+    count: Callable[[Notes], int]
+    total: int = 0
+    n: int = 0
+
+    def add(self, results: Sequence[CaseResult]) -> None:
+        for result in results:
+            for notes in self.attempts(result):
+                self.total += self.count(notes)
+                self.n += 1
+
+    def merge(self, other: Self) -> None:
+        self.total += other.total
+        self.n += other.n
+
+    def result(self) -> Measured:
+        return Measured(value=float(self.total), interval=None, n=self.n)
+
+    def to_json(self) -> dict[str, Json]:
+        return {"total": self.total, "n": self.n}
+
+
+@dataclass
+class _ReasonCounts(MeasureSums):
+    """How often each reason occurs."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, results: Sequence[CaseResult]) -> None:
+        for result in results:
+            self._count(Counter(filter(None, map(_reason, _noted(result)))))
+
+    def merge(self, other: Self) -> None:
+        self._count(other.counts)
+
+    def result(self) -> Measured:
+        order = sorted(self.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        n = sum(self.counts.values())
+        return Measured(value=None, interval=None, n=n, detail=dict(order))
+
+    def _count(self, counts: Mapping[str, int]) -> None:
+        for reason, times in counts.items():
+            self.counts[reason] = self.counts.get(reason, 0) + times
+
+
+@dataclass
+class _AskSums(MeasureSums):
+    """Counts over attempts, and the sums over cases of their products, for a mix of them."""
+
+    score: AskScore
+    sums: list[int] = field(default_factory=lambda: [0] * 5)
     """Correct, valid, covered final answers, final answers, attempts with needless questions."""
-    products: list[list[float]] = field(default_factory=lambda: [[0.0] * 5 for _ in range(5)])
-    clusters: dict[str, list[float]] = field(default_factory=dict)
+    products: list[list[int]] = field(default_factory=lambda: [[0] * 5 for _ in range(5)])
+    clusters: dict[str, list[int]] = field(default_factory=dict)
     """The sums of each cluster, whose products are those of its sums."""
 
-    def add(self, notes: list[Notes], cluster: str = "") -> None:
-        """Take in the attempts at one case that count, and its cluster."""
-        if not notes:
-            return
-        finals = [one for one in notes if _is_covered_or_not(one)]
-        row = [
-            sum(one.get("correct") is True for one in notes),
-            len(notes),
-            sum(bool(one["resolved"]) for one in finals),
-            len(finals),
-            sum(_redundant(one) > 0 for one in notes),
-        ]
-        for i, count in enumerate(row):
-            self.sums[i] += count
-        before = self.clusters.get(cluster, [0.0] * 5)
-        if cluster:
-            self.clusters[cluster] = [a + b for a, b in zip(before, row, strict=True)]
-            self._multiply(before, -1)
-        self._multiply([a + b for a, b in zip(before, row, strict=True)], 1)
+    def add(self, results: Sequence[CaseResult]) -> None:
+        for result in results:
+            notes = _valid(result)
+            if not notes:
+                continue
+            finals = [one for one in notes if _is_covered_or_not(one)]
+            row = [
+                sum(one.get("correct") is True for one in notes),
+                len(notes),
+                sum(bool(one["resolved"]) for one in finals),
+                len(finals),
+                sum(_redundant(one) > 0 for one in notes),
+            ]
+            self.sums = _added(self.sums, row)
+            if result.case.cluster:
+                self._add_to_cluster(result.case.cluster, row)
+            else:
+                self._add_products(row)
 
-    def _multiply(self, row: Sequence[float], times: int) -> None:
+    def merge(self, other: Self) -> None:
+        self.sums = _added(self.sums, other.sums)
+        pairs = zip(self.products, other.products, strict=True)
+        self.products = [_added(mine, theirs) for mine, theirs in pairs]
+        for cluster, row in other.clusters.items():
+            self._add_products(row, times=-1)
+            self._add_to_cluster(cluster, row)
+
+    def result(self) -> Measured:
+        score, valid = self.score, self.sums[1]
+        if not valid:
+            return Measured(value=score.empty, interval=None, n=0)
+        mix = _Mix.of(self.sums, score.coverage_of_none)
+        return Measured(
+            value=min(1.0, max(0.0, mix.value)),
+            interval=self._interval(score.coverage_of_none),
+            n=valid,
+            detail={"accuracy": mix.accuracy, "coverage": mix.coverage, "needless": mix.needless},
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        return {"sums": self.sums, "products": self.products, "clusters": self.clusters}
+
+    def _add_to_cluster(self, cluster: str, row: Sequence[int]) -> None:
+        before = self.clusters.get(cluster, [0] * 5)
+        self.clusters[cluster] = _added(before, row)
+        self._add_products(before, times=-1)
+        self._add_products(self.clusters[cluster])
+
+    def _add_products(self, row: Sequence[int], *, times: int = 1) -> None:
         for i, first in enumerate(row):
             for j, second in enumerate(row):
                 self.products[i][j] += times * first * second
 
-    def interval(self, coverage_of_none: float) -> Interval:
+    def _interval(self, coverage_of_none: float) -> Interval:
         """Return the bounded interval of the score: with one more case, the worst or the best."""
         attempts = self.products[1][1] / self.sums[1]
         finals = self.products[3][3] / self.sums[3] if self.sums[3] else 0.0
@@ -245,46 +303,36 @@ class _Moments:
         return matched_quantile(part, mix.value, max(0.0, squares) * size / (size + 1))
 
 
-def _noted(results: Iterable[CaseResult]) -> Iterator[tuple[CaseResult, Notes]]:
-    for result in results:
-        for attempt in result.attempts:
-            if attempt.attempt.notes and attempt.attempt.status is not AttemptStatus.ERROR:
-                yield result, dict(attempt.attempt.notes)
+def _added(row: Sequence[int], other: Sequence[int]) -> list[int]:
+    return [a + b for a, b in zip(row, other, strict=True)]
 
 
-def _valid(results: Iterable[CaseResult]) -> Iterator[tuple[str, list[Notes]]]:
-    """Yield per case its cluster and the notes of attempts that were ruled on to their end."""
-    for result in results:
-        yield (
-            result.case.cluster,
-            [
-                dict(one.attempt.notes)
-                for one in result.attempts
-                if one.attempt.status in _COMPLETED
-                and "asked" in one.attempt.notes
-                and not one.attempt.notes.get("skipped")
-            ],
-        )
+def _noted(result: CaseResult) -> list[Notes]:
+    """Return the notes of the attempts at a case that have any."""
+    return [
+        dict(one.attempt.notes)
+        for one in result.attempts
+        if one.attempt.notes and one.attempt.status is not AttemptStatus.ERROR
+    ]
+
+
+def _valid(result: CaseResult) -> list[Notes]:
+    """Return the notes of those attempts at a case that were ruled on to their end."""
+    return [
+        dict(one.attempt.notes)
+        for one in result.attempts
+        if one.attempt.status in _COMPLETED
+        and "asked" in one.attempt.notes
+        and not one.attempt.notes.get("skipped")
+    ]
 
 
 def _share(
-    results: Iterable[CaseResult],
     empty: float | None,
     hit: Callable[[Notes], bool],
     among: Callable[[Notes], bool] = lambda notes: True,
-) -> Measured:
-    share = Share()
-    for cluster, notes in _valid(results):
-        share.add((hit(one) for one in notes if among(one)), cluster)
-    return share.measured(empty=empty)
-
-
-def _total(results: Iterable[CaseResult], count: Callable[[Notes], int]) -> Measured:
-    total = n = 0
-    for _, notes in _valid(results):
-        total += sum(count(one) for one in notes)
-        n += len(notes)
-    return Measured(value=float(total), interval=None, n=n)
+) -> ShareSums:
+    return ShareSums(lambda result: (hit(notes) for notes in _valid(result) if among(notes)), empty)
 
 
 def _is_covered_or_not(notes: Notes) -> bool:

@@ -1,10 +1,11 @@
 """The mean of one named value that some criterion gives: BLEU, a rating, an encoder's score."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
-from proctor.contracts.measure import Measure
+from proctor.contracts.measure import MeasureSums, SummedMeasure
 from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import in_turn
 from proctor.core.fingerprint import digest
@@ -13,11 +14,11 @@ from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case, Json
 from proctor.measures.scales import Scales
 from proctor.stats.clusters import ClusterSums
-from proctor.stats.intervals import Scale
+from proctor.stats.intervals import Scale, json_number
 
 
 @dataclass(frozen=True)
-class NamedMetric(Measure):
+class NamedMetric(SummedMeasure):
     """Mean over the attempts of one value, such as ``bleu1``, of whatever criterion gives it.
 
     The values of a tag, by default ``category``, have their own means beside it. The interval
@@ -34,65 +35,108 @@ class NamedMetric(Measure):
     def label(self) -> str:
         return self.metric
 
-    def measure(self, results: Iterable[CaseResult]) -> Measured:
-        gathered = _NamedValues(by=self.by)
-        empty: list[tuple[Case, list[float], int]] = []
-        for result in results:
-            numbers, silent = [], 0
-            for attempt in result.attempts:
-                values = list(self._values(result.case, attempt, gathered))
-                numbers += values[:1]
-                silent += attempt.attempt.status is AttemptStatus.UNANSWERED and not values
-            if silent and self.unanswered is not None:
-                empty.append((result.case, numbers, silent))
-            else:
-                gathered.add(result.case, numbers)
-        for case, numbers, silent in empty:
-            applies = any(
-                digest(criterion.scorer) in gathered.givers for criterion in case.criteria
-            )
-            nothing = self.unanswered or 0.0
-            if applies:
-                gathered.scales.add_value(nothing)
-            gathered.add(case, numbers + [nothing] * (silent if applies else 0))
-        return gathered.measured()
+    def sums(self) -> "_NamedSums":
+        return _NamedSums(self)
 
-    def _values(
-        self, case: Case, attempt: AttemptResult, gathered: "_NamedValues"
-    ) -> Iterator[float]:
-        """Yield the value from every criterion that has it, and note who has."""
-        for criterion in case.criteria:
-            score = attempt.scores.get(criterion.id)
-            if score is None or score.status is not ScoreStatus.SCORED:
-                continue
-            metrics = score.detail.get("metrics") if isinstance(score.detail, dict) else None
-            value = metrics.get(self.metric) if isinstance(metrics, dict) else None
-            if isinstance(value, int | float):
-                key = digest(criterion.scorer)
-                gathered.givers.add(key)
-                gathered.scales.add_scorer(criterion.scorer, key)
-                yield float(value)
+
+class _Silent(NamedTuple):
+    """A case with attempts that have no answer; whether it has a value shows at the end."""
+
+    values: tuple[float, ...]
+    """What its other attempts have."""
+    attempts: int
+    """How many have no answer."""
+    scorers: tuple[str, ...]
+    groups: tuple[str, ...]
+    cluster: str
 
 
 @dataclass
-class _NamedValues:
+class _NamedSums(MeasureSums):
     """Values over all cases and by tag."""
 
-    by: str
+    measure: NamedMetric
     whole: ClusterSums = field(default_factory=ClusterSums)
-    groups: dict[str, ClusterSums] = field(default_factory=lambda: defaultdict(ClusterSums))
+    groups: dict[str, ClusterSums] = field(default_factory=dict)
     givers: set[str] = field(default_factory=set)
     """The scorers that some attempt has the value from."""
     scales: Scales = field(default_factory=Scales)
+    silent: list[_Silent] = field(default_factory=list)
 
-    def add(self, case: Case, values: list[float]) -> None:
+    def add(self, results: Sequence[CaseResult]) -> None:
+        for result in results:
+            case, numbers, silent = result.case, [], 0
+            for attempt in result.attempts:
+                values = list(self._values(case, attempt))
+                numbers += values[:1]
+                silent += attempt.attempt.status is AttemptStatus.UNANSWERED and not values
+            groups = case.tags.get(self.measure.by, ())
+            if silent and self.measure.unanswered is not None:
+                scorers = tuple(digest(criterion.scorer) for criterion in case.criteria)
+                self.silent.append(
+                    _Silent(tuple(numbers), silent, scorers, tuple(groups), case.cluster)
+                )
+            else:
+                self._add(numbers, groups, case.cluster)
+
+    def merge(self, other: Self) -> None:
+        self.whole.merge(other.whole)
+        for name, sums in other.groups.items():
+            if name in self.groups:
+                self.groups[name].merge(sums)
+            else:
+                self.groups[name] = deepcopy(sums)
+        self.givers |= other.givers
+        self.scales.merge(other.scales)
+        self.silent += other.silent
+
+    def result(self) -> Measured:
+        whole, groups, scales = deepcopy((self.whole, self.groups, self.scales))
+        complete = replace(self, whole=whole, groups=groups, scales=scales)
+        complete._add_silent()
+        return complete._measured()
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "whole": self.whole.to_json(),
+            "groups": {name: sums.to_json() for name, sums in self.groups.items()},
+            "givers": sorted(self.givers),
+            "scales": self.scales.to_json(),
+            "silent": [
+                [[json_number(value) for value in values], *rest] for values, *rest in self.silent
+            ],
+        }
+
+    def load_json(self, document: Any) -> None:
+        self.whole = ClusterSums.from_json(document["whole"])
+        self.groups = {
+            name: ClusterSums.from_json(sums) for name, sums in document["groups"].items()
+        }
+        self.givers = set(document["givers"])
+        self.scales.load_json(document["scales"])
+        self.silent = [
+            _Silent(tuple(map(float, values)), attempts, tuple(scorers), tuple(groups), cluster)
+            for values, attempts, scorers, groups, cluster in document["silent"]
+        ]
+
+    def _add(self, values: Sequence[float], groups: Iterable[str], cluster: str) -> None:
         if not values:
             return
-        groups = [self.groups[name] for name in case.tags.get(self.by, ())]
-        for sums in (self.whole, *groups):
-            sums.add(in_turn(values), len(values), case.cluster)
+        rows = [self.groups.setdefault(name, ClusterSums()) for name in groups]
+        for sums in (self.whole, *rows):
+            sums.add(in_turn(values), len(values), cluster)
 
-    def measured(self) -> Measured:
+    def _add_silent(self) -> None:
+        """Add the cases with attempts that have no answer, now that all givers are known."""
+        nothing = self.measure.unanswered or 0.0
+        for case in self.silent:
+            applies = not self.givers.isdisjoint(case.scorers)
+            if applies:
+                self.scales.add_value(nothing)
+            values = [*case.values, *([nothing] * (case.attempts if applies else 0))]
+            self._add(values, case.groups, case.cluster)
+
+    def _measured(self) -> Measured:
         whole, scale = self.whole, self.scales.scale
         rows = {name: _row(sums, scale) for name, sums in sorted(self.groups.items())}
         return Measured(
@@ -101,6 +145,20 @@ class _NamedValues:
             n=whole.n,
             detail={"by": rows} if rows else None,
         )
+
+    def _values(self, case: Case, attempt: AttemptResult) -> Iterator[float]:
+        """Yield the value from every criterion that has it, and note who has."""
+        for criterion in case.criteria:
+            score = attempt.scores.get(criterion.id)
+            if score is None or score.status is not ScoreStatus.SCORED:
+                continue
+            metrics = score.detail.get("metrics") if isinstance(score.detail, dict) else None
+            value = metrics.get(self.measure.metric) if isinstance(metrics, dict) else None
+            if isinstance(value, int | float):
+                key = digest(criterion.scorer)
+                self.givers.add(key)
+                self.scales.add_scorer(criterion.scorer, key)
+                yield float(value)
 
 
 def _row(sums: ClusterSums, scale: Scale) -> dict[str, Json]:

@@ -6,9 +6,9 @@ from proctor import registry
 from proctor.contracts.scorer import Scorer
 from proctor.core.fingerprint import digest
 from proctor.core.score import Score
-from proctor.core.suite import Case, Spec
+from proctor.core.suite import Case, Json, Spec
 from proctor.errors import PluginError
-from proctor.stats.intervals import Scale
+from proctor.stats.intervals import Scale, json_number
 
 
 @dataclass
@@ -42,6 +42,22 @@ class Scales:
     def add_value(self, value: float) -> None:
         """Note a value that is given without any scorer."""
         self._seen.add(Scale(value, value))
+
+    def merge(self, other: "Scales") -> None:
+        """Note all that another has seen."""
+        self._seen |= other._seen
+
+    def to_json(self) -> list[Json]:
+        """Return what was seen as JSON."""
+        ends = sorted(self._seen, key=repr)
+        return [[None if end is None else json_number(end) for end in scale] for scale in ends]
+
+    def load_json(self, document: list[Json]) -> None:
+        """Note what another has seen, of its JSON."""
+        self._seen |= {
+            Scale(*(float(end) if isinstance(end, str) else end for end in ends))
+            for ends in document
+        }
 
 
 def _declared(scorer: Spec) -> Scale:

@@ -1,35 +1,85 @@
-"""Shares over attempts, and which attempts reach full marks."""
+"""Shares over attempts, means over cases, and which attempts reach full marks."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
+from proctor.contracts.measure import MeasureSums
 from proctor.core.case_value import ValueStatus
 from proctor.core.run import CaseResult, Measured
+from proctor.core.suite import Json
 from proctor.stats.clusters import ClusterSums
 
 NEAR = 1e-9
 
 
 @dataclass
-class Share:
+class ShareSums(MeasureSums):
     """A share over attempts, the attempts at one case being one draw."""
 
+    marks: Callable[[CaseResult], Iterable[bool]]
+    """Of a case, whether each attempt that counts is a hit."""
+    empty: float | None = None
+    """The share where nothing counts."""
     hits: int = 0
     n: int = 0
-    _sums: ClusterSums = field(default_factory=ClusterSums)
+    _draws: ClusterSums = field(default_factory=ClusterSums)
 
-    def add(self, marks: Iterable[bool], cluster: str = "") -> None:
-        """Take in the attempts at one case that count, each a hit or not, and its cluster."""
-        hits = list(marks)
-        if hits:
-            self.hits += sum(hits)
-            self.n += len(hits)
-            self._sums.add(float(sum(hits)), float(len(hits)), cluster)
+    def add(self, results: Sequence[CaseResult]) -> None:
+        for result in results:
+            marks = list(self.marks(result))
+            if marks:
+                hits = sum(marks)
+                self.hits += hits
+                self.n += len(marks)
+                self._draws.add(float(hits), float(len(marks)), result.case.cluster)
 
-    def measured(self, empty: float | None = None) -> Measured:
-        """Return the share with its interval."""
-        value = self.hits / self.n if self.n else empty
-        return Measured(value=value, interval=self._sums.interval(), n=self.n)
+    def merge(self, other: Self) -> None:
+        self.hits += other.hits
+        self.n += other.n
+        self._draws.merge(other._draws)
+
+    def result(self) -> Measured:
+        value = self.hits / self.n if self.n else self.empty
+        return Measured(value=value, interval=self._draws.interval(), n=self.n)
+
+    def to_json(self) -> dict[str, Json]:
+        return {"hits": self.hits, "n": self.n, "draws": self._draws.to_json()}
+
+    def load_json(self, document: Any) -> None:
+        self.hits, self.n = document["hits"], document["n"]
+        self._draws = ClusterSums.from_json(document["draws"])
+
+
+@dataclass
+class MeanSums(MeasureSums):
+    """A mean over cases, each with a value and a weight."""
+
+    draw: Callable[[CaseResult], tuple[float, float] | None]
+    """Of a case, its value times its weight, and the weight; none where it does not count."""
+    empty: float | None = None
+    """The mean where nothing counts."""
+    draws: ClusterSums = field(default_factory=ClusterSums)
+
+    def add(self, results: Sequence[CaseResult]) -> None:
+        for result in results:
+            draw = self.draw(result)
+            if draw is not None:
+                self.draws.add(*draw, result.case.cluster)
+
+    def merge(self, other: Self) -> None:
+        self.draws.merge(other.draws)
+
+    def result(self) -> Measured:
+        draws = self.draws
+        value = self.empty if draws.rate is None else draws.rate
+        return Measured(value=value, interval=draws.interval(), n=draws.n)
+
+    def to_json(self) -> dict[str, Json]:
+        return {"draws": self.draws.to_json()}
+
+    def load_json(self, document: Any) -> None:
+        self.draws = ClusterSums.from_json(document["draws"])
 
 
 def full_marks(result: CaseResult) -> list[tuple[int, bool]]:

@@ -59,6 +59,16 @@ class Coincidences:
             self._count(pair, count)
         self.units += other.units
 
+    def to_json(self) -> list[Any]:
+        """Return the counts as JSON, to be merged elsewhere."""
+        return [self.units, [[*pair, count] for pair, count in self.pairs.items()]]
+
+    @classmethod
+    def from_json(cls, document: Sequence[Any]) -> "Coincidences":
+        """Make the same counts again of their JSON."""
+        units, pairs = document
+        return cls({(one, other): count for one, other, count in pairs}, units)
+
     def alpha(self, level: Level = "nominal") -> float | None:
         """Return alpha; none where nobody judged the same thing, or all said the same always."""
         totals = self.totals()

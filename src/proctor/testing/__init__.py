@@ -11,6 +11,7 @@ from proctor.testing.scripted import (
     ScriptedJudge,
     ScriptedModel,
     hold_dialogue,
+    measure_in_parts,
     try_scorer,
 )
 from proctor.testing.server import Call, FakeServer
@@ -25,5 +26,6 @@ __all__ = [
     "ScriptedJudge",
     "ScriptedModel",
     "hold_dialogue",
+    "measure_in_parts",
     "try_scorer",
 ]

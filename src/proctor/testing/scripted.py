@@ -4,18 +4,22 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from proctor.contracts.dialogue import Candidate, Dialogue, DialogueContext
 from proctor.contracts.judge import Judge, Ruling
+from proctor.contracts.measure import MeasureSums, SummedMeasure
 from proctor.contracts.model import Model
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import finish_score, run_scorer, run_scorer_async
 from proctor.core.attempt import Attempt
 from proctor.core.exchange import Reply, Request, Sampling, Usage
+from proctor.core.run import CaseResult, Measured
 from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Json, Message
 from proctor.errors import JudgeError, ModelError
+from proctor.io import json_bytes
 from proctor.io.concurrency import run_sync
 
 Verdict = TypeVar("Verdict")
@@ -158,6 +162,23 @@ def hold_dialogue(
         case=case, index=0, candidate=who, judge=judge, simulator=simulator, language=language
     )
     return run_sync(dialogue.hold(ctx))
+
+
+def measure_in_parts(
+    measure: SummedMeasure, results: Sequence[CaseResult], cuts: Iterable[int] = (1,)
+) -> Measured:
+    """Measure as several processes would: cut before these places, sent as JSON, and merged."""
+    ends = sorted({0, len(results), *(cut for cut in cuts if 0 < cut < len(results))})
+    whole: MeasureSums | None = None
+    for start, end in pairwise(ends):
+        there, here = measure.sums(), measure.sums()
+        there.add(results[start:end])
+        here.load_json(json_bytes.loads(json_bytes.dumps(there.to_json())))
+        if whole is None:
+            whole = here
+        else:
+            whole.merge(here)
+    return (whole or measure.sums()).result()
 
 
 async def _scored(scorer: Scorer, ctx: ScoreContext) -> Score:

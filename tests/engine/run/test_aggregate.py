@@ -10,7 +10,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.run import CaseResult, Measured
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.run import aggregate
+from proctor.engine.run import aggregate, measure_sums
 from proctor.engine.run.aggregate import RunSums
 from proctor.store.rows import LinkedCase, ResultRow
 
@@ -32,9 +32,9 @@ def cases(count: int = 7) -> Iterator[LinkedCase]:
 
 def summed(size: int = 3, *measures: Spec) -> tuple[RunSums, list[ResultRow]]:
     linked = list(cases())
-    with RunSums(Suite(name="s", cases=(), measures=measures)) as sums:
-        for start in range(0, len(linked), size):
-            sums.add(linked[start : start + size])
+    sums = RunSums(Suite(name="s", cases=(), measures=measures))
+    for start in range(0, len(linked), size):
+        sums.add(linked[start : start + size])
     return sums, list(sums.rows())
 
 
@@ -64,16 +64,36 @@ class _Broken(Measure):
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_a_measure_need_not_look_at_all_cases(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(aggregate.registry, "build", lambda *_: _FirstOnly())
+    monkeypatch.setattr(measure_sums.registry, "build", lambda *_: _FirstOnly())
     sums, _ = summed(size, Spec(name="first"))
     assert sums.summary().measures["first"].value == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_a_measure_that_is_no_sum_reads_the_results_once_more(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(measure_sums.registry, "build", lambda *_: _FirstOnly())
+    read = []
+
+    def stored() -> Iterator[CaseResult]:
+        read.append(True)
+        return iter(kept.results)
+
+    kept, _ = summed(size, Spec(name="first"))
+    suite = Suite(name="s", cases=(), measures=(Spec(name="first"),))
+    sums = RunSums(suite, stored_results=stored)
+    sums.add(cases())
+    assert (sums.results, read) == ([], [])
+    assert sums.summary().measures == kept.summary().measures
+    assert read == [True]
 
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_a_measure_that_breaks_is_told_where_its_number_is_wanted(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(aggregate.registry, "build", lambda *_: _Broken())
+    monkeypatch.setattr(measure_sums.registry, "build", lambda *_: _Broken())
     sums, rows = summed(size, Spec(name="broken"))
     assert len(rows) == 7
     with pytest.raises(ValueError, match="no such luck"):

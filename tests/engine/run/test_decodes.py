@@ -16,7 +16,7 @@ import pytest
 from proctor.contracts.model import ModelChoice
 from proctor.contracts.report import RunView
 from proctor.core.encoding import attempt_from, case_from
-from proctor.engine.run import attempt_writer
+from proctor.engine.run import attempt_writer, measure_sums
 from proctor.engine.run.evaluate import evaluate
 from proctor.engine.run.settings import CallSettings, RunSettings, SuiteSettings
 from proctor.executors import local
@@ -152,3 +152,20 @@ def test_a_run_that_is_not_held_is_read_once(
         view = asyncio.run(evaluate(settings, store)).view
     assert decodes == {"attempts": CASES * ATTEMPTS, "cases": CASES}
     assert numbers(view) == held
+
+
+def test_a_measure_that_is_no_sum_reads_a_run_once_more_where_it_is_not_held(
+    suite: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(suite, answers=answers_of(suite))
+    summed, _ = examined(settings, store)
+    monkeypatch.setattr(measure_sums, "is_summed", lambda _: False)
+    held, decodes = examined(settings, store)
+    assert held == summed
+    assert decodes == {}
+    monkeypatch.setattr(attempt_writer, "MOST_IN_MEMORY", 3)
+    with counted() as decodes:
+        view = asyncio.run(evaluate(settings, store)).view
+    times = 1 + len(view.summary.measures)
+    assert decodes == {"attempts": CASES * ATTEMPTS * times, "cases": CASES * times}
+    assert numbers(view) == summed

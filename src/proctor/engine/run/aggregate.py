@@ -1,12 +1,9 @@
 """Results of cases, folded from the scores of each attempt and summed as the cases pass by."""
 
-import queue
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
-from proctor import registry
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.case_value import (
     Value,
@@ -18,9 +15,9 @@ from proctor.core.case_value import (
 )
 from proctor.core.fingerprint import plain
 from proctor.core.fold import Fold, fold, is_ragged, parse_fold
-from proctor.core.run import AttemptResult, CaseResult, Measured, Summary
+from proctor.core.run import AttemptResult, CaseResult, Summary
 from proctor.core.score import Score
-from proctor.core.suite import Case, Spec, Suite
+from proctor.core.suite import Case, Suite
 from proctor.engine.run.totals import BlockTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
@@ -28,7 +25,7 @@ from proctor.stats.intervals import IntervalMethod
 from proctor.store.rows import LinkedCase, ResultRow
 
 if TYPE_CHECKING:
-    from proctor.contracts.measure import Measure
+    from proctor.engine.run.measure_sums import RunMeasures
 
 
 def case_result(
@@ -60,8 +57,6 @@ def fold_of(suite: Suite) -> Fold:
 
 
 _COLUMNS = tuple(column.name for column in fields(ResultRow))
-_AHEAD = 1
-"""How many batches a measure may lag behind."""
 
 
 @dataclass(eq=False)
@@ -73,39 +68,38 @@ class RunSums:
     interval: IntervalMethod = "bounded"
     hold: bool = False
     """Whether the results of all cases are kept in memory."""
+    stored_results: Callable[[], Iterable[CaseResult]] | None = None
+    """Reads the results of all cases from the store, for measures that are no sums."""
     results: list[CaseResult] = field(default_factory=list)
     _totals: BlockTotals = field(init=False)
     _rows: "_ResultSpool" = field(init=False)
-    _measures: "list[_MeasureFeed]" = field(init=False)
+    _measures: "RunMeasures | None" = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._totals = BlockTotals(
             shares_of_value=self.suite.shares_of_value, interval=self.interval
         )
         self._rows = _ResultSpool()
-        self._measures = [_MeasureFeed.of(spec, self.suite) for spec in self.suite.measures]
+        if self.suite.measures:
+            from proctor.engine.run.measure_sums import RunMeasures
 
-    def __enter__(self) -> "RunSums":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for feed in self._measures:
-            feed.close()
+            self._measures = RunMeasures(self.suite)
+            self.hold |= self._measures.need_results and self.stored_results is None
 
     def add(self, block: Iterable[LinkedCase]) -> None:
         """Add the next cases, with all their scores."""
         how = fold_of(self.suite)
-        results = []
+        placed = []
         for linked in block:
             result = case_result(how, linked.case, linked.attempts)
             ragged = is_ragged(how, [attempt.value for attempt in result.attempts])
             self._totals.add(linked.position, result, ragged=ragged)
             self._rows.append(result_row(linked.position, result))
-            results.append(result)
-        for feed in self._measures:
-            feed.add(results)
+            placed.append((linked.position, result))
+        if self._measures is not None:
+            self._measures.add(placed)
         if self.hold:
-            self.results += results
+            self.results += [result for _, result in placed]
 
     def rows(self) -> Iterator[ResultRow]:
         """Yield the result row of each case."""
@@ -113,12 +107,14 @@ class RunSums:
 
     def summary(self) -> Summary:
         """Return all numbers."""
-        measures = {feed.label: feed.measured() for feed in self._measures}
         return replace(
             self._totals.summary(),
-            measures=measures,
+            measures={} if self._measures is None else self._measures.measured(self._all_results),
             clustered_by=self.suite.cluster,
         )
+
+    def _all_results(self) -> Iterable[CaseResult]:
+        return self.results if self.hold or self.stored_results is None else self.stored_results()
 
 
 def result_row(position: int, result: CaseResult) -> ResultRow:
@@ -179,71 +175,3 @@ class _ResultSpool:
              for row in self._in_memory),
         )  # fmt: skip
         self._in_memory.clear()
-
-
-_Batch = Sequence[CaseResult]
-
-
-@dataclass(eq=False)
-class _MeasureFeed:
-    """A measure that receives the cases of a run as they pass by.
-
-    A measure reads them from an iterator, so each waits in its own thread.
-    """
-
-    label: str
-    measure: Callable[[Iterable[CaseResult]], Measured]
-    _queue: "queue.Queue[_Batch | None]" = field(default_factory=lambda: queue.Queue(_AHEAD))
-    _ended: bool = False
-    _measured: Measured | None = None
-    _error: BaseException | None = None
-    _thread: threading.Thread = field(init=False)
-
-    @classmethod
-    def of(cls, spec: Spec, suite: Suite) -> "_MeasureFeed":
-        measure: Measure = registry.build("measure", spec)
-        return cls(measure_label(spec, suite), measure.measure)
-
-    def __post_init__(self) -> None:
-        self._thread = threading.Thread(target=self._run, name=self.label, daemon=True)
-        self._thread.start()
-
-    def add(self, batch: _Batch) -> None:
-        self._queue.put(batch)
-
-    def close(self) -> None:
-        """Signal the end of the cases, and wait for the measure to finish."""
-        if not self._ended:
-            self._ended = True
-            self._queue.put(None)
-            self._thread.join()
-
-    def measured(self) -> Measured:
-        self.close()
-        if self._error is not None:
-            raise self._error
-        assert self._measured is not None
-        return self._measured
-
-    def _run(self) -> None:
-        results = self._results()
-        try:
-            self._measured = self.measure(results)
-        except BaseException as error:  # noqa: BLE001 - it is raised where the number is wanted
-            self._error = error
-        for _ in results:  # a measure need not look at all cases
-            pass
-
-    def _results(self) -> Iterator[CaseResult]:
-        while (batch := self._queue.get()) is not None:
-            yield from batch
-
-
-def measure_label(spec: Spec, suite: Suite) -> str:
-    """Name a measure, with its parameters if a suite has several of one name."""
-    if own := registry.build("measure", spec).label:
-        return str(own)
-    if sum(other.name == spec.name for other in suite.measures) < 2:
-        return spec.name
-    shown = ", ".join(f"{name}={value}" for name, value in spec.params.items())
-    return f"{spec.name}({shown})"

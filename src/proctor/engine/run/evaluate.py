@@ -451,10 +451,9 @@ async def _score(
     )
     if not paid:
         ready.models.budget.before_all(scoring.used())
-    with sums:
-        async with aclosing(scoring.blocks()) as blocks:
-            async for block in blocks:
-                sums.add(block)
+    async with aclosing(scoring.blocks()) as blocks:
+        async for block in blocks:
+            sums.add(block)
     return scoring.counted
 
 
@@ -480,15 +479,26 @@ def finish(
     A run that was not scored here keeps its signature.
     """
     rows = rows or RunRows(store, run.id).drop_memory()
-    with _sums(run, suite, rows) as sums:
-        for block in blocks_of(rows.iter_cases()):
-            sums.add(block)
+    sums = _sums(run, suite, rows)
+    for block in blocks_of(rows.iter_cases()):
+        sums.add(block)
     return _finished(store, run, suite, sums, signed_by=scorers)
 
 
 def _sums(run: Run, suite: Suite, rows: RunRows) -> RunSums:
-    method = run.settings.get("interval", "bounded")
-    return RunSums(replace(suite, cases=()), interval=method, hold=rows.are_in_memory)
+    header = replace(suite, cases=())
+    return RunSums(
+        header,
+        interval=run.settings.get("interval", "bounded"),
+        hold=rows.are_in_memory,
+        stored_results=partial(_stored_results, rows.store, run.id, header),
+    )
+
+
+def _stored_results(store: Store, run_id: str, header: Suite) -> Iterator[CaseResult]:
+    from proctor.engine.run.stored_view import results_of
+
+    return results_of(store, run_id, header)
 
 
 def _finished(
@@ -518,9 +528,7 @@ def _finished(
         store.runs.save(done)
     results: Callable[[], Iterator[CaseResult]] = partial(iter, sums.results)
     if not sums.hold:
-        from proctor.engine.run.stored_view import results_of
-
-        results = partial(results_of, store, run.id, header)
+        results = partial(_stored_results, store, run.id, header)
     return with_later_findings(
         store, RunView(run=done, summary=summary, suite=header, results=results)
     )

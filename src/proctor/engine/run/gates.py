@@ -11,7 +11,6 @@ from proctor import registry
 from proctor.core.expression import Expression, raw_value
 from proctor.core.run import CorrectedScore, Group, Measured, Summary, Totals
 from proctor.core.suite import Suite
-from proctor.engine.run.aggregate import measure_label
 from proctor.engine.run.gate_ranges import ANY, COUNT, NumberRange, Ranges, refuse_impossible
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
 from proctor.engine.run.totals import METRIC, RunTotals
@@ -63,6 +62,10 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Mapping[str, Ends]
 
 def measure_ends(suite: Suite) -> dict[str, Ends]:
     """Return the ends of the number of each measure of a suite, by its label."""
+    if not suite.measures:
+        return {}
+    from proctor.engine.run.measure_sums import measure_label
+
     return {
         measure_label(spec, suite): registry.class_of("measure", spec).ends
         for spec in suite.measures
