@@ -43,6 +43,7 @@ CONTEXTS = st.one_of(
     TEXTS.map(lambda text: context(text, [text])),
     st.builds(silent_context, REFERENCES),
 )
+COLUMNS = st.lists(CONTEXTS, min_size=1, max_size=6)
 
 
 def assert_same(scorers: Sequence[Scorer], contexts: Sequence[ScoreContext]) -> None:

@@ -134,6 +134,16 @@ def takes_columns(scorer: Scorer) -> bool:
     return _is_columnar(type(scorer)) and sure_to_end and not scorer.finishes
 
 
+def long_rows(scorers: Sequence[Scorer], rows: ScoreRows) -> list[int]:
+    """Return the rows that take long, so that they need a process that can be killed."""
+    texts = zip(scorers, rows.outputs, rows.references, strict=True)
+    return [
+        row
+        for row, (scorer, output, references) in enumerate(texts)
+        if scorer.takes_long(output, references)
+    ]
+
+
 def run_scorer_column(scorers: Sequence[Scorer], rows: ScoreRows) -> ScoreColumn:
     """Score a column, row i by the i-th scorer; the scores are those of ``run_scorer``.
 

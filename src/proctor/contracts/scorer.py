@@ -208,6 +208,10 @@ class Scorer(ABC):
         """
         return self.instant and _declared_with_score(type(self), "instant")
 
+    def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
+        """Tell whether an instant scorer is not so on this answer: it then runs in a process."""
+        return False
+
     batches: ClassVar[bool] = False
     """Whether ``score_batch`` scores many attempts more cheaply than one at a time."""
 

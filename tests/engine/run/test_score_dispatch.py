@@ -32,6 +32,9 @@ class _Instant(Scorer):
     def score(self, ctx: ScoreContext) -> Any:
         return ctx.output == "yes"
 
+    def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
+        return len(output) > 100
+
 
 @dataclass(frozen=True)
 class _Process(Scorer):
@@ -299,3 +302,13 @@ def test_what_takes_no_time_is_scored_at_once() -> None:
     )
     scores = instant_scores(dispatcher().scorers, case, Attempt.of("c", "yes"))
     assert {name: score.points for name, score in scores.items()} == {"instant": 1.0}
+
+
+def test_an_answer_that_takes_long_is_scored_in_a_process() -> None:
+    executor = _Executor()
+    points = scored(
+        dispatcher(executor), group("instant", "yes", "no" * 60), group("instant", "no", case="d")
+    )
+    assert list(points.values()) == [0.0, 1.0, 1.0]
+    case = Case(id="c", messages=(), criteria=(criterion("instant"),))
+    assert instant_scores(dispatcher().scorers, case, Attempt.of("c", "no" * 60)) == {}

@@ -54,6 +54,13 @@ def kind_of(scorer: Scorer) -> Kind:
     return Kind.INSTANT if scorer.is_instant and not scorer.finishes else Kind.PROCESS
 
 
+def _kind_for(scorer: Scorer, case: Case, attempt: Attempt) -> Kind:
+    """Return where a scorer runs on an attempt: what takes long needs a process after all."""
+    kind = kind_of(scorer)
+    long = kind is Kind.INSTANT and scorer.takes_long(attempt.output, case.references)
+    return Kind.PROCESS if long else kind
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreTask:
     """An attempt to score by one criterion, from the start or from an intermediate score."""
@@ -74,11 +81,12 @@ Scored = tuple[ScoreTask, Score]
 
 def instant_scores(scorers: Scorers, case: Case, attempt: Attempt) -> dict[str, Score]:
     """Score an answer by the instant criteria of its case."""
-    return {
-        criterion.id: _instant(scorers.of(criterion), case, scored_part(criterion, attempt))
-        for criterion in case.criteria
-        if kind_of(scorers.of(criterion)) is Kind.INSTANT
-    }
+    scores = {}
+    for criterion in case.criteria:
+        scorer, part = scorers.of(criterion), scored_part(criterion, attempt)
+        if _kind_for(scorer, case, part) is Kind.INSTANT:
+            scores[criterion.id] = _instant(scorer, case, part)
+    return scores
 
 
 @dataclass
@@ -109,7 +117,7 @@ class ScoreDispatcher:
         """Score a batch: instant scorers, processes, batch scorers, and waiting ones."""
         queues: dict[Kind, list[TaskGroup]] = {kind: [] for kind in Kind}
         for group in groups:
-            queues[kind_of(self.scorers.of(group[0].criterion))].append(group)
+            queues[self._kind_of_group(group)].append(group)
         for task in chain.from_iterable(queues[Kind.INSTANT]):
             yield task, _instant(self.scorers.of(task.criterion), task.case, task.attempt)
         begun: list[TaskGroup] = []
@@ -129,6 +137,11 @@ class ScoreDispatcher:
             async for pairs in done:
                 for pair in pairs:
                     yield pair
+
+    def _kind_of_group(self, group: TaskGroup) -> Kind:
+        scorer = self.scorers.of(group[0].criterion)
+        kinds = {_kind_for(scorer, task.case, task.attempt) for task in group}
+        return Kind.PROCESS if Kind.PROCESS in kinds else kinds.pop()
 
     async def score(self, task: ScoreTask) -> Score:
         """Score a single attempt."""

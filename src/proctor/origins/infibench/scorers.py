@@ -20,6 +20,7 @@ class InfiBenchKeywords(Keywords):
     """Case is ignored by lower-casing the text and the pattern."""
 
     lower_case_only: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 
@@ -49,6 +50,7 @@ class InfiBenchRouge(Rouge):
     """Tokens are plain letters and digits only."""
 
     ascii_only: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 

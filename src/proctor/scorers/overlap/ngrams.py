@@ -50,7 +50,7 @@ def _of_chunk(pairs: Sequence[Pair], order: int) -> list[list[int]]:
     width = max(1, kinds.bit_length())
     if width * order + 1 + (len(pairs) - 1).bit_length() <= _BITS:
         lengths = np.array([len(text) for text in texts])
-        return _counted(ids, lengths, order, width)
+        return np.stack(count_shared(ids, lengths, order, width), axis=1).tolist()  # type: ignore[no-any-return]
     if len(pairs) == 1:
         return [_one_by_one(*pairs[0], order)]
     half = len(pairs) // 2
@@ -87,8 +87,13 @@ def _characters(texts: Sequence[Any], order: int) -> tuple[Numbers, int]:
     return ids, kinds
 
 
-def _counted(ids: Numbers, lengths: npt.NDArray[Any], order: int, width: int) -> list[list[int]]:
-    """Pack, sort, and count the shorter side of every group of equal n-grams."""
+def count_shared(
+    ids: Numbers, lengths: npt.NDArray[Any], order: int, width: int
+) -> list[npt.NDArray[np.int64]]:
+    """Count for each order the n-grams that two texts next to each other have in common.
+
+    Elements are numbers from 1, of so many bits, with ``order - 1`` zeros after each text.
+    """
     packed = ids << np.uint64(width * (order - 1))
     for place in range(1, order):
         packed[:-place] |= ids[place:] << np.uint64(width * (order - 1 - place))
@@ -100,12 +105,11 @@ def _counted(ids: Numbers, lengths: npt.NDArray[Any], order: int, width: int) ->
     codes.sort()
     pairs = len(lengths) // 2
     if not len(codes):
-        return [[0] * order for _ in range(pairs)]
+        return [np.zeros(pairs, dtype=np.int64)] * order
     changes = codes[1:] ^ codes[:-1]
     rights = np.concatenate(([0], np.cumsum((codes & one).view(np.int64))))
-    counts = [_order(codes, changes, rights, (order - n) * width + 1, (n, width, pairs))
-              for n in range(1, order + 1)]  # fmt: skip
-    return np.stack(counts, axis=1).tolist()  # type: ignore[no-any-return]
+    return [_order(codes, changes, rights, (order - n) * width + 1, (n, width, pairs))
+            for n in range(1, order + 1)]  # fmt: skip
 
 
 def _order(

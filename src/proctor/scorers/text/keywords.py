@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
 
@@ -21,7 +21,12 @@ from proctor.scorers.text.patterns import (
     pattern_problem,
 )
 
+if TYPE_CHECKING:
+    from proctor.contracts.columns import ScoreColumn, ScoreRows
+
 Span = tuple[int, int]
+MOST_FOLDED = 200
+"""Characters of a text whose case is ignored: each may be compared at every place of an answer."""
 
 
 def _node(value: Any) -> Any:
@@ -88,6 +93,8 @@ class Keywords(Handled):
     """
 
     time_limit: ClassVar[float] = 3.0
+    instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
     lower_case_only: ClassVar[bool] = False
     """Whether case is ignored by lower-casing alone, the pattern too: ß is not ss."""
@@ -96,13 +103,31 @@ class Keywords(Handled):
     post_handler: Handler | None = None
 
     def score(self, ctx: ScoreContext) -> Score:
+        return self._score_texts(ctx.output, ctx.references)
+
+    @classmethod
+    def score_column(cls, scorers: "Sequence[Keywords]", rows: "ScoreRows") -> "ScoreColumn":
+        from proctor.scorers.text.keyword_columns import score_keywords
+
+        return score_keywords(scorers, rows, Keywords._score_texts)
+
+    @property
+    def is_instant(self) -> bool:
+        return super().is_instant and self._runs_nothing
+
+    @cached_property
+    def _runs_nothing(self) -> bool:
+        """Tell whether texts alone are looked for: no patterns, no conditions."""
+        return all(_is_searched_quickly(rule) for rule in self._rules)
+
+    def _score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         statuses: list[str] = []
-        rows = []
+        rows: list[dict[str, Any]] = []
         total = 0.0
-        harmless = answers_to_try(ctx.case)
+        harmless = answers_to_try(references)
         for number, rule in enumerate(self._rules, 1):
             try:
-                spans = self._find(rule, _Read(ctx.output, statuses, harmless, failed=rule.neg))
+                spans = self._find(rule, _Read(output, statuses, harmless, failed=rule.neg))
             except ConditionError as error:
                 reason = f"keyword {number} ({rule.show()}): {error}"
                 return Score.failed(reason, out_of=self.full_marks)
@@ -119,7 +144,13 @@ class Keywords(Handled):
                 }
             )
         return Score(
-            points=total, out_of=self.full_marks, reason=_reason(rows), detail={"rules": rows}
+            points=total,
+            out_of=self.full_marks,
+            reason=reason_of(
+                [row["keyword"] for row in rows if row["status"] == "match"],
+                [row["keyword"] for row in rows if row["status"] == "unmatch"],
+            ),
+            detail={"rules": rows},
         )
 
     def statuses(self, score: Score) -> list[str]:
@@ -187,19 +218,29 @@ class _Read:
     """Whether a condition holds that fails on this answer alone: to nobody's advantage."""
 
 
-def _reason(rows: Sequence[Any]) -> str:
-    matched = [row["keyword"] for row in rows if row["status"] == "match"]
-    missing = [row["keyword"] for row in rows if row["status"] == "unmatch"]
-    parts = [f"{len(matched)} of {len(rows)} keywords found"]
+def reason_of(matched: Sequence[str], missing: Sequence[str]) -> str:
+    """Say which keywords the answer contains."""
+    parts = [f"{len(matched)} of {len(matched) + len(missing)} keywords found"]
     if matched:
-        parts.append("found: " + ", ".join(_short(word) for word in matched))
+        parts.append("found: " + ", ".join([_short(word) for word in matched]))
     if missing:
-        parts.append("not found: " + ", ".join(_short(word) for word in missing))
+        parts.append("not found: " + ", ".join([_short(word) for word in missing]))
     return "; ".join(parts)
 
 
 def _short(word: str) -> str:
     return word if len(word) <= 40 else word[:39] + "…"
+
+
+def _is_searched_quickly(node: Node) -> bool:
+    """Tell whether looking for a node is sure to end soon, whatever the answer is."""
+    if node.cond is not None:
+        return False
+    if node.text is not None and (
+        node.regex or (node.ignore_case and len(node.text) > MOST_FOLDED)
+    ):
+        return False
+    return all(_is_searched_quickly(branch.under(node)) for branch in node.branches)
 
 
 def _example(leaf: Node) -> str:

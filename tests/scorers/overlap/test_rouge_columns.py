@@ -1,0 +1,51 @@
+"""ROUGE column by column, on texts of all kinds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from column_checks import COLUMNS, REFERENCES, TEXTS, assert_same, context, silent_context
+from level import LEVEL
+from proctor import ScoreContext
+from proctor.origins.infibench.scorers import InfiBenchRouge
+from proctor.scorers.overlap import rouge_columns
+from proctor.scorers.overlap.rouge import METRICS, Rouge
+
+LIMITS = st.sampled_from([0.0, 0.25, 1.0, -1.0, 1e308, -1e308, float("nan"), float("inf")])
+
+
+@pytest.mark.scaled
+@settings(max_examples=LEVEL.of(quick=60, ci=600, full=6000), deadline=None)
+@given(st.data(), COLUMNS, st.sampled_from([Rouge, InfiBenchRouge]))
+def test_texts_of_all_kinds(data: st.DataObject, contexts: list[ScoreContext], cls: type) -> None:
+    scorers = st.builds(
+        cls,
+        metric=st.sampled_from(METRICS),
+        references=st.one_of(st.just(()), REFERENCES),
+        low=st.one_of(st.just(0.0), LIMITS),
+        high=st.one_of(st.just(1.0), LIMITS),
+    )
+    assert_same([data.draw(scorers) for _ in contexts], contexts)
+
+
+@pytest.mark.scaled
+@settings(max_examples=LEVEL.of(quick=30, ci=300, full=3000), deadline=None)
+@given(st.lists(st.tuples(TEXTS, REFERENCES), min_size=1, max_size=30), st.integers(1, 40))
+def test_chunks_of_all_sizes(rows: list[tuple[str, tuple[str, ...]]], size: int) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rouge_columns, "_AT_ONCE", size)
+        contexts = [context(output, references) for output, references in rows]
+        assert_same([Rouge()] * len(contexts), contexts)
+
+
+def test_tokens_by_many_thousands() -> None:
+    many = " ".join(f"word{number}" for number in range(70_000))
+    assert_same(
+        [Rouge()] * 3, [context(many, ["word1", many[-99:]]), silent_context(), context("a")]
+    )
+
+
+def test_empty_columns_and_texts() -> None:
+    assert_same([], [])
+    assert_same([Rouge()] * 2, [context(""), context("", [""])])
+    assert_same([Rouge()], [context(" \n ", ["", "...", "\n"])])
