@@ -10,39 +10,16 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from proctor.bench import ScoreResult, TestRun, TestSuite
+from origins.arthur.mood_scorer import Mood
+from proctor.bench import TestRun, TestSuite
 from proctor.engine.transfer.run_files import read_folder
 from proctor.origins.arthur.ids import id_uuid
-from proctor.origins.arthur.method_table import Category
 from proctor.store.store import Store
 from proctor.web.app import make_app
 
 ROOT = "/api/v3/bench/test_suites"
 NOBODY = "00000000-0000-0000-0000-000000000000"
 OLD_SUITE, OLD_RUN = "0a6bc2c8-1b3b-4b47-9f0c-2a2f6e0f3a11", "5a3fd1d1-55b5-4a3e-8a3c-1e1f7a1b9c22"
-
-
-class Mood:
-    """A scorer whose points do not tell its categories apart."""
-
-    @staticmethod
-    def name() -> str:
-        return "mood"
-
-    @staticmethod
-    def requires_reference() -> bool:
-        return False
-
-    @staticmethod
-    def is_categorical() -> bool:
-        return True
-
-    @staticmethod
-    def categories() -> list[Category]:
-        return [Category("glad"), Category("sad")]
-
-    def run_batch(self, candidate_batch: list[str], *rest: Any, **more: Any) -> list[ScoreResult]:
-        return [ScoreResult(score=0.5, category=Category(text)) for text in candidate_batch]
 
 
 class Made:

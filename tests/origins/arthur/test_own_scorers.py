@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from origins.arthur.mood_scorer import Mood
 from proctor.bench import (
     Category,
     InternalError,
-    Scorer,
     ScoreResult,
     TestSuite,
     UserValueError,
@@ -102,50 +102,6 @@ def test_a_class_is_saved_by_its_path(tmp_path: Path, importable: Any) -> None:
         TestSuite("own", "exact_match", store=place)
     named = suite_of(tmp_path, "own_scorers_to_import:Longest", name="by path")
     assert named.run("x", candidate_output_list=OUTPUTS).scores == [0.3, 1.0]
-
-
-class Mood(Scorer):
-    """Tell moods apart."""
-
-    def __init__(self) -> None:
-        self.batches: list[int] = []
-
-    @staticmethod
-    def name() -> str:
-        return "mood"
-
-    @staticmethod
-    def requires_reference() -> bool:
-        return False
-
-    @staticmethod
-    def is_categorical() -> bool:
-        return True
-
-    @staticmethod
-    def categories() -> list[Category]:
-        return [Category("glad", "happy"), Category("sad")]
-
-    def run_batch(
-        self,
-        candidate_batch: list[str],
-        reference_batch: Any = None,
-        input_text_batch: Any = None,
-        context_batch: Any = None,
-    ) -> list[ScoreResult]:
-        self.batches.append(len(candidate_batch))
-        if "boom" in candidate_batch:
-            raise ValueError("a bomb")
-        if "odd" in candidate_batch:
-            return [ScoreResult(score=1.0, category=Category("odd"))]
-        return [
-            ScoreResult(score=float(text == "yes"), category=Category("glad" if text else "sad"))
-            for text in candidate_batch
-        ]
-
-    async def arun_batch(self, candidate_batch: list[str], *others: Any) -> list[ScoreResult]:
-        await asyncio.sleep(0)
-        return [ScoreResult(score=0.25, category=Category("sad")) for _ in candidate_batch]
 
 
 def mood(folder: Path, scorer: Mood, count: int) -> TestSuite:

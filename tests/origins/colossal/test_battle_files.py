@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from proctor import origin_tables
 from proctor.cli.battle import battle
-from proctor.core.comparison import BattleOutcome, Comparison, Contender, Pair, Preference
+from proctor.core.comparison import Preference
 from proctor.engine.battle.prompt import original_scores
 from proctor.origins.colossal.battle_files import (
     BattleRecord,
@@ -17,35 +17,10 @@ from proctor.origins.colossal.battle_files import (
     statistics,
     write_battle,
 )
+from reports.battle_example import OUTCOME
 
 GOLDEN = json.loads(
     (Path(__file__).resolve().parents[2] / "golden" / "colossal_battle.json").read_text("utf-8")
-)
-
-
-def compared(case: str, first: str, outcome: Preference, **more: object) -> Comparison:
-    second = "r2" if first == "r1" else "r1"
-    made = Comparison(case_id=case, first=first, second=second, judge="j", outcome=outcome)
-    return replace(made, **more)  # type: ignore[arg-type]
-
-
-OUTCOME = BattleOutcome(
-    contenders=(
-        Contender(run="r1", name="a", candidate="ca"),
-        Contender(run="r2", name="b", candidate="cb"),
-    ),
-    pairs=(Pair(first="r1", second="r2"),),
-    comparisons=(
-        compared("10", "r1", Preference.FIRST, scores=(8.0, 4.0), raw=("x", "8 4")),
-        compared("10", "r2", Preference.SECOND, scores=(5.0, 9.0), raw=("5 9",)),
-        compared("9", "r1", Preference.TIE, judge="", reason="equal answers"),
-        compared("9", "r2", Preference.TIE, judge="", reason="equal answers"),
-        compared("x", "r1", Preference.INVALID, raw=("hm", "no")),
-        compared("x", "r2", Preference.FIRST, scores=(9.0, 1.0), raw=("9 1",)),
-        compared("7", "r1", Preference.FIRST, scores=(9.0, 1.0), raw=("9 1",)),
-    ),
-    judge="j",
-    signature="battle:2|judge:j",
 )
 
 
