@@ -9,6 +9,7 @@ from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.io.findings import Findings
 from proctor.io.text_files import csv_delimiter
 from proctor.origins.arthur.folder import RUN, SUITE, is_suite, read_run, read_suite
 from proctor.origins.arthur.method_table import METHODS, method_named, specs_of
@@ -80,18 +81,17 @@ class Bench(Dialect):
 
 def _from_table(path: Path, name: str, compat: str) -> Suite:
     table, method = read_table(path), method_named(name)
-    problems = [
-        Problem(message=f"there is no column {column!r}", file=str(path), line=1)
-        for column in (INPUT, REFERENCE)
-        if column not in table and (column == INPUT or method.requires_reference)
-    ]
-    if not problems and not table[INPUT]:
-        problems = [Problem(message="a suite needs at least one case", file=str(path))]
+    findings = Findings()
+    for column in (INPUT, REFERENCE):
+        if column not in table and (column == INPUT or method.requires_reference):
+            message = f"there is no column {column!r}"
+            findings.add(Problem(message=message, file=str(path), line=1))
+    if not findings.errors and not table[INPUT]:
+        findings.add(Problem(message="a suite needs at least one case", file=str(path)))
     ids = table.get(ID)
     if ids is not None and len(set(ids)) < len(ids):
-        problems.append(Problem(message=f"the column {ID!r} has an id twice", file=str(path)))
-    if problems:
-        raise SuiteError(problems)
+        findings.add(Problem(message=f"the column {ID!r} has an id twice", file=str(path)))
+    findings.check()
     contexts = table.get(CONTEXT)
     cases = BenchCases(
         inputs=table[INPUT],

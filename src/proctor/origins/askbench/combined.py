@@ -6,6 +6,7 @@ from random import Random
 
 from proctor.core.suite import Json
 from proctor.errors import DialectError, Problem, UsageError
+from proctor.io.findings import Findings
 from proctor.io.text_files import read_jsonl
 from proctor.suggestions import suggest
 
@@ -22,24 +23,24 @@ def combined_rows(kind: str, folder: Path) -> list[dict[str, Json]]:
     if kind not in SOURCES:
         raise UsageError(f"there is no combined set {kind!r} ({suggest(kind, SOURCES)})")
     rows: list[dict[str, Json]] = []
-    problems: list[Problem] = []
+    findings = Findings()
     for number, short in enumerate(SOURCES[kind]):
         name = f"{kind}_{short}"
         file = _file(folder, name, short)
         if file is None:
             message = f"there are no rows of {name!r}: no {folder / name / 'test.jsonl'}"
-            problems.append(Problem(message=message, file=str(folder)))
+            findings.add(Problem(message=message, file=str(folder)))
             continue
         source_rows = [document.data for document in read_jsonl(file)]
         if len(source_rows) < ROWS_EACH or not all(isinstance(row, dict) for row in source_rows):
             message = f"{ROWS_EACH} rows are drawn of each source; this one has {len(source_rows)}"
-            problems.append(Problem(message=message, file=str(file)))
+            findings.add(Problem(message=message, file=str(file)))
             continue
         # The numbers are not secret: the same rows must come out for everyone.
         drawn = Random(SEED + number).sample(source_rows, ROWS_EACH)  # noqa: S311  # nosec B311
         rows += [{**row, "source_task": name} for row in drawn]
-    if problems:
-        raise DialectError(problems)
+    if findings.errors:
+        raise DialectError(findings.shown)
     Random(SEED).shuffle(rows)  # noqa: S311  # nosec B311
     return rows
 

@@ -11,6 +11,7 @@ from proctor.core.access import Access, Credential
 from proctor.core.exchange import Sampling
 from proctor.core.names import write_model
 from proctor.errors import Problem, UsageError
+from proctor.io.findings import Findings
 from proctor.io.text_files import parse_json
 from proctor.origins.askbench.ini import IniEntry, IniValues, Sections, merged
 
@@ -89,26 +90,25 @@ class RoleReader:
         for name, role in _ROLES.items():
             if name == SIMULATOR and self.compat and self.simulator_is_judge:
                 continue
-            wrong: list[Problem] = []
+            wrong = Findings()
             choice = self._choice(name, role, wrong)
-            if choice is not None and wrong:
-                self.unusable[name] = UnusableRole(choice=choice, problems=tuple(wrong))
+            if choice is not None and wrong.errors:
+                self.unusable[name] = UnusableRole(choice=choice, problems=tuple(wrong.shown))
             elif choice is not None:
                 choices[name] = choice
         return choices
 
-    def _choice(self, name: str, role: _Role, wrong: list[Problem]) -> ModelChoice | None:
+    def _choice(self, name: str, role: _Role, wrong: Findings) -> ModelChoice | None:
         values, section = self.values, role.section
-        wrong += self._type_problems(section)
-        urls, problems = self._urls(section)
-        wrong += problems
+        self._check_type(section, wrong)
+        urls = self._urls(section, wrong)
         model = self._name(section)
-        if not urls and not wrong and not self._is_named(section, model):
+        if not urls and not wrong.errors and not self._is_named(section, model):
             return None
         try:
             spec = write_model("openai", model or "none", urls)
         except UsageError as error:
-            wrong.append(self._name_problem(section, str(error)))
+            wrong.add(self._name_problem(section, str(error)))
             spec = write_model("openai", "none", urls)
         dressed = not self.compat or (name == CANDIDATE and not self.several_turns)
         return ModelChoice(
@@ -126,13 +126,13 @@ class RoleReader:
         written = model == self.values.text(section, "model_name").strip()
         return written and model.lower() not in (*_NOBODY, "default")
 
-    def _type_problems(self, section: str) -> list[Problem]:
+    def _check_type(self, section: str, wrong: Findings) -> None:
         entry = self.values.entry(section, "model_type")
         if entry is None or entry.text.lower() in ("", "api"):
-            return []
+            return
         message = f"model_type is {entry.text!r}: only 'api' is known"
         hint = "serve the model by an OpenAI-compatible server, and write its address"
-        return [entry.problem(message, hint=hint)]
+        wrong.add(entry.problem(message, hint=hint))
 
     def _name(self, section: str) -> str:
         """Return the model's name as the server is told it; ``none`` sends no name."""
@@ -141,25 +141,26 @@ class RoleReader:
             return name
         return self.values.text(section, "api_type").strip() or name
 
-    def _urls(self, section: str) -> tuple[list[str], list[Problem]]:
-        """Return the addresses of a section, and why they cannot be used, where they cannot."""
+    def _urls(self, section: str, wrong: Findings) -> list[str]:
+        """Return the addresses of a section; none of them where one cannot be used."""
         entry = self.values.entry(section, "api_url")
         if entry is None or entry.text.strip().lower() in _NOBODY:
-            return [], []
+            return []
         urls = [part.strip() for part in entry.text.split(",") if part.strip()]
         for url in urls:
-            if (wrong := _wrong_url(url)) is not None:
-                message, hint = wrong
+            if (unusable := _wrong_url(url)) is not None:
+                message, hint = unusable
                 hint = f"{hint}, or name the model with {_FLAGS[section]}"
-                return [], [entry.problem(message, hint=hint)]
-        return urls, []
+                wrong.add(entry.problem(message, hint=hint))
+                return []
+        return urls
 
     def _name_problem(self, section: str, message: str) -> Problem:
         entry = self.values.entry(section, "model_name", "api_type")
         assert entry is not None
         return entry.problem(message, hint="write the address as api_url")
 
-    def _access(self, section: str, wrong: list[Problem]) -> Access:
+    def _access(self, section: str, wrong: Findings) -> Access:
         """Return what is written for the server, each with the file that holds it."""
         values, listed = self.values, []
         key, headers = values.entry(section, "sk_token"), values.entry(section, "headers")
@@ -176,7 +177,7 @@ class RoleReader:
         place = f"{named.source.place} ([{section}] {named.key})"
         return Access(source=replace(named.source, place=place), credentials=credentials)
 
-    def _headers(self, section: str, wrong: list[Problem]) -> dict[str, str]:
+    def _headers(self, section: str, wrong: Findings) -> dict[str, str]:
         entry = self.values.entry(section, "headers")
         if entry is None or not entry.text:
             return {}
@@ -186,7 +187,7 @@ class RoleReader:
             headers = None
         if not isinstance(headers, dict) or not all(isinstance(v, str) for v in headers.values()):
             message = "expected a JSON object of strings for 'headers'"
-            wrong.append(entry.problem(message))
+            wrong.add(entry.problem(message))
             return {}
         return headers
 
