@@ -36,6 +36,8 @@ ENVIRONMENT = {
     " but hidden from other users of the machine",
     "PROCTOR_PROXY_SECRET": "like `--secret` of `proctor proxy`,"
     " but hidden from other users of the machine",
+    "PROCTOR_PARTS": "the folder or address of the files of"
+    " [large runs](concepts.md#large-runs) (default: a folder beside the store)",
     "PROCTOR_BEAT": "seconds between two heartbeats of a run (default: 10)",
     "PROCTOR_MAX_ROWS": "maximum rows of a file (default: 100,000,000)",
     "PROCTOR_MAX_DECODED": "maximum bytes of a Parquet file once decoded"

@@ -1,21 +1,22 @@
 """Attempts in the store: by the key of their content, and case by case in their runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, ColumnElement, delete, func, null, or_, select
+from sqlalchemy import delete, func, null, or_, select
 
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from
 from proctor.core.rounds import FILES
 from proctor.core.score import Score
-from proctor.core.suite import Case, Message
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
 from proctor.store.rows import (
     BROKEN,
     LinkedCase,
     LinkedKeys,
+    Positions,
     RunAttempt,
     decode,
     encode,
@@ -25,28 +26,38 @@ from proctor.store.runs import Liveness, Runs
 from proctor.store.schema import attempt_files as file_table
 from proctor.store.schema import (
     attempts,
-    cases,
     run_attempts,
     run_scores,
     scores,
-    suite_cases,
 )
 from proctor.store.schema import attempts as attempt_table
 from proctor.store.schema import files as table
-from proctor.store.scores import DAMAGED, Scores
-from proctor.store.suites import case_or_broken
+from proctor.store.scores import Scores
+from proctor.store.suites import Suites, damaged_attempt, lost_case
+
+if TYPE_CHECKING:
+    from proctor.store.parts.linked import PartLinks
+    from proctor.store.parts.reader import RunInParts
+
+if TYPE_CHECKING:
+    pass
 
 Place = tuple[int, int]
 Scored = tuple[Attempt, dict[str, Score]]
-Within = Callable[[Column[int]], ColumnElement[bool]]
-"""A condition on positions."""
+PAGE = 200
+"""Positions that are read at once from rows."""
+BLOCK = 1000
+"""Positions that are read at once from parts."""
 
 
 class LinkReader:
     """Reader of a run's links at some positions."""
 
-    def __init__(self, database: Database, scores: Scores, damaged: set[str]) -> None:
+    def __init__(
+        self, database: Database, suites: Suites, scores: Scores, damaged: set[str]
+    ) -> None:
         self._database = database
+        self._suites = suites
         self._scores = scores
         self._damaged = damaged
         """Where the keys of attempts go that cannot be read."""
@@ -65,7 +76,7 @@ class LinkReader:
         row = self._database.fetch_first(select(func.max(page.c.position)))
         return None if row is None else row[0]
 
-    def cases(self, run_id: str, suite_key: str, within: Within) -> Iterator[LinkedCase]:
+    def cases(self, run_id: str, suite_key: str, within: Positions) -> Iterator[LinkedCase]:
         """Yield the cases with their attempts and scores, in order."""
         by_position: dict[int, tuple[list[Scored], list[dict[str, str]]]] = {}
         keys, read = self._read_scores(run_id, within)
@@ -73,16 +84,16 @@ class LinkReader:
             pairs, linked = by_position.setdefault(place[0], ([], []))
             pairs.append((attempt, read.get(place, {})))
             linked.append(keys.get(place, {}))
-        stored = self._read_cases(suite_key, within)
+        stored = self._suites.cases_at(suite_key, within)
         for position, (pairs, linked) in by_position.items():
-            yield LinkedCase(position, stored.get(position) or _lost(position), pairs, linked)
+            yield LinkedCase(position, stored.get(position) or lost_case(position), pairs, linked)
 
-    def keys(self, run_id: str, within: Within) -> Iterator[Sequence[LinkedKeys]]:
+    def keys(self, run_id: str, within: Positions) -> Iterator[Sequence[LinkedKeys]]:
         """Yield the keys of attempts and scores, case by case, in order."""
         table = run_attempts.c
         score_keys, _ = self._read_scores(run_id, within, documents=False)
         query = select(table.position, table.number, table.attempt_key)
-        query = query.where(table.run_id == run_id, within(table.position))
+        query = query.where(table.run_id == run_id, within.sql(table.position))
         by_position: dict[int, list[LinkedKeys]] = {}
         rows = self._database.fetch_all(query.order_by(table.position, table.number))
         for position, number, key in rows:
@@ -90,13 +101,13 @@ class LinkReader:
             by_position.setdefault(position, []).append(linked)
         yield from by_position.values()
 
-    def _read_attempts(self, run_id: str, within: Within) -> Iterator[tuple[Place, Attempt]]:
+    def _read_attempts(self, run_id: str, within: Positions) -> Iterator[tuple[Place, Attempt]]:
         table = run_attempts.c
         query = (
             select(table.position, table.number, table.attempt_key, attempts.c.document)
             .select_from(run_attempts)
             .outerjoin(attempts, attempts.c.key == table.attempt_key)
-            .where(table.run_id == run_id, within(table.position))
+            .where(table.run_id == run_id, within.sql(table.position))
             .order_by(table.position, table.number)
         )
         for position, number, key, document in self._database.fetch_all(query):
@@ -104,20 +115,18 @@ class LinkReader:
                 attempt = attempt_from(decode(document))
             except BROKEN:
                 self._damaged.add(key)
-                attempt = Attempt(
-                    case_id="", index=number, status=AttemptStatus.ERROR, error=DAMAGED
-                )
+                attempt = damaged_attempt("", number)
             yield (position, number), attempt
 
     def _read_scores(
-        self, run_id: str, within: Within, *, documents: bool = True
+        self, run_id: str, within: Positions, *, documents: bool = True
     ) -> tuple[dict[Place, dict[str, str]], dict[Place, dict[str, Score]]]:
         """Return the score keys of attempts, and the scores that are stored."""
         table = run_scores.c
         document: Any = scores.c.document if documents else null()
         query = select(
             table.position, table.number, table.criterion, table.score_key, document
-        ).where(table.run_id == run_id, within(table.position))
+        ).where(table.run_id == run_id, within.sql(table.position))
         if documents:
             query = query.outerjoin(scores, scores.c.key == table.score_key)
         keys: dict[Place, dict[str, str]] = {}
@@ -132,34 +141,10 @@ class LinkReader:
             by_place.setdefault((position, number), {})[criterion] = by_key[key]
         return keys, by_place
 
-    def _read_cases(self, suite_key: str, within: Within) -> dict[int, Case]:
-        table = suite_cases.c
-        query = (
-            select(table.position, table.case_id, table.source, cases.c.document)
-            .outerjoin(cases, cases.c.key == table.case_key)
-            .where(table.suite_key == suite_key, within(table.position))
-        )
-        return {row.position: case_or_broken(row) for row in self._database.fetch_all(query)}
-
 
 def place_of(run_id: str, row: RunAttempt) -> dict[str, Any]:
     """Return the columns of an attempt's position in a run."""
     return {"run_id": run_id, "position": row.position, "number": row.index}
-
-
-def between(first: int, last: int) -> Within:
-    """Return the condition that a position is in an inclusive range."""
-    return lambda position: position.between(first, last)
-
-
-def one_of(positions: Sequence[int]) -> Within:
-    """Return the condition that a position is one of some."""
-    return lambda position: position.in_(positions)
-
-
-def _lost(position: int) -> Case:
-    message = Message(role="system", content="This case is not in the store any more.")
-    return Case(id=f"case {position + 1}", messages=(message,), criteria=())
 
 
 UNFINISHED = tuple(status.value for status in AttemptStatus if not status.is_final)
@@ -172,13 +157,17 @@ class Attempts:
     Failed attempts are replaced by the next try.
     """
 
-    def __init__(self, database: Database, runs: Runs, liveness: Liveness, scores: Scores) -> None:
+    def __init__(
+        self, database: Database, runs: Runs, suites: Suites, liveness: Liveness, scores: Scores
+    ) -> None:
         self._database = database
         self._runs = runs
+        self._suites = suites
+        self._homes = suites.homes
         self._liveness = liveness
         self._damaged: set[str] = set()
         """The keys of attempts that could not be read, and may be put again."""
-        self._links = LinkReader(database, scores, self._damaged)
+        self._links = LinkReader(database, suites, scores, self._damaged)
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
         """Return the keys whose attempt is stored and need not be made again."""
@@ -220,6 +209,7 @@ class Attempts:
         to_scores = self._database.upsert(run_scores, replace=("score_key",))
         with self._database.write() as connection:
             self._liveness.begin(run_id)
+            self._homes.leave_parts(run_id)
             for chunk in chunks(rows):
                 places = [
                     {**place_of(run_id, row), "attempt_key": row.attempt_key} for row in chunk
@@ -235,38 +225,37 @@ class Attempts:
 
     def unlink(self, run_id: str) -> None:
         """Unlink all attempts and scores from a run; they stay in the store."""
+        self._homes.leave_parts(run_id)
         with self._database.write() as connection:
             for table in (run_attempts, run_scores):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
 
     def iter_cases(
-        self, run_id: str, *, after: int = -1, positions: int = 200
+        self, run_id: str, *, after: int = -1, positions: int = PAGE
     ) -> Iterator[LinkedCase]:
         """Yield the cases of a run with attempts and scores, in order, reading a page at a time.
 
         A score that several attempts at a case share is the same object in each of them.
         """
         suite_key = self._runs.suite_key(run_id)
-        while (last := self._links.end_of_page(run_id, after, positions)) is not None:
-            yield from self._links.cases(run_id, suite_key, between(after + 1, last))
-            after = last
+        for within in self._pages(run_id, after, positions):
+            yield from self._cases(run_id, suite_key, within)
 
-    def iter_keys(self, run_id: str, *, positions: int = 200) -> Iterator[Sequence[LinkedKeys]]:
+    def iter_keys(self, run_id: str) -> Iterator[Sequence[LinkedKeys]]:
         """Yield the keys of a run's attempts and scores, case by case, in order."""
-        after = -1
-        while (last := self._links.end_of_page(run_id, after, positions)) is not None:
-            yield from self._links.keys(run_id, between(after + 1, last))
-            after = last
+        suite_key = self._runs.suite_key(run_id)
+        for within in self._pages(run_id):
+            if (home := self._homes.run(run_id)) is None:
+                yield from self._links.keys(run_id, within)
+                continue
+            yield from self._part_links(home, suite_key).keys(run_id, within)
 
     def case(self, run_id: str, case_id: str) -> LinkedCase:
         """Return the attempts and scores of one case of a run."""
         suite_key = self._runs.suite_key(run_id)
-        table = suite_cases.c
-        where = (table.suite_key == suite_key, table.case_id == case_id)
-        query = select(table.position).where(*where).order_by(table.position)
-        places = self._database.fetch_all(query)
-        for row in places:
-            for case in self._links.cases(run_id, suite_key, between(row.position, row.position)):
+        places = self._places_of(run_id, suite_key, case_id)
+        for place in places:
+            for case in self._cases(run_id, suite_key, Positions(place, place)):
                 return case
         more = "" if places else ", nor has its suite"
         raise StoreError(f"the run {run_id} has no case {case_id!r}{more}")
@@ -276,13 +265,44 @@ class Attempts:
         suite_key = self._runs.suite_key(run_id)
         by_position: dict[int, LinkedCase] = {}
         for chunk in chunks(positions):
-            cases = self._links.cases(run_id, suite_key, one_of(chunk))
+            cases = self._cases(run_id, suite_key, Positions.of(chunk))
             by_position |= {case.position: case for case in cases}
         return [by_position[position] for position in positions if position in by_position]
 
     def count(self, run_id: str) -> int:
         """Return the number of attempts of a run."""
+        if (home := self._homes.run(run_id)) is not None:
+            return sum(part.attempts for part in home.parts)
         return self._database.count(select(func.count()).where(run_attempts.c.run_id == run_id))
+
+    def _places_of(self, run_id: str, suite_key: str, case_id: str) -> Sequence[int]:
+        if (home := self._homes.run(run_id)) is not None:
+            places = list(home.columns.find([case_id]).values())
+            # Results that are damaged have lost their ids.
+            return places or self._suites.places_of(suite_key, case_id)
+        return self._suites.places_of(suite_key, case_id)
+
+    def _cases(self, run_id: str, suite_key: str, within: Positions) -> Iterator[LinkedCase]:
+        if (home := self._homes.run(run_id)) is not None:
+            return self._part_links(home, suite_key).cases(within)
+        return self._links.cases(run_id, suite_key, within)
+
+    def _part_links(self, home: "RunInParts", suite_key: str) -> "PartLinks":
+        from proctor.store.parts.linked import PartLinks
+
+        return PartLinks(home, partial(self._suites.cases_at, suite_key))
+
+    def _pages(self, run_id: str, after: int = -1, positions: int = PAGE) -> Iterator[Positions]:
+        """Yield stretches of a run's positions, each short enough to be read at once."""
+        while (last := self._end_of_page(run_id, after, positions)) is not None:
+            yield Positions(after + 1, last)
+            after = last
+
+    def _end_of_page(self, run_id: str, after: int, positions: int) -> int | None:
+        if (home := self._homes.run(run_id)) is None:
+            return self._links.end_of_page(run_id, after, positions)
+        last = min((after // BLOCK + 1) * BLOCK + BLOCK - 1, home.end - 1)
+        return last if last > after else None
 
 
 def _left(attempt: Attempt) -> Sequence[Mapping[str, str]]:

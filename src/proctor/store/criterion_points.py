@@ -1,15 +1,17 @@
 """Points of one criterion over many cases of a run, without loading texts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import BigInteger, cast, func, select
 
 from proctor.core.encoding import score_from
-from proctor.core.score import ScoreStatus
+from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
-from proctor.store.rows import BROKEN, decode
+from proctor.store.results import Results
+from proctor.store.rows import BROKEN, Positions, decode
+from proctor.store.runs import Homes
 from proctor.store.schema import run_results, run_scores, scores
 
 _MOST_DIVIDED = 20_000
@@ -31,11 +33,15 @@ class CriterionMark(NamedTuple):
 class CriterionPoints:
     """The points of one criterion in a run."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, homes: Homes) -> None:
         self._database = database
+        self._homes = homes
+        self._results = Results(database, homes)
 
     def places(self, run_id: str, case_ids: Iterable[str]) -> dict[str, int]:
         """Return the positions of some cases in a run; unknown ids are left out."""
+        if (home := self._homes.run(run_id)) is not None:
+            return home.columns.find(case_ids)
         table = run_results.c
         query = select(table.case_id, table.position).where(table.run_id == run_id)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
@@ -43,6 +49,8 @@ class CriterionPoints:
 
     def sample_places(self, run_id: str, most: int) -> list[int]:
         """Return the positions of a run's cases, or a sample of about that many."""
+        if (home := self._homes.run(run_id)) is not None:
+            return _sampled(home.end, most)
         place = run_results.c.position
         mine = run_results.c.run_id == run_id
         cases = self._database.count(select(func.count()).where(mine))
@@ -57,70 +65,69 @@ class CriterionPoints:
         self, run_id: str, criterion: str, places: Iterable[int]
     ) -> Iterator[CriterionMark]:
         """Yield the points of a criterion at some positions, where it has any."""
-        table = run_scores.c
-        query = (
-            select(table.position, table.number, scores.c.document)
-            .join(scores, scores.c.key == table.score_key)
-            .where(table.run_id == run_id, table.criterion == criterion)
-            .where(scores.c.status == ScoreStatus.SCORED.value)
-        )
-        for chunk in chunks(places):
-            for position, number, document in self._database.fetch_all(
-                query.where(table.position.in_(chunk))
-            ):
-                try:
-                    score = score_from(decode(document))
-                except BROKEN:
-                    continue
-                full = 1.0 if score.out_of is None else score.out_of
-                if score.points is not None and full > 0:
-                    panel = _panel(score.detail)
-                    yield CriterionMark(position, number, score.points, full, panel)
+        for position, number, score in self._scored(run_id, places, criterion):
+            full = 1.0 if score.out_of is None else score.out_of
+            if score.points is not None and full > 0:
+                panel = _panel(score.detail)
+                yield CriterionMark(position, number, score.points, full, panel)
 
     def panels(self, run_id: str, most: int) -> Iterator[tuple[int, int, float, tuple[float, ...]]]:
         """Yield place, attempt, full marks and single points of scores that count, of some cases.
 
         The points are those of several judges or repeats; none where one was asked once.
         """
+        places = self.sample_places(run_id, most)
+        for position, number, score in self._scored(run_id, places):
+            if score.out_of is not None and score.out_of > 0:
+                yield position, number, score.out_of, _panel(score.detail)
+
+    def divided(self, run_id: str) -> Iterator[tuple[str, bool]]:
+        """Yield the case of each score that several judges, or repeats, gave; divided or not."""
+        for chunk in chunks(self.sample_places(run_id, _MOST_DIVIDED)):
+            ids = self._results.ids_at(run_id, chunk)
+            for position, _, score in self._scored(run_id, chunk):
+                panel = _panel(score.detail)
+                if len(panel) > 1 and position in ids:
+                    yield ids[position], len(set(panel)) > 1
+
+    def _scored(
+        self, run_id: str, places: Iterable[int], criterion: str | None = None
+    ) -> Iterator[tuple[int, int, Score]]:
+        """Yield place, attempt and score of all that was scored, or of one criterion."""
+        home = self._homes.run(run_id)
+        for chunk in chunks(places):
+            if home is None:
+                yield from self._scored_rows(run_id, chunk, criterion)
+                continue
+            for position, number, name, score in home.marks(Positions.of(chunk)):
+                if score.status is ScoreStatus.SCORED and criterion in (None, name):
+                    yield position, number, score
+
+    def _scored_rows(
+        self, run_id: str, places: Sequence[int], criterion: str | None
+    ) -> Iterator[tuple[int, int, Score]]:
         table = run_scores.c
         query = (
             select(table.position, table.number, scores.c.document)
             .join(scores, scores.c.key == table.score_key)
-            .where(table.run_id == run_id, scores.c.status == ScoreStatus.SCORED.value)
+            .where(table.run_id == run_id, table.position.in_(places))
+            .where(scores.c.status == ScoreStatus.SCORED.value)
         )
-        for chunk in chunks(self.sample_places(run_id, most)):
-            for position, number, document in self._database.fetch_all(
-                query.where(table.position.in_(chunk))
-            ):
-                try:
-                    score = score_from(decode(document))
-                except BROKEN:
-                    continue
-                if score.out_of is not None and score.out_of > 0:
-                    yield position, number, score.out_of, _panel(score.detail)
+        if criterion is not None:
+            query = query.where(table.criterion == criterion)
+        for position, number, document in self._database.fetch_all(query):
+            try:
+                yield position, number, score_from(decode(document))
+            except BROKEN:
+                continue
 
-    def divided(self, run_id: str) -> Iterator[tuple[str, bool]]:
-        """Yield the case of each score that several judges, or repeats, gave; divided or not."""
-        table, places = run_scores.c, run_results.c
-        query = (
-            select(table.position, places.case_id, scores.c.document)
-            .join(scores, scores.c.key == table.score_key)
-            .join(
-                run_results,
-                (places.run_id == table.run_id) & (places.position == table.position),
-            )
-            .where(table.run_id == run_id, scores.c.status == ScoreStatus.SCORED.value)
-        )
-        for chunk in chunks(self.sample_places(run_id, _MOST_DIVIDED)):
-            for _, case_id, document in self._database.fetch_all(
-                query.where(table.position.in_(chunk))
-            ):
-                try:
-                    panel = _panel(score_from(decode(document)).detail)
-                except BROKEN:
-                    continue
-                if len(panel) > 1:
-                    yield case_id, len(set(panel)) > 1
+
+def _sampled(cases: int, most: int) -> list[int]:
+    """Return the same positions as the query for a run in rows."""
+    if cases <= most:
+        return list(range(cases))
+    limit = int(most / cases * _MIXED)
+    return [place for place in range(cases) if place * _MIXER % _MIXED < limit]
 
 
 def _panel(detail: Json) -> tuple[float, ...]:

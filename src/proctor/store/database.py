@@ -260,9 +260,11 @@ Item = TypeVar("Item")
 class Database:
     """The engine of a store, with its open transaction, if any."""
 
-    def __init__(self, engine: Engine, place: str) -> None:
+    def __init__(self, engine: Engine, place: str, *, parts: str = "") -> None:
         self.place = place
         """The file or address, as messages name it."""
+        self.parts = parts
+        """The address of the files of large runs, if a person named one."""
         self.engine = engine
         self.writer = engine.execution_options(write=True)
         # On a server, a transaction around a single query costs two more round trips.

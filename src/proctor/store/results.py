@@ -9,16 +9,25 @@ from sqlalchemy import delete, func, insert, select
 from proctor.core.case_value import ValueStatus
 from proctor.core.suite import Json
 from proctor.store.database import Database, chunks
-from proctor.store.rows import BROKEN, ResultRow, decode_object, encode, read_tags, tags_of
-from proctor.store.runs import forget_texts
+from proctor.store.rows import (
+    BROKEN,
+    Positions,
+    ResultRow,
+    decode_object,
+    encode,
+    read_tags,
+    tags_of,
+)
+from proctor.store.runs import Homes, forget_texts
 from proctor.store.schema import run_results, run_tags, summaries
 
 
 class Results:
     """One row per case and run, with tags for lookup."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, homes: Homes) -> None:
         self._database = database
+        self._homes = homes
 
     def put(self, run_id: str, rows: Iterable[ResultRow]) -> None:
         """Replace all rows of a run."""
@@ -46,6 +55,9 @@ class Results:
         tag: tuple[str, str] | None = None,
     ) -> Iterator[ResultRow]:
         """Yield the rows of a run in order, optionally only those with a tag's value."""
+        if (home := self._homes.run(run_id)) is not None:
+            yield from home.columns.iter_rows(after, limit, tag)
+            return
         table = run_results.c
         query = select(*(column for column in table if column.name != "run_id"))
         query = query.where(table.run_id == run_id)
@@ -59,12 +71,17 @@ class Results:
 
     def count(self, run_id: str) -> int:
         """Return the number of cases of a run."""
+        if (home := self._homes.run(run_id)) is not None:
+            return home.end
         return self._database.count(select(func.count()).where(run_results.c.run_id == run_id))
 
     def tags_of(
         self, run_id: str, case_ids: Iterable[str]
     ) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return the tags of some cases of a run; unknown ids are left out."""
+        if (home := self._homes.run(run_id)) is not None:
+            places = home.columns.find(case_ids)
+            return {case_id: home.columns.tags_at(place) for case_id, place in places.items()}
         table = run_results.c
         query = select(table.case_id, table.tags).where(table.run_id == run_id)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
@@ -72,6 +89,8 @@ class Results:
 
     def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
         """Return value and full marks of some cases of a run, by id."""
+        if (home := self._homes.run(run_id)) is not None:
+            return home.columns.values_of(case_ids)
         table = run_results.c
         query = select(table.case_id, table.value, table.full).where(table.run_id == run_id)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
@@ -79,12 +98,17 @@ class Results:
 
     def last_position(self, run_id: str) -> int:
         """Return the place of a run's last case, -1 where it has none."""
+        if (home := self._homes.run(run_id)) is not None:
+            return home.end - 1
         query = select(func.max(run_results.c.position)).where(run_results.c.run_id == run_id)
         row = self._database.fetch_first(query)
         return -1 if row is None or row[0] is None else int(row[0])
 
     def ids_at(self, run_id: str, positions: Sequence[int]) -> dict[int, str]:
         """Return the ids of the cases at some places, a few hundred; others are left out."""
+        if (home := self._homes.run(run_id)) is not None:
+            places = Positions.of(positions).within(0, home.end)
+            return dict(zip(places, home.columns.ids_at(places), strict=True))
         table = run_results.c
         query = select(table.position, table.case_id).where(table.run_id == run_id)
         rows = self._database.fetch_all(query.where(table.position.in_(positions)))
@@ -92,6 +116,10 @@ class Results:
 
     def clusters_of(self, run_id: str, positions: Iterable[int]) -> dict[int, str]:
         """Return the clusters of the cases at some places; those without one are left out."""
+        if (home := self._homes.run(run_id)) is not None:
+            places = Positions.of(positions).within(0, home.end)
+            clusters = ((place, home.columns.cluster.of(place)) for place in places)
+            return {place: cluster for place, cluster in clusters if cluster is not None}
         table = run_results.c
         query = select(table.position, table.cluster).where(
             table.run_id == run_id, table.cluster.is_not(None)
@@ -104,6 +132,9 @@ class Results:
 
     def neighbours(self, run_id: str, position: int) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a position in a run."""
+        if self._homes.run(run_id) is not None:
+            around = self.ids_at(run_id, [position - 1, position + 1])
+            return around.get(position - 1), around.get(position + 1)
         place = run_results.c.position
         query = select(run_results.c.case_id).where(run_results.c.run_id == run_id)
         fetch = self._database.fetch_first

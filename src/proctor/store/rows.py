@@ -3,12 +3,13 @@
 import json
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
-from sqlalchemy import BigInteger, Dialect, Float, Integer, Text
+from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Float, Integer, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.core.attempt import Attempt
@@ -160,6 +161,43 @@ class SuiteRow:
     created: float
     imported: bool = False
     """Whether it exists only because of an imported run."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions of some cases: all of a range, or those of a list."""
+
+    first: int
+    last: int
+    """Inclusive."""
+    some: Sequence[int] | None = None
+    """In ascending order; None for the whole range."""
+
+    @classmethod
+    def of(cls, positions: Iterable[int]) -> "Positions":
+        """Return the positions of a list."""
+        some = sorted(set(positions))
+        return cls(some[0], some[-1], some) if some else cls(0, -1, some)
+
+    def sql(self, column: Column[int]) -> ColumnElement[bool]:
+        """Return the condition that a column is one of them."""
+        if self.some is not None:
+            return column.in_(self.some)
+        return column.between(self.first, self.last)
+
+    def within(self, first: int, end: int) -> Sequence[int]:
+        """Return those from a first one on, and before an end."""
+        if self.some is None:
+            return range(max(first, self.first), min(end, self.last + 1))
+        return self.some[bisect_left(self.some, first) : bisect_left(self.some, end)]
+
+    def chosen(self, column: Any) -> Any:
+        """Return which entries of an array of numpy are among them."""
+        if self.some is not None:
+            import numpy as np
+
+            return np.isin(column, np.array(self.some, dtype=np.int64))
+        return (column >= self.first) & (column <= self.last)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Runs in the store: saving, lookup by reference, heartbeats, deletion."""
+"""Runs in the store: saving, lookup by reference, where their cases are, heartbeats, deletion."""
 
 import os
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, Double, Executable, Table, and_, delete, exists, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
@@ -28,6 +28,7 @@ from proctor.store.schema import (
     files,
     labels,
     run_attempts,
+    run_parts,
     run_results,
     run_scores,
     run_tags,
@@ -35,11 +36,16 @@ from proctor.store.schema import (
     scores,
     searched,
     suite_cases,
+    suite_parts,
     suites,
     summaries,
 )
 from proctor.store.schema import runs as run_table
 from proctor.suggestions import LOOSELY, did_you_mean, similar
+
+if TYPE_CHECKING:
+    from proctor.store.parts.ledger import Parts
+    from proctor.store.parts.reader import RunInParts, SuiteInParts
 
 BEAT = 10.0
 """Seconds between two heartbeats of a run."""
@@ -93,11 +99,67 @@ _REMEMBERED = 1000
 _LAST = re.compile(r"@last(?:~(\d{1,9}))?")
 
 
+class Homes:
+    """Where the cases of runs and suites are: rows of tables, or files of parts.
+
+    Callers of repositories do not know which it is; repositories ask here. Modules of parts are
+    imported for runs and suites that have any.
+    """
+
+    def __init__(self, database: Database, parts: "Callable[[], Parts]") -> None:
+        self._database = database
+        self._parts = parts
+
+    def run(self, run_id: str) -> "RunInParts | None":
+        """Return a run whose cases are files; None for one in rows."""
+        table = run_parts.c
+        query = select(table.number).where(table.run_id == run_id).limit(1)
+        if self._database.fetch_first(query) is None:
+            return None
+        return self._parts().run(run_id)
+
+    def suite(self, suite_key: str) -> "SuiteInParts | None":
+        """Return a suite whose cases are files; None for one in rows."""
+        table = suite_parts.c
+        query = select(table.number).where(table.suite_key == suite_key).limit(1)
+        if self._database.fetch_first(query) is None:
+            return None
+        return self._parts().suite(suite_key)
+
+    def leave_parts(self, run_id: str) -> None:
+        """Give up the parts of a run that gets rows."""
+        if self.run(run_id) is not None:
+            self._parts().drop_run(run_id)
+
+    def leave_suite_parts(self, suite_key: str) -> None:
+        """Give up the parts of a suite that gets rows."""
+        if self.suite(suite_key) is not None:
+            self._parts().drop_suite(suite_key)
+
+    def forget(self, connection: Transaction, run_id: str, suite_key: str | None) -> list[str]:
+        """Delete the rows of a run's parts, and of a suite's, and return the places of both."""
+        places: list[str] = []
+        owned = [run_parts.c.run_id == run_id]
+        if suite_key is not None:
+            owned.append(suite_parts.c.suite_key == suite_key)
+        for table, mine in zip((run_parts, suite_parts), owned, strict=False):
+            places += connection.execute(select(table.c.place).where(mine)).scalars()
+            connection.execute(delete(table).where(mine))
+        return places
+
+    def delete_files(self, places: Sequence[str]) -> None:
+        """Delete the files of forgotten parts, and such as nobody committed long ago."""
+        if places:
+            self._parts().delete_files(places)
+            self._parts().sweep()
+
+
 class Runs:
     """Runs, by id or other references."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, homes: Homes) -> None:
         self._database = database
+        self._homes = homes
 
     def save(self, run: Run) -> None:
         """Store a run, or update it."""
@@ -209,21 +271,25 @@ class Runs:
             sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)
             connection.execute(delete(comparisons).where(sides))
             connection.execute(delete(run_table).where(run_table.c.id == run_id))
-            key = row.suite_key
+            key, gone = row.suite_key, None
             if (
                 self._database.fetch_first(
                     select(run_table.c.id).where(run_table.c.suite_key == key)
                 )
                 is None
             ):
-                _delete_unshared(connection, cases, suite_cases.c.case_key, key)
+                delete_unshared(connection, cases, suite_cases.c.case_key, key)
                 connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
                 connection.execute(delete(suites).where(suites.c.key == key))
+                gone = key
+            places = self._homes.forget(connection, run_id, gone)
+        # Files go last: what a transaction undoes must still be there.
+        self._homes.delete_files(places)
 
     def drop_rows(self, connection: Transaction, run_id: str) -> None:
         """Delete the rows of a run's cases, and all content that no other run uses."""
-        _delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
-        _delete_unshared(connection, scores, run_scores.c.score_key, run_id)
+        delete_unshared(connection, attempts, run_attempts.c.attempt_key, run_id)
+        delete_unshared(connection, scores, run_scores.c.score_key, run_id)
         _delete_left(connection)
         for table in (run_attempts, run_scores, run_results, run_tags):
             connection.execute(delete(table).where(table.c.run_id == run_id))
@@ -345,9 +411,7 @@ def _delete_left(connection: Transaction) -> None:
         connection.execute(delete(files).where(files.c.key.in_(chunk), unused))
 
 
-def _delete_unshared(
-    connection: Transaction, content: Table, link: Column[Any], owner: str
-) -> None:
+def delete_unshared(connection: Transaction, content: Table, link: Column[Any], owner: str) -> None:
     """Delete the content that only one owner links to.
 
     The owner is the first column of the link table.

@@ -8,6 +8,7 @@ from proctor.core.encoding import score_from
 from proctor.core.score import Score, ScoreStatus
 from proctor.store.database import Database
 from proctor.store.rows import BROKEN, decode, encode, readable
+from proctor.store.runs import Homes
 from proctor.store.schema import run_scores
 from proctor.store.schema import scores as score_table
 
@@ -19,8 +20,9 @@ UNFINISHED = tuple(status.value for status in ScoreStatus if not status.is_final
 class Scores:
     """Scores by key; a failed one is replaced by the next try."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, homes: Homes) -> None:
         self._database = database
+        self._homes = homes
         self._damaged: set[str] = set()
         """The keys of scores that could not be read, and may be put again."""
 
@@ -65,4 +67,6 @@ class Scores:
 
     def count(self, run_id: str) -> int:
         """Return the number of scores of a run, stored or not."""
+        if (home := self._homes.run(run_id)) is not None:
+            return sum(part.scores for part in home.parts)
         return self._database.count(select(func.count()).where(run_scores.c.run_id == run_id))

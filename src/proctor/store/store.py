@@ -10,7 +10,7 @@ from proctor.store.connect import Secret, open_engine
 from proctor.store.database import Database
 from proctor.store.locks import RunLocks
 from proctor.store.results import Results, Summaries
-from proctor.store.runs import Liveness, Runs
+from proctor.store.runs import Homes, Liveness, Runs
 from proctor.store.scores import Scores
 from proctor.store.suites import Suites
 
@@ -33,18 +33,18 @@ class Store:
     stream ends: other processes can read meanwhile, but not write.
     """
 
-    def __init__(self, database: Database, parts: str = "") -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
-        self._parts_address = parts
         # Suites and runs.
-        self.suites = Suites(database)
-        self.runs = Runs(database)
+        self.homes = Homes(database, lambda: self.parts)
+        self.suites = Suites(database, self.homes)
+        self.runs = Runs(database, self.homes)
         self.liveness = Liveness(database, self.runs)
         self.locks = RunLocks(database)
         # Content of runs.
-        self.scores = Scores(database)
-        self.attempts = Attempts(database, self.runs, self.liveness, self.scores)
-        self.results = Results(database)
+        self.scores = Scores(database, self.homes)
+        self.attempts = Attempts(database, self.runs, self.suites, self.liveness, self.scores)
+        self.results = Results(database, self.homes)
         self.summaries = Summaries(database)
         self.secret = Secret(database)
         self.files = Files(database)
@@ -56,7 +56,7 @@ class Store:
         """Parts of large runs, which are files."""
         from proctor.store.parts.ledger import Parts
 
-        return Parts(self.database, self.runs, self.liveness, self._parts_address)
+        return Parts(self.database, self.runs, self.liveness)
 
     @cached_property
     def calls(self) -> "Calls":
@@ -119,7 +119,7 @@ class Store:
         """Points by criterion over many attempts."""
         from proctor.store.criterion_points import CriterionPoints
 
-        return CriterionPoints(self.database)
+        return CriterionPoints(self.database, self.homes)
 
     @classmethod
     def open(cls, url: str | None = None, *, create: bool = True, parts: str = "") -> Self:
@@ -128,7 +128,7 @@ class Store:
         With ``create``, a missing store is created. ``parts`` is the address of the files of large
         runs, by default ``PROCTOR_PARTS`` or a folder beside the store.
         """
-        return cls(Database(*open_engine(url, create=create)), parts)
+        return cls(Database(*open_engine(url, create=create), parts=parts))
 
     @property
     def place(self) -> str:

@@ -3,28 +3,36 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, func, select, update
 
+from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import case_from, suite_from
 from proctor.core.suite import Case, Message, Suite
 from proctor.errors import StoreError
 from proctor.store.database import Database, chunks
-from proctor.store.rows import BROKEN, SuiteRow, decode_object, encode
-from proctor.store.runs import LATEST
+from proctor.store.rows import BROKEN, Positions, SuiteRow, decode_object, encode
+from proctor.store.runs import LATEST, Homes, delete_unshared
 from proctor.store.schema import cases as case_table
 from proctor.store.schema import suite_cases
 from proctor.store.schema import suites as suite_table
+from proctor.store.scores import DAMAGED
+
+if TYPE_CHECKING:
+    from proctor.store.parts.reader import SuiteInParts
 
 SHORTEST_KEY = 8
+BLOCK = 1000
+"""Cases that are read at once from parts."""
 
 
 class Suites:
     """Suites and their cases."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, homes: Homes) -> None:
         self._database = database
+        self.homes = homes
 
     def put(
         self,
@@ -42,13 +50,10 @@ class Suites:
         suite if the suite exists here; a suite read here replaces it.
         """
         row = {
+            **_described(suite),
             "key": key,
-            "name": suite.name,
-            "version": suite.version,
-            "dialect": suite.dialect,
             "cases": len(cases),
             "created": created or time.time(),
-            "document": encode(replace(suite, cases=())),
             "imported": int(imported),
         }
         table = suite_table.c
@@ -60,6 +65,8 @@ class Suites:
                 connection.execute(self._database.upsert(suite_table), [row])
             elif imported:
                 return
+            elif self._is_cut_short(key, len(cases)):
+                self._put_cases(key, cases)
             elif stored.imported or stored.document != row["document"]:
                 if stored.imported:
                     self._put_cases(key, cases)
@@ -105,6 +112,9 @@ class Suites:
         self, suite_key: str, *, after: int = -1, limit: int | None = None
     ) -> Iterator[tuple[int, str, Case]]:
         """Yield position, key and case in order, reading a page at a time."""
+        if (home := self.homes.suite(suite_key)) is not None:
+            yield from self._iter_parts(home, after, limit)
+            return
         query = (
             select(
                 suite_cases.c.position,
@@ -119,16 +129,82 @@ class Suites:
         for row in self._database.fetch_pages(query, suite_cases.c.position, after, limit):
             yield row.position, row.case_key, case_or_broken(row)
 
+    def _iter_parts(
+        self, home: "SuiteInParts", after: int, limit: int | None
+    ) -> Iterator[tuple[int, str, Case]]:
+        end = home.end if limit is None else min(home.end, after + 1 + limit)
+        for first in range(after + 1, end, BLOCK):
+            within = Positions(first, min(first + BLOCK, end) - 1)
+            for row in home.cases(within):
+                yield row.position, home.key_of(row), case_or_broken(row)
+
+    def cases_at(self, suite_key: str, within: Positions) -> dict[int, Case]:
+        """Return the cases at some positions."""
+        if (home := self.homes.suite(suite_key)) is not None:
+            return {row.position: case_or_broken(row) for row in home.cases(within)}
+        table = suite_cases.c
+        query = (
+            select(table.position, table.case_id, table.source, case_table.c.document)
+            .outerjoin(case_table, case_table.c.key == table.case_key)
+            .where(table.suite_key == suite_key, within.sql(table.position))
+        )
+        return {row.position: case_or_broken(row) for row in self._database.fetch_all(query)}
+
+    def places_of(self, suite_key: str, case_id: str) -> Sequence[int]:
+        """Return the positions of the cases with an id."""
+        if (home := self.homes.suite(suite_key)) is not None:
+            return list(home.ids.find([case_id]).values())
+        table = suite_cases.c
+        where = (table.suite_key == suite_key, table.case_id == case_id)
+        query = select(table.position).where(*where).order_by(table.position)
+        return [row.position for row in self._database.fetch_all(query)]
+
     def case_keys(self, suite_key: str, case_ids: Iterable[str]) -> dict[str, str]:
         """Return the keys of the contents of some cases, by id."""
+        if (home := self.homes.suite(suite_key)) is not None:
+            places = home.ids.find(case_ids).values()
+            return {row.case_id: home.key_of(row) for row in home.cases(Positions.of(places))}
         table = suite_cases.c
         query = select(table.case_id, table.case_key).where(table.suite_key == suite_key)
         rows = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: row.case_key for row in rows}
 
+    def put_header(self, suite: Suite, key: str, cases: int) -> None:
+        """Store a suite without its cases, which are put as parts."""
+        row = {
+            **_described(suite),
+            "key": key,
+            "cases": cases,
+            "created": time.time(),
+            "imported": 0,
+        }
+        replaced = ("dialect", "document", "imported")
+        with self._database.write() as connection:
+            connection.execute(self._database.upsert(suite_table, replace=replaced), [row])
+
+    def drop_rows(self, key: str) -> None:
+        """Delete the rows of a suite's cases, which are parts now."""
+        with self._database.write() as connection:
+            delete_unshared(connection, case_table, suite_cases.c.case_key, key)
+            connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
+
+    def has_cases(self, key: str, cases: int) -> bool:
+        """Tell whether all cases of a suite are stored, in rows or in parts."""
+        if (home := self.homes.suite(key)) is not None:
+            return home.end >= cases
+        table = suite_cases.c
+        stored = select(func.count()).where(table.suite_key == key)
+        return self._database.count(stored) >= cases
+
+    def _is_cut_short(self, key: str, cases: int) -> bool:
+        """Tell whether a suite has some of its cases in parts, and not all."""
+        home = self.homes.suite(key)
+        return home is not None and home.end < cases
+
     def _put_cases(
         self, suite_key: str, cases: Iterable[tuple[str, Case]], *, imported: bool = False
     ) -> None:
+        self.homes.leave_suite_parts(suite_key)
         content, places = self._database.upsert(case_table), self._database.upsert(suite_cases)
         if not imported:
             content = self._database.upsert(case_table, replace=("document",))
@@ -168,9 +244,29 @@ def suite_row(row: Any) -> SuiteRow:
     return SuiteRow(**values | described)
 
 
+def _described(suite: Suite) -> dict[str, str]:
+    return {
+        "name": suite.name,
+        "version": suite.version,
+        "dialect": suite.dialect,
+        "document": encode(replace(suite, cases=())),
+    }
+
+
 def read_case(document: str, source: str) -> Case:
     """Build a case from its document and its source in this suite."""
     return case_from(decode_object(document) | {"source": source})
+
+
+def lost_case(position: int) -> Case:
+    """Return what stands for a case that is not in the store any more."""
+    message = Message(role="system", content="This case is not in the store any more.")
+    return Case(id=f"case {position + 1}", messages=(message,), criteria=())
+
+
+def damaged_attempt(case_id: str, number: int) -> Attempt:
+    """Return what stands for an attempt that cannot be read."""
+    return Attempt(case_id=case_id, index=number, status=AttemptStatus.ERROR, error=DAMAGED)
 
 
 def case_or_broken(row: Any) -> Case:

@@ -1,6 +1,5 @@
 """Parts of runs and suites: committed in order by one row each, dropped with their files."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,13 +31,6 @@ def written(store: Store, number: int, *, run_id: str = "r1", first: int | None 
         size=size,
         document=f'{{"sum":{number}}}',
     )
-
-
-@pytest.fixture
-def store(address: str, tmp_path: Path) -> Iterator[Store]:
-    parts = "" if "://" not in address else str(tmp_path / "parts")
-    with Store.open(address, parts=parts) as opened:
-        yield opened
 
 
 def files(store: Store) -> set[str]:

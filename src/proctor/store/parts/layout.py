@@ -6,6 +6,7 @@ exists as objects becomes columns by ``columns_of_cases`` and its like.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,6 +25,8 @@ GROUP = 2_000
 ESCAPED = b"proctor.escaped"
 """Where the metadata of a file names the columns whose texts are escaped."""
 
+_UNUSUAL = re.compile("[\ud800-\udfff]|[0-9]{19}|NaN|Infinity")
+"""What only the standard library decodes."""
 _SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 _REPEATED = ("status", "source", "tags", "cluster", "full", "weight", "low", "high", "value")
 _REPEATED_IN_SCORES = ("criterion", "scorer", "status", "points", "out_of", "reason")
@@ -294,11 +297,16 @@ def case_document(case: Case) -> str:
     return _SORTED.encode(content)
 
 
+def decodable(document: str) -> str:
+    """Return a document of a case as ``rows.decode`` takes it."""
+    return f" {document}" if _UNUSUAL.search(document) else document
+
+
 def key_of_case(document: str) -> str:
     """Return the key of the case with a document, as ``core.fingerprint.case_key`` makes it."""
     if '"files":' in document:
-        return content_key(decode_object(document))
-    content = f"[{document}]".encode("utf-8", "surrogatepass")
+        return content_key(decode_object(decodable(document.removeprefix(" "))))
+    content = f"[{document.removeprefix(' ')}]".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,10 +11,14 @@ from sqlalchemy import Select, Table, delete, func, select
 
 from proctor.errors import StoreError
 from proctor.store.database import Database, file_of
+from proctor.store.parts.columns import IdColumn, ResultColumns
 from proctor.store.parts.files import PartFolder
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
+from proctor.store.parts.reader import PartReader, RunInParts, SuiteInParts
+from proctor.store.parts.rows import RunPart, SuitePart
 from proctor.store.runs import Liveness, Runs, forget_texts
 from proctor.store.schema import run_parts, suite_parts
+from proctor.store.scores import DAMAGED
 
 VARIABLE = "PROCTOR_PARTS"
 Home = Literal["rows", "parts"]
@@ -24,57 +28,17 @@ UNFINISHED_SECONDS = 24 * 3600.0
 """For how long a file without a row may belong to a part that is being written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPart:
-    """A part of a run: its cases, in order, with attempts, scores and results."""
-
-    number: int
-    """From 0, without gaps."""
-    first: int
-    """The position of its first case."""
-    cases: int
-    attempts: int
-    scores: int
-    place: str
-    size: int
-    """Bytes of all its files."""
-    document: str = "{}"
-    """What the engine notes of it, as JSON: sums, counts, what it was made with."""
-
-    @property
-    def end(self) -> int:
-        """Return the position after its last case."""
-        return self.first + self.cases
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuitePart:
-    """A part of a suite: its cases, in order."""
-
-    number: int
-    first: int
-    cases: int
-    place: str
-    size: int
-
-    @property
-    def end(self) -> int:
-        """Return the position after its last case."""
-        return self.first + self.cases
-
-
 class Parts:
     """Parts of runs and suites, committed one by one; what a process has read is kept."""
 
-    def __init__(
-        self, database: Database, runs: Runs, liveness: Liveness, address: str = ""
-    ) -> None:
+    def __init__(self, database: Database, runs: Runs, liveness: Liveness) -> None:
         self._database = database
         self._runs = runs
         self._liveness = liveness
-        self._address = address
         self._of_runs: dict[str, tuple[Any, tuple[RunPart, ...]]] = {}
         self._of_suites: dict[str, tuple[Any, tuple[SuitePart, ...]]] = {}
+        self._reader = PartReader(self.folder_of, DAMAGED)
+        self._columns: dict[str, tuple[Sequence[RunPart], ResultColumns]] = {}
 
     @cached_property
     def _beside(self) -> PartFolder | None:
@@ -85,7 +49,7 @@ class Parts:
     @cached_property
     def _named(self) -> PartFolder | None:
         """The folder that a person named, by option or environment."""
-        address = self._address or os.environ.get(VARIABLE, "")
+        address = self._database.parts or os.environ.get(VARIABLE, "")
         return PartFolder.at(address) if address else None
 
     @property
@@ -126,7 +90,7 @@ class Parts:
             upsert = self._database.upsert(run_parts, replace=columns)
             connection.execute(upsert, [{"run_id": run_id, **asdict(part)}])
         self._of_runs.pop(run_id, None)
-        self.delete_files(set(before) - {part.place}, RUN_FILES)
+        self.delete_files(set(before) - {part.place})
 
     def commit_suite(self, suite_key: str, part: SuitePart) -> None:
         """Make a part, whose file is written, one of a suite; one that is there is kept."""
@@ -153,6 +117,20 @@ class Parts:
         )
         return parts
 
+    def run(self, run_id: str) -> RunInParts:
+        """Return a run whose cases are files, to read from."""
+        parts = self.of_run(run_id)
+        if run_id not in self._columns or self._columns[run_id][0] is not parts:
+            if len(self._columns) >= _MOST_CACHED:
+                self._columns.clear()
+            self._columns[run_id] = parts, ResultColumns(parts, self.folder_of)
+        return RunInParts(parts, self._reader, self._columns[run_id][1])
+
+    def suite(self, suite_key: str) -> SuiteInParts:
+        """Return a suite whose cases are files, to read from."""
+        parts = self.of_suite(suite_key)
+        return SuiteInParts(parts, self._reader, IdColumn(parts, self.folder_of, CASES, "id"))
+
     def documents(self, run_id: str) -> Iterator[tuple[int, str]]:
         """Yield number and document of each part of a run, in order."""
         table = run_parts.c
@@ -174,7 +152,7 @@ class Parts:
             )
             forget_texts(connection, run_id)
         self._of_runs.pop(run_id, None)
-        self.delete_files(places, RUN_FILES)
+        self.delete_files(places)
 
     def drop_suite(self, suite_key: str) -> None:
         """Delete the parts of a suite, with their files."""
@@ -182,9 +160,9 @@ class Parts:
             places = [part.place for part in self.of_suite(suite_key)]
             connection.execute(delete(suite_parts).where(suite_parts.c.suite_key == suite_key))
         self._of_suites.pop(suite_key, None)
-        self.delete_files(places, (CASES,))
+        self.delete_files(places)
 
-    def delete_files(self, places: Iterable[str], kinds: Sequence[str]) -> None:
+    def delete_files(self, places: Iterable[str]) -> None:
         """Delete the files of parts that no row commits any more; of others' folders, none.
 
         Within a transaction, which may still be undone, they are left to ``sweep``.
@@ -196,7 +174,7 @@ class Parts:
                 folder = self.folder_of(place)
             except StoreError:
                 continue
-            folder.delete([place], kinds)
+            folder.delete([place], (*RUN_FILES, CASES))
 
     def sweep(self, *, older: float = UNFINISHED_SECONDS) -> int:
         """Delete files that no row commits and that are so many seconds old; return their bytes."""

@@ -1,0 +1,424 @@
+"""Results of a run in parts as columns: the entry at index i is the case at position i.
+
+Each column is read when it is first wanted, and kept while there is room.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isnan
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from proctor.core.case_value import ValueStatus
+from proctor.errors import PartDamaged
+from proctor.store.parts import layout
+from proctor.store.parts.files import PartFolder, translated
+from proctor.store.parts.layout import RESULTS
+from proctor.store.parts.rows import RunPart, SuitePart
+from proctor.store.rows import BROKEN, ResultRow, escape, read_tags, tags_of, unescape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Numbers = np.ndarray[Any, np.dtype[Any]]
+
+NUMBERS = ("value", "full", "weight", "low", "high", "spread")
+MOST_BYTES = 96 * 2**20
+"""Maximum size of all columns in memory."""
+_ROWS = 500
+"""Rows that are built at once."""
+_UNREADABLE = {"status": "", "tags": "", "cluster": None}
+"""What stands in a column for the cases of a part that cannot be read."""
+
+
+class Codes(NamedTuple):
+    """A column of few distinct values: a number for each case, and what the numbers mean."""
+
+    codes: "Numbers"
+    """-1 where a case has none."""
+    names: Sequence[str]
+
+    def of(self, position: int) -> str | None:
+        """Return the value of a case."""
+        code = int(self.codes[position])
+        return None if code < 0 else self.names[code]
+
+    def mask(self, test: Callable[[str], bool]) -> "Numbers":
+        """Return which cases have a value that passes a test."""
+        import numpy as np
+
+        passed = np.array([test(name) for name in self.names] + [False], dtype=bool)
+        return passed[self.codes]
+
+
+class TagColumn(NamedTuple):
+    """The values of one tag, of which a case may have several."""
+
+    codes: "Numbers"
+    """A number for each case."""
+    values: Sequence[tuple[str, ...]]
+    """What cases with a number have; empty where they do not have the tag."""
+
+    def mask(self, test: Callable[[str], bool]) -> "Numbers":
+        """Return which cases have a value that passes a test."""
+        import numpy as np
+
+        passed = [any(test(value) for value in values) for values in self.values]
+        return np.array([*passed, False], dtype=bool)[self.codes]
+
+
+class ResultColumns:
+    """Columns of the results of a run in parts."""
+
+    def __init__(self, parts: Sequence[RunPart], folder_of: Callable[[str], PartFolder]) -> None:
+        self._parts = parts
+        self._folder_of = folder_of
+        self._ids = IdColumn(parts, folder_of, RESULTS, "case_id")
+
+    def __len__(self) -> int:
+        return self._parts[-1].end if self._parts else 0
+
+    @property
+    def position(self) -> "Numbers":
+        """The positions, which are the indices."""
+        import numpy as np
+
+        return np.arange(len(self))
+
+    @property
+    def value(self) -> "Numbers":
+        """The values as floats; NaN where a case has none."""
+        return self.number("value")
+
+    @property
+    def full(self) -> "Numbers":
+        """The full marks."""
+        return self.number("full")
+
+    @property
+    def weight(self) -> "Numbers":
+        """The weights."""
+        return self.number("weight")
+
+    @property
+    def low(self) -> "Numbers":
+        """The least that each case may be worth."""
+        return self.number("low")
+
+    @property
+    def high(self) -> "Numbers":
+        """The most that each case may be worth."""
+        return self.number("high")
+
+    @property
+    def spread(self) -> "Numbers":
+        """The spread of each case over its attempts."""
+        return self.number("spread")
+
+    @property
+    def status(self) -> Codes:
+        """The statuses; the empty one is that of cases that cannot be read."""
+        return self._codes("status")
+
+    @property
+    def cluster(self) -> Codes:
+        """The clusters; -1 where a case is a draw of its own."""
+        return self._codes("cluster")
+
+    @property
+    def tags(self) -> Codes:
+        """The tags of each case as JSON."""
+        return self._codes("tags")
+
+    def number(self, name: str) -> "Numbers":
+        """Return a column of numbers, one of ``NUMBERS``; NaN where there is none."""
+        numbers: Numbers = self._column(name)
+        return numbers
+
+    @property
+    def ids(self) -> "IdColumn":
+        """The ids of the cases."""
+        return self._ids
+
+    def ids_at(self, positions: Iterable[int]) -> list[str]:
+        """Return the ids of some cases."""
+        return self._ids.at(positions)
+
+    def find(self, case_ids: Iterable[str]) -> dict[str, int]:
+        """Return the positions of some cases by id, the first of several; unknown are left out."""
+        return self._ids.find(case_ids)
+
+    def tag_names(self) -> list[str]:
+        """Return the names of all tags, sorted."""
+        return sorted({name for tags in self._read_tags for name in tags})
+
+    def tag(self, name: str) -> TagColumn:
+        """Return the values of one tag."""
+        return TagColumn(self.tags.codes, [tags.get(name, ()) for tags in self._read_tags])
+
+    def rows(self, positions: Sequence[int]) -> list[ResultRow]:
+        """Return the results at some positions, in their order."""
+        ids = self.ids_at(positions)
+        return [self._row(place, case_id) for place, case_id in zip(positions, ids, strict=True)]
+
+    def iter_rows(
+        self, after: int, limit: int | None, tag: tuple[str, str] | None
+    ) -> Iterator[ResultRow]:
+        """Yield results in order, some of them at a time, perhaps only those with a tag's value."""
+        import numpy as np
+
+        places = self.position
+        if tag is not None:
+            places = np.flatnonzero(self.tag(tag[0]).mask(lambda value: value == tag[1]))
+        places = places[places > after][:limit]
+        for first in range(0, len(places), _ROWS):
+            yield from self.rows(places[first : first + _ROWS].tolist())
+
+    def values_of(self, case_ids: Iterable[str]) -> dict[str, tuple[float | None, float]]:
+        """Return value and full marks of some cases, by id."""
+        values, full = self.value, self.full
+        return {
+            case_id: (None if isnan(values[place]) else float(values[place]), float(full[place]))
+            for case_id, place in self.find(case_ids).items()
+        }
+
+    def tags_at(self, position: int) -> dict[str, tuple[str, ...]]:
+        """Return the tags of one case; invalid ones are empty."""
+        return tags_of(self.tags.of(position) or "")
+
+    def _row(self, place: int, case_id: str) -> ResultRow:
+        numbers = {name: float(self.number(name)[place]) for name in NUMBERS}
+        value = numbers.pop("value")
+        broken = any(isnan(number) for number in numbers.values())
+        status, tags = ValueStatus.UNSCORED, dict[str, tuple[str, ...]]()
+        try:
+            status = ValueStatus(self.status.of(place) or "")
+            tags = read_tags(self.tags.of(place) or "")
+        except BROKEN:
+            broken = True
+        return ResultRow(
+            position=place,
+            case_id=case_id,
+            status=status,
+            value=None if isnan(value) else value,
+            tags=tags,
+            cluster=self.cluster.of(place) or "",
+            broken=broken,
+            **numbers,
+        )
+
+    @cached_property
+    def _read_tags(self) -> list[Mapping[str, tuple[str, ...]]]:
+        return [tags_of(text) for text in self.tags.names]
+
+    def _codes(self, name: str) -> Codes:
+        codes: Codes = self._column(name)
+        return codes
+
+    def _column(self, name: str) -> Any:
+        key = (tuple(part.place for part in self._parts), name)
+        return COLUMNS.get(key, lambda: self._load(name))
+
+    def _load(self, name: str) -> Any:
+        import pyarrow as pa
+
+        kind = layout.result_schema().field(name).type
+        chunks, any_escaped = [], False
+        for part in self._parts:
+            chunk, escaped = _chunk(self._folder_of, part, RESULTS, name)
+            if chunk is None:
+                nothing = None if name in NUMBERS else _UNREADABLE[name]
+                chunk = pa.array([nothing] * part.cases, kind)
+            chunks.append(chunk.cast(kind))
+            any_escaped = any_escaped or escaped
+        if name in NUMBERS:
+            return _numbers(chunks)
+        return _as_codes(pa.chunked_array(chunks, kind).dictionary_encode(), any_escaped)
+
+
+class IdColumn:
+    """Ids of the cases of a run or a suite, in order."""
+
+    def __init__(
+        self,
+        parts: Sequence[RunPart] | Sequence[SuitePart],
+        folder_of: Callable[[str], PartFolder],
+        kind: str,
+        name: str,
+    ) -> None:
+        self._parts = parts
+        self._folder_of = folder_of
+        self._kind = kind
+        self._name = name
+
+    @property
+    def array(self) -> Any:
+        """The ids as one array of Arrow; ``escaped`` tells whether they are escaped."""
+        return self._loaded().array
+
+    @property
+    def escaped(self) -> bool:
+        """Whether all ids are escaped, since one of them has what UTF-8 cannot hold."""
+        return self._loaded().escaped
+
+    def at(self, positions: Iterable[int]) -> list[str]:
+        """Return the ids of some cases."""
+        import pyarrow as pa
+
+        chosen: list[str] = self.array.take(pa.array(list(positions), pa.int64())).to_pylist()
+        return [unescape(text) for text in chosen] if self.escaped else chosen
+
+    def find(self, case_ids: Iterable[str]) -> dict[str, int]:
+        """Return the positions of some cases by id, the first of several; unknown are left out."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        by_text = {self._as_stored(case_id): case_id for case_id in dict.fromkeys(case_ids)}
+        by_text.pop(None, None)
+        texts = list(by_text)
+        matched = pc.index_in(self.array, value_set=pa.array(texts, pa.large_string()))
+        places = np.flatnonzero(matched.is_valid().to_numpy(zero_copy_only=False))
+        codes = matched.drop_null().to_pylist()
+        positions: dict[str, int] = {}
+        for place, code in zip(places.tolist(), codes, strict=True):
+            positions.setdefault(by_text[texts[code]], place)
+        return positions
+
+    def _as_stored(self, case_id: str) -> str | None:
+        """Return an id as the array has it; None where it cannot have it."""
+        if self.escaped:
+            return escape(case_id)
+        try:
+            case_id.encode()
+        except UnicodeEncodeError:
+            return None
+        return case_id
+
+    def _loaded(self) -> "_Ids":
+        key = (tuple(part.place for part in self._parts), self._name)
+        ids: _Ids = COLUMNS.get(key, self._load)
+        return ids
+
+    def _load(self) -> "_Ids":
+        import pyarrow as pa
+
+        chunks: list[tuple[Any, bool]] = []
+        for part in self._parts:
+            chunk, escaped = _chunk(self._folder_of, part, self._kind, self._name)
+            if chunk is None:
+                chunk = pa.array([f"case {place + 1}" for place in range(part.first, part.end)])
+            chunks.append((chunk.cast(pa.large_string()), escaped))
+        return _ids(chunks)
+
+
+def _chunk(
+    folder_of: Callable[[str], PartFolder], part: RunPart | SuitePart, kind: str, name: str
+) -> tuple[Any, bool]:
+    """Return a column of one part, None if it cannot be read, and whether it is escaped."""
+    import pyarrow as pa
+
+    try:
+        folder = folder_of(part.place)
+        file = folder.open(part.place, kind)
+        with translated(folder.path(part.place, kind)), file:
+            column = file.read(columns=[name]).column(0)
+            escaped = name in layout.escaped_columns(file.schema_arrow)
+    except PartDamaged:
+        return None, False
+    if len(column) != part.cases or (column.null_count and name in ("id", "case_id")):
+        return None, False
+    return pa.concat_arrays(column.chunks) if column.num_chunks else None, escaped
+
+
+def _numbers(chunks: Sequence[Any]) -> Any:
+    import numpy as np
+
+    arrays = [chunk.to_numpy(zero_copy_only=False) for chunk in chunks]
+    return np.concatenate(arrays) if arrays else np.empty(0)
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """The ids of all cases."""
+
+    array: Any
+    escaped: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Return their size."""
+        return int(self.array.nbytes)
+
+
+def _ids(chunks: Sequence[tuple[Any, bool]]) -> _Ids:
+    import pyarrow as pa
+
+    kind = pa.large_string()
+    is_escaped = any(escaped for _, escaped in chunks)
+    arrays = [
+        pa.array([escape(text) for text in chunk.to_pylist()], kind)
+        if is_escaped and not escaped
+        else chunk
+        for chunk, escaped in chunks
+    ]
+    return _Ids(pa.concat_arrays(arrays) if arrays else pa.array([], kind), is_escaped)
+
+
+def _as_codes(column: Any, escaped: bool) -> Codes:
+    import numpy as np
+
+    whole = column.unify_dictionaries().combine_chunks()
+    if hasattr(whole, "chunks"):
+        whole = whole.chunk(0) if whole.num_chunks else None
+    if whole is None:
+        return Codes(np.empty(0, dtype=np.int32), ())
+    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    names = whole.dictionary.to_pylist()
+    if escaped:
+        names = [unescape(text) for text in names]
+    return Codes(codes.astype(np.int32, copy=False), names)
+
+
+class ColumnCache:
+    """Columns of some runs, up to a number of bytes; what was not used longest goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._columns: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def get(self, key: Any, load: Callable[[], Any]) -> Any:
+        """Return a column, which is loaded if it is not there."""
+        with self._lock:
+            if key in self._columns:
+                self._columns.move_to_end(key)
+                return self._columns[key][0]
+        column = load()
+        size = _size(column)
+        with self._lock:
+            if key not in self._columns and size <= self._most:
+                self._columns[key] = column, size
+                self._size += size
+            while self._size > self._most:
+                self._size -= self._columns.popitem(last=False)[1][1]
+        return column
+
+    def clear(self) -> None:
+        """Forget all columns."""
+        with self._lock:
+            self._columns.clear()
+            self._size = 0
+
+
+def _size(column: Any) -> int:
+    if isinstance(column, Codes):
+        return int(column.codes.nbytes) + sum(len(name) + 60 for name in column.names)
+    return int(column.nbytes)
+
+
+COLUMNS = ColumnCache(MOST_BYTES)
+"""The columns that this process has read: places of parts are never used again."""

@@ -1,0 +1,267 @@
+"""Reading of parts: cases, attempts and scores at some positions, by row groups.
+
+What is damaged or gone is told from what is there: a case, an attempt or a score says so.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from proctor.core.attempt import Attempt
+from proctor.core.encoding import attempt_from
+from proctor.core.score import Score, ScoreStatus
+from proctor.errors import PartDamaged
+from proctor.store.parts import layout
+from proctor.store.parts.columns import IdColumn, ResultColumns
+from proctor.store.parts.files import PartFolder, translated
+from proctor.store.parts.layout import ATTEMPTS, CASES
+from proctor.store.parts.rows import RunPart, SuitePart
+from proctor.store.rows import BROKEN, Positions, decode, unescape
+
+MOST_OPEN = 16
+"""Maximum number of open files."""
+MOST_GROUPS = 6
+"""Maximum number of row groups in memory."""
+_CASE_COLUMNS = ("position", "id", "source", "document")
+_ATTEMPT_COLUMNS = (
+    *("position", "number", "status", "output", "attempt", "attempt_key"),
+    "scores",
+)
+Part = TypeVar("Part", RunPart, SuitePart)
+
+
+class StoredCaseRow(NamedTuple):
+    """A case as its part has it."""
+
+    position: int
+    case_id: str
+    source: str
+    document: str
+    """As ``rows.decode`` takes it; empty where it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttempt:
+    """An attempt as its part has it."""
+
+    number: int
+    status: str
+    output: str | None
+    rest: str | None
+    key: str | None
+    scores: dict[str, Score]
+
+    def attempt(self, case_id: str) -> Attempt:
+        """Return the attempt at a case, or raise what ``rows.BROKEN`` lists."""
+        if self.rest is None:
+            return layout.plain_attempt(case_id, self.number, self.status, self.output)
+        fields = layout.attempt_fields(case_id, self.number, self.status, self.output, self.rest)
+        return attempt_from(fields)
+
+
+class PartReader:
+    """Reader of the files of parts, which keeps some of them open."""
+
+    def __init__(self, folder_of: Callable[[str], PartFolder], damaged: str) -> None:
+        self._folder_of = folder_of
+        self._damaged = damaged
+        """What a score says that cannot be read."""
+        self._open: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._groups: OrderedDict[tuple[str, str, int], Any] = OrderedDict()
+
+    def cases(self, parts: Sequence[SuitePart], positions: Positions) -> Iterator[StoredCaseRow]:
+        """Yield the cases of a suite at some positions, in order; damaged ones are left out."""
+        for part in _touched(parts, positions):
+            for table in self._tables(part.place, CASES, _CASE_COLUMNS, positions):
+                columns = (_values(table, name) for name in _CASE_COLUMNS)
+                for place, case_id, source, document in zip(*columns, strict=True):
+                    if part.first <= place < part.end:
+                        yield StoredCaseRow(place, case_id, source, layout.decodable(document))
+
+    def attempts(
+        self, parts: Sequence[RunPart], positions: Positions
+    ) -> dict[int, list[StoredAttempt]]:
+        """Return the attempts of a run at some positions; a position without any is damaged."""
+        by_position: dict[int, list[StoredAttempt]] = {}
+        for part in _touched(parts, positions):
+            for place in positions.within(part.first, part.end):
+                by_position[place] = []
+            for table in self._tables(part.place, ATTEMPTS, _ATTEMPT_COLUMNS, positions):
+                for place, attempt in self._rows(table):
+                    if place in by_position:
+                        by_position[place].append(attempt)
+        for attempts in by_position.values():
+            if len(attempts) > 1:
+                attempts.sort(key=lambda one: one.number)
+        return by_position
+
+    def marks(
+        self, parts: Sequence[RunPart], positions: Positions
+    ) -> Iterator[tuple[int, int, str, Score]]:
+        """Yield position, number, criterion and score of a run's attempts at some positions."""
+        for part in _touched(parts, positions):
+            columns = ("position", "number", "scores")
+            for table in self._tables(part.place, ATTEMPTS, columns, positions):
+                places = table["position"].to_pylist()
+                numbers = table["number"].to_pylist()
+                for place, number, scores in zip(places, numbers, self._scores(table), strict=True):
+                    for criterion, score in scores.items():
+                        yield place, number, criterion, score
+
+    def _rows(self, table: Any) -> Iterator[tuple[int, StoredAttempt]]:
+        names = ("number", "status", "output", "attempt", "attempt_key")
+        columns = [_values(table, name) for name in names]
+        rows = zip(table["position"].to_pylist(), *columns, self._scores(table), strict=True)
+        for place, *row in rows:
+            yield place, StoredAttempt(*row)
+
+    def _scores(self, table: Any) -> Iterator[dict[str, Score]]:
+        """Yield the scores of each row by criterion."""
+        column = table["scores"].combine_chunks()
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        escaped = layout.escaped_columns(table.schema)
+        for chunk in chunks:
+            flat = chunk.flatten()
+            names = [field.name for field in flat.type]
+            values = []
+            for name in names:
+                texts = flat.field(name).to_pylist()
+                if f"scores.{name}" in escaped:
+                    texts = [None if text is None else unescape(text) for text in texts]
+                values.append(texts)
+            rows = zip(*values, strict=True)
+            for size in chunk.value_lengths().to_pylist():
+                scores = {}
+                for _ in range(size or 0):
+                    row = dict(zip(names, next(rows), strict=True))
+                    scores[row["criterion"]] = self._score(row)
+                yield scores
+
+    def _score(self, row: Mapping[str, Any]) -> Score:
+        try:
+            detail = row["detail"]
+            return Score(
+                status=ScoreStatus(row["status"]),
+                points=row["points"],
+                out_of=row["out_of"],
+                reason=row["reason"] or "",
+                detail=None if detail is None else decode(detail),
+            )
+        except BROKEN:
+            return Score.failed(self._damaged)
+
+    def _tables(
+        self, place: str, kind: str, columns: Sequence[str], positions: Positions
+    ) -> Iterator[Any]:
+        """Yield what a file has at some positions; nothing where it cannot be read."""
+        try:
+            folder = self._folder_of(place)
+            file = self._file(folder, place, kind)
+            with translated(folder.path(place, kind)):
+                groups = list(_groups(file.metadata, positions))
+            for group in groups:
+                with translated(folder.path(place, kind)):
+                    table = self._group(file, (place, kind, group), columns)
+                    chosen = positions.chosen(table["position"].to_numpy())
+                    selected = table.filter(chosen)
+                yield selected
+        except PartDamaged:
+            return
+
+    def _file(self, folder: PartFolder, place: str, kind: str) -> Any:
+        key = place, kind
+        if key not in self._open:
+            while len(self._open) >= MOST_OPEN:
+                self._open.popitem(last=False)[1].close()
+            self._open[key] = folder.open(place, kind)
+        self._open.move_to_end(key)
+        return self._open[key]
+
+    def _group(self, file: Any, key: tuple[str, str, int], columns: Sequence[str]) -> Any:
+        """Return a row group, which is kept for the next positions."""
+        table = self._groups.get(key)
+        if table is None or not set(columns) <= set(table.column_names):
+            table = file.read_row_group(key[2], columns=list(columns))
+            while len(self._groups) >= MOST_GROUPS:
+                self._groups.popitem(last=False)
+            self._groups[key] = table
+        self._groups.move_to_end(key)
+        return table
+
+
+@dataclass(frozen=True)
+class RunInParts:
+    """A run whose cases are files."""
+
+    parts: Sequence[RunPart]
+    reader: PartReader
+    columns: ResultColumns
+
+    @property
+    def end(self) -> int:
+        """Return the number of its cases."""
+        return self.parts[-1].end if self.parts else 0
+
+    def attempts(self, positions: Positions) -> dict[int, list[StoredAttempt]]:
+        """Return the attempts at some positions; a position without any is damaged."""
+        return self.reader.attempts(self.parts, positions)
+
+    def marks(self, positions: Positions) -> Iterator[tuple[int, int, str, Score]]:
+        """Yield position, number, criterion and score of attempts at some positions."""
+        return self.reader.marks(self.parts, positions)
+
+
+@dataclass(frozen=True)
+class SuiteInParts:
+    """A suite whose cases are files."""
+
+    parts: Sequence[SuitePart]
+    reader: PartReader
+    ids: IdColumn
+
+    @property
+    def end(self) -> int:
+        """Return the number of its cases."""
+        return self.parts[-1].end if self.parts else 0
+
+    def cases(self, positions: Positions) -> Iterator[StoredCaseRow]:
+        """Yield the cases at some positions, in order; damaged ones have no document."""
+        lost = set(positions.within(0, self.end))
+        for row in self.reader.cases(self.parts, positions):
+            lost.discard(row.position)
+            yield row
+        for place in sorted(lost):
+            yield StoredCaseRow(place, f"case {place + 1}", "", "")
+
+    def key_of(self, row: StoredCaseRow) -> str:
+        """Return the key of a case; that of a damaged one is none of any other."""
+        try:
+            return layout.key_of_case(row.document)
+        except BROKEN:
+            return ""
+
+
+def _touched(parts: Sequence[Part], positions: Positions) -> Iterator[Part]:
+    """Yield the parts that have one of some positions."""
+    for part in parts:
+        if positions.within(part.first, part.end):
+            yield part
+
+
+def _groups(metadata: Any, positions: Positions) -> Iterator[int]:
+    """Yield the row groups that may have one of some positions, by their statistics."""
+    for number in range(metadata.num_row_groups):
+        statistics = metadata.row_group(number).column(0).statistics
+        if statistics is not None and statistics.has_min_max:
+            first, last = statistics.min, statistics.max
+            if not positions.within(first, last + 1):
+                continue
+        yield number
+
+
+def _values(table: Any, name: str) -> list[Any]:
+    values: list[Any] = table[name].to_pylist()
+    if name in layout.escaped_columns(table.schema):
+        return [None if value is None else unescape(value) for value in values]
+    return values

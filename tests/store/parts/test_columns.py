@@ -1,0 +1,71 @@
+"""Columns of results: read when wanted, kept while there is room, and their masks."""
+
+import numpy as np
+import pytest
+
+from parts_runs import AWKWARD, SIZE, put_run, result_at
+from proctor.store.parts.columns import ColumnCache, ResultColumns
+from proctor.store.parts.moving import move_to_parts
+from proctor.store.store import Store
+
+
+@pytest.fixture
+def columns(store: Store) -> ResultColumns:
+    move_to_parts(store, put_run(store).id, cases=5)
+    home = store.homes.run("r1")
+    assert home is not None
+    return home.columns
+
+
+def test_columns_have_one_entry_for_each_case_in_order(columns: ResultColumns) -> None:
+    rows = [result_at(place) for place in range(SIZE)]
+    assert len(columns) == SIZE
+    assert columns.position.tolist() == list(range(SIZE))
+    for name in ("full", "weight", "low", "high", "spread"):
+        assert columns.number(name).tolist() == [getattr(row, name) for row in rows]
+    expected = np.array([np.nan if row.value is None else row.value for row in rows])
+    np.testing.assert_array_equal(columns.value, expected)
+    assert [columns.status.of(place) for place in range(SIZE)] == [row.status for row in rows]
+    assert [columns.cluster.of(place) or "" for place in range(SIZE)] == [
+        row.cluster for row in rows
+    ]
+    assert columns.ids.at([11, 0]) == [AWKWARD, "c0"]
+    assert columns.rows([7, 3]) == [rows[7], rows[3]]
+
+
+def test_statuses_and_tags_select_cases(columns: ResultColumns) -> None:
+    failed = columns.status.mask(lambda status: status == "error")
+    assert np.flatnonzero(failed).tolist() == [5, 11, 17]
+    alone = columns.cluster.mask(lambda cluster: cluster == "g1")
+    assert np.flatnonzero(alone).tolist() == [4, 6, 7]
+    assert columns.tag_names() == ["odd", "third"]
+    third = columns.tag("third").mask(lambda value: value == "b")
+    assert np.flatnonzero(third).tolist() == list(range(0, SIZE, 3))
+    assert not columns.tag("none").mask(lambda value: True).any()
+    assert columns.tags_at(3) == {"odd": ("1",), "third": ("a", "b")}
+
+
+def test_ids_are_found_whatever_characters_they_have(columns: ResultColumns) -> None:
+    assert columns.ids.escaped
+    assert columns.find(["c4", AWKWARD, "no", "\ud900"]) == {"c4": 4, AWKWARD: 11}
+
+
+def test_the_cache_forgets_what_was_not_used_longest() -> None:
+    cache, loaded = ColumnCache(20), list[str]()
+
+    def load(name: str, size: int = 8) -> object:
+        def make() -> object:
+            loaded.append(name)
+            return np.zeros(size, dtype=np.uint8)
+
+        return cache.get(name, make)
+
+    for name in ("a", "b", "a", "c", "a", "b"):
+        load(name)
+    assert loaded == ["a", "b", "c", "b"]
+    load("too large", 21)
+    load("a")
+    assert loaded[-1] == "too large"
+    cache.clear()
+    load("a")
+    assert loaded[-1] == "a"
