@@ -115,7 +115,7 @@ def read_reply(text: str) -> None:
     from proctor.origins.arthur import verdicts as arthur
     from proctor.origins.askbench import dialogue
     from proctor.origins.askbench import verdicts as askbench
-    from proctor.origins.colossal.rating_reading import digit_in
+    from proctor.origins.colossal.scorers import digit_in
     from proctor.origins.taskweaver.scorers import read_hit
     from proctor.scorers.judged.asking_judge import Correctness
     from proctor.scorers.judged.rating_metric import Rated

@@ -14,8 +14,9 @@ from proctor.origins.arthur.scorers import (
     ArthurQaCorrectness,
     ArthurSpecificity,
     ArthurSummaryQuality,
+    read_choice,
+    read_correct,
 )
-from proctor.origins.arthur.verdicts import read_choice, read_correct
 from proctor.scorers.counts import specificity, tokenise
 from proctor.scorers.counts.readability import reading_ease
 from proctor.scorers.embedding.bert_similarity import weighted

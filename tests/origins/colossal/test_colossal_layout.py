@@ -15,9 +15,8 @@ from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult, Measured, Run, RunStatus, Summary, Totals
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.origins.colossal.layout import ColossalLayout
-from proctor.origins.colossal.rating_reading import digit_in
-from proctor.origins.colossal.statistics import rating_statistics
+from proctor.origins.colossal.layout import ColossalLayout, rating_statistics
+from proctor.origins.colossal.scorers import digit_in
 from proctor.origins.colossal.summary import summary_table
 
 GOLDEN = json.loads(

@@ -18,7 +18,7 @@ from proctor.core.suite import Spec
 from proctor.errors import ModelError
 from proctor.judging import ModelJudge, Panel
 from proctor.judging.prompts import LANGUAGES, load
-from proctor.origins.colossal.rating_reading import digit_in, weighted
+from proctor.origins.colossal.scorers import digit_in, weighted
 from proctor.registry import build
 from proctor.scorers.judged.rating_metric import RatingMetric, expected, fill
 from proctor.testing import ScriptedModel, try_scorer

@@ -11,7 +11,7 @@ from proctor import ScoreContext, Spec
 from proctor.contracts.scoring import run_scorer
 from proctor.core.score import Score
 from proctor.errors import PluginError
-from proctor.origins.colossal import overlap_texts
+from proctor.origins.colossal import overlap
 from proctor.registry import build
 from proctor.scorers.overlap import chinese
 from proctor.scorers.overlap import process as overlap_process
@@ -70,9 +70,9 @@ def test_the_originals_values(name: str, language: str) -> None:
 def test_the_originals_tokens(language: str) -> None:
     for row in GOLDEN["preprocessing"][language]:
         for side in row.values():
-            prepared = overlap_texts.prepared(side["raw"])
+            prepared = overlap.prepared(side["raw"])
             assert prepared == side["preprocessed"]
-            assert overlap_texts.tokens(prepared, LANGUAGES[language]) == side["tokens"]
+            assert overlap.tokens(prepared, LANGUAGES[language]) == side["tokens"]
             if language == "cn":
                 assert chinese.cut_exactly(side["raw"]) == side["tokens_raw_for_distinct"]
 

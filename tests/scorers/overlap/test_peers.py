@@ -12,7 +12,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 
 from proctor import ScoreContext, Spec
-from proctor.origins.colossal.overlap_texts import prepared, tokens
+from proctor.origins.colossal.overlap import prepared, tokens
 from proctor.registry import build
 from proctor.scorers.overlap.chinese import cut_exactly
 from proctor.scorers.overlap.tokens import words

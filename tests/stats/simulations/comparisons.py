@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.engine.compare.family import adjusted_together
+from proctor.engine.compare.comparing import adjusted_together
 from proctor.engine.compare.results import Contrast, LeftOut
 from proctor.engine.compare.verdict import Flips, GroupContrast
 from proctor.stats.paired import Paired, PairedCases

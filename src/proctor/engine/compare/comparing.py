@@ -8,7 +8,6 @@ from typing import Any
 
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression
-from proctor.engine.compare.family import adjusted_together
 from proctor.engine.compare.obstacles import Side, obstacles
 from proctor.engine.compare.results import (
     KINDS,
@@ -26,7 +25,7 @@ from proctor.engine.run.stored_view import view_of
 from proctor.engine.run.totals import MAX_ROWS, METRIC
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
-from proctor.stats.paired import PairedCases
+from proctor.stats.paired import PairedCases, holm
 from proctor.store.pairs import NEAR, Change, PairCursor, PairQuery
 from proctor.store.rows import PairedRow, StoredPair
 from proctor.store.store import Store
@@ -371,3 +370,28 @@ def _tags(sides: Sequence[Side], by: Sequence[str], gates: Iterable[str]) -> tup
             raise UsageError(f"no breakdown by {tag!r} ({there})")
     words = {word for gate in gates for word in re.findall(r"\w+", Expression(gate).text)}
     return tuple(dict.fromkeys([*by, *(tag for tag in available if tag in words)]))
+
+
+def adjusted_together(contrasts: Sequence[Contrast], margin: float | None = None) -> list[Contrast]:
+    """Adjust every row for all others, so that all that is said of them errs as one test would."""
+    rows: list[GroupContrast] = []
+    for contrast in contrasts:
+        rows.append(contrast)
+        rows.extend(group for groups in contrast.groups.values() for group in groups.values())
+    p_values = [row.decision_p for row in rows]
+    tested = sum(p is not None for p in p_values)
+    adjusted = iter(holm(p_values))
+
+    def settled(row: GroupContrast) -> GroupContrast:
+        return replace(row, adjusted_p=next(adjusted), tested=tested, margin=margin)
+
+    adjusted_contrasts = []
+    for contrast in contrasts:
+        whole = settled(contrast)
+        groups = {
+            tag: {name: settled(group) for name, group in rows.items()}
+            for tag, rows in contrast.groups.items()
+        }
+        assert isinstance(whole, Contrast)
+        adjusted_contrasts.append(replace(whole, groups=groups))
+    return adjusted_contrasts

@@ -1,14 +1,25 @@
 """Overlap metrics of many pairs of texts, computed as ColossalAI's evaluation does it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from proctor.origins.colossal import overlap_formulas, overlap_texts
+from proctor.origins.colossal import overlap_formulas
 from proctor.scorers.overlap.chinese import cut_exactly
 from proctor.scorers.overlap.ngrams import shared
 from proctor.scorers.overlap.values import MetricValues, PreparedText, TextPairs, rouge_rows
+
+# It deletes these, so that "well-known" becomes one word and Chinese clauses run together.
+_DELETED = re.compile(
+    r"[*+\-/:;=\[\\\]^_{}~`"
+    "\u00b7\u2013\u2014\u2018\u2019\u201b-\u201f\u2026\u2027"
+    "\u3000\u3001\u3002\u3003\u3008-\u3011\u3014-\u301f\u3030\u303e\u303f"
+    "\ufe4f\ufe51\ufe54\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff64]+"
+)
+_ROUGE_WORD = re.compile(r"[a-z0-9]+")
+_SIX_DOTS = re.compile(r"(\.{6})(.)")
 
 
 class ColossalText(PreparedText):
@@ -17,11 +28,11 @@ class ColossalText(PreparedText):
     @cached_property
     def prepared(self) -> str:
         """Return the text in lower case, without most punctuation."""
-        return overlap_texts.prepared(self.text)
+        return prepared(self.text)
 
     @cached_property
     def tokens(self) -> list[str]:
-        return overlap_texts.tokens(self.prepared, self.language)
+        return tokens(self.prepared, self.language)
 
     @cached_property
     def characters(self) -> str:
@@ -31,8 +42,8 @@ class ColossalText(PreparedText):
     def rouge(self) -> list[str]:
         """Return the words that ROUGE compares."""
         if self.language == "zh":
-            return overlap_texts.rouge_chinese_words(self.tokens)
-        return overlap_texts.rouge_words(self.prepared)
+            return rouge_chinese_words(self.tokens)
+        return rouge_words(self.prepared)
 
     @cached_property
     def distinct(self) -> float:
@@ -76,3 +87,25 @@ class ColossalPairs(TextPairs):
     def prf(self) -> MetricValues:
         pairs = self.pairs
         return [overlap_formulas.precision_recall_f1(a.tokens, r.tokens) for a, r in pairs]
+
+
+def prepared(text: str) -> str:
+    """Return a text in lower case without most punctuation, white space made single."""
+    return " ".join(_DELETED.sub("", text.lower()).split())
+
+
+def tokens(text: str, language: str) -> list[str]:
+    """Cut a prepared text at spaces, or by jieba."""
+    return cut_exactly(text) if language == "zh" else text.split()
+
+
+def rouge_words(text: str) -> list[str]:
+    """Cut a prepared text as rouge-score does: everything but plain letters and digits is lost."""
+    return _ROUGE_WORD.findall(text)
+
+
+def rouge_chinese_words(tokens: list[str]) -> list[str]:
+    """Cut tokens once more where rouge-chinese takes six dots for the end of a sentence."""
+    if not any("......" in token for token in tokens):
+        return tokens
+    return " ".join(_SIX_DOTS.sub(r"\1 \2", token) for token in tokens).split()

@@ -1,17 +1,23 @@
 """Scorers as ColossalAI's evaluation has them, so that its numbers come out."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import ClassVar, Literal
 
 from proctor.contracts.judge import Talk, Voice
 from proctor.contracts.scorer import ScoreContext
 from proctor.core.suite import Message
-from proctor.origins.colossal.rating_reading import TOP, digit_in, weighted
 from proctor.scorers.embedding.unieval import UniEval, source_of
 from proctor.scorers.judged.rating_metric import Rated, RatingMetric, RatingTexts, verdict_of
 from proctor.scorers.overlap.chinese import exact_cutter, missing_jieba
 from proctor.scorers.overlap.metrics import TextMetrics
+
+TOP = 5
+"""How many candidates of the first token the original looks at."""
+_DIGIT = re.compile(r"\d")
+_SCORES = 5
 
 
 @dataclass(frozen=True)
@@ -88,3 +94,28 @@ class OneToken(Talk[Rated]):
         if reply.logprobs and top:
             return verdict_of(weighted(reply.logprobs))
         return verdict_of(digit_in(reply.text or ""))
+
+
+def digit_in(text: str) -> int:
+    """Return the only digit of a reply, in any script and of any size; 0 where there is not one."""
+    digits = _DIGIT.findall(text)
+    return int(digits[0]) if len(digits) == 1 else 0
+
+
+def weighted(logprobs: Mapping[str, float]) -> float:
+    """Return the sum of digits weighted by probability, not divided by the mass found.
+
+    A 0 counts as a 5, and a digit above 5 is an IndexError, as in the original.
+    """
+    masses = [0.0] * _SCORES
+    for token, value in logprobs.items():
+        if "bytes" in token:
+            continue
+        digits = _DIGIT.findall(token)
+        if len(digits) != 1:
+            continue
+        place = int(digits[0]) - 1
+        if place >= _SCORES:
+            raise IndexError(f"index {place} is out of bounds for axis 0 with size {_SCORES}")
+        masses[place] += exp(value)
+    return sum(score * mass for score, mass in enumerate(masses, 1))

@@ -18,21 +18,19 @@ from proctor.scorers.programs.language import (
     swift_begin,
 )
 from proctor.scorers.programs.languages_builds import (
+    BASH_JOINT,
     C_BUILD,
     CPP_AID,
     CPP_BUILD,
     GO_BUILD,
     HASKELL_CHECK,
-    RUST_CHECK,
-    RUST_MACROS,
-    WRAP,
-)
-from proctor.scorers.programs.restore_lines import (
-    BASH_JOINT,
     LUA_JOINT,
     LUA_NAMES,
     PERL_JOINT,
     PHP_JOINT,
+    RUST_CHECK,
+    RUST_MACROS,
+    WRAP,
 )
 
 TYPESCRIPT = "{typescript}"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from proctor.origins.askbench.verdicts import Unusable, read_met, read_result
+from proctor.origins.askbench.scorers import Unusable, read_met, read_result
 
 
 @pytest.mark.parametrize(
