@@ -120,6 +120,13 @@ def cli_page() -> str:
         usage = command.get_usage(inner).removeprefix("Usage: ")
         lines += [f"## `proctor {name}`", "", "```text", re.sub(r"\s+", " ", usage), "```", ""]
         lines += [*_help(command), *_options(command, inner)]
+        for part in command.commands.values() if isinstance(command, click.Group) else ():
+            below = click.Context(
+                part, info_name=part.name, parent=inner, terminal_width=400, help_option_names=names
+            )
+            usage = re.sub(r"\s+", " ", part.get_usage(below).removeprefix("Usage: "))
+            lines += [f"### `{title} {part.name}`", "", "```text", usage, "```", ""]
+            lines += [*_help(part), *_options(part, below)]
     return _page([*lines, *_environment()])
 
 

@@ -170,3 +170,27 @@ def test_its_runs_are_compared_exported_and_imported(
         assert done.returncode == 0, (name, done.stderr)
         done = command("report", name, "--format", "json", "--cases", store=other)
         same_numbers(json.loads(done.stdout), old[name])
+
+
+@pytest.mark.slow
+def test_it_can_be_measured_pruned_and_copied(version: str, store: str, command: Any) -> None:
+    """What goes is what no run refers to; the numbers, and what was paid for, stay."""
+    measured = json.loads(command("store", "size", "--json", store=store).stdout)
+    assert {run["name"] for run in measured["runs"]} == {*reports_of(version), "bench_run"}
+    calls = [kind["rows"] for kind in measured["kinds"] if "calls" in kind["kind"]]
+    done = command("store", "prune", "--yes", "--json", store=store)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"] == []
+    after = json.loads(command("store", "size", "--json", store=store).stdout)
+    assert [kind["rows"] for kind in after["kinds"] if "calls" in kind["kind"]] == calls
+    places = [store]
+    copied = command("store", "backup", "--out", "copy.db", store=store)
+    if store.startswith("postgresql"):
+        assert "pg_dump" in copied.stderr
+    else:
+        assert copied.returncode == 0, copied.stderr
+        places.append("copy.db")
+    for place in places:
+        for name, old in reports_of(version).items():
+            shown = command("report", name, "--format", "json", "--cases", store=place)
+            same_numbers(json.loads(shown.stdout), old)

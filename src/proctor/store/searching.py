@@ -286,10 +286,15 @@ def _next_number(connection: Transaction) -> int:
     gone = connection.scalar(counted.where(searched.c.run_id == "")) or 0
     there = connection.scalar(counted.where(searched.c.run_id != "")) or 0
     if gone > max(there, _LEFT_BEHIND):
-        connection.execute(delete(searched))
-        local = connection.connection.dialect.name == "sqlite"
-        connection.connection.exec_driver_sql(_EMPTIED if local else "TRUNCATE search_texts")
+        empty(connection)
     return int(connection.scalar(select(func.coalesce(func.max(searched.c.number), 0))) or 0) + 1
+
+
+def empty(connection: Transaction) -> None:
+    """Take all texts out of the index; runs are indexed again when somebody searches."""
+    connection.execute(delete(searched))
+    local = connection.connection.dialect.name == "sqlite"
+    connection.connection.exec_driver_sql(_EMPTIED if local else "TRUNCATE search_texts")
 
 
 def _folded(text: str) -> str:
