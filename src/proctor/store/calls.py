@@ -11,7 +11,8 @@ from proctor.store.schema import calls as call_table
 
 _DOCUMENTS = ("request", "response", "usage")
 _CALLS = among(select(call_table), call_table.c.key)
-_COLUMNS = tuple(column.name for column in call_table.c)
+_REPLACED = tuple(column.name for column in call_table.c if column.name != "key")
+_FAILED = call_table.c.status != "ok"
 _UNUSABLE = (
     update(call_table)
     .where(
@@ -31,9 +32,7 @@ class Calls:
 
     def put(self, calls: Iterable[CallRow]) -> None:
         """Store calls; an existing one is kept unless its reply was unusable."""
-        replace = [column.name for column in call_table.c if column.name != "key"]
-        failed = call_table.c.status != "ok"
-        statement = self._database.upsert(call_table, replace=replace, where=failed)
+        statement = self._database.upsert(call_table, replace=_REPLACED, where=_FAILED)
         self._database.execute_many(statement, (_row(call) for call in calls))
 
     def discard(self, calls: Iterable[tuple[str, float]]) -> None:
@@ -54,8 +53,17 @@ class Calls:
 
 
 def _row(call: CallRow) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(call, name) for name in _COLUMNS}
-    return row | {name: encode(row[name]) for name in _DOCUMENTS}
+    return {
+        "key": call.key,
+        "model": call.model,
+        "request": encode(call.request),
+        "response": encode(call.response),
+        "usage": encode(call.usage),
+        "cost": call.cost,
+        "seconds": call.seconds,
+        "created": call.created,
+        "status": call.status,
+    }
 
 
 def _call(row: Any) -> CallRow:

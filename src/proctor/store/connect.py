@@ -221,11 +221,17 @@ def _on_connect(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA cache_size=-8192")
 
 
+_WRITES = "writes"
+"""Where a connection notes that it has the cache of a writer."""
+
+
 def _on_begin(connection: Connection) -> None:
     """Take SQLite's write lock first: upgrading a read transaction fails without waiting."""
     write = connection.get_execution_options().get("write")
-    if write:  # a cache for the index pages of random keys, which readers do not need
+    if write and not connection.info.get(_WRITES):
+        # A cache for the index pages of random keys, which readers do not need.
         connection.exec_driver_sql("PRAGMA cache_size=-65536")
+        connection.info[_WRITES] = True
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 

@@ -9,14 +9,17 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from operator import itemgetter
+from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
     CursorResult,
+    Dialect,
     Engine,
     Executable,
     Select,
@@ -162,6 +165,79 @@ def run_lock(run_id: str) -> Any:
     return func.pg_try_advisory_lock(_RUNS, own)
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedStatement:
+    """A statement as SQLite's driver takes it, with the order and the types of its values."""
+
+    sql: str
+    row: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+    """Reads the values of a row, in the order of the statement."""
+    constants: tuple[Any, ...]
+    """Values that are the same for every row, and come after its own."""
+    processors: tuple[tuple[int, Callable[[Any], Any]], ...]
+    """What changes a value on its way in, by its place."""
+
+    @classmethod
+    def of(cls, statement: Executable, columns: Iterable[str], dialect: Dialect) -> Self:
+        """Compile a statement for rows of these columns."""
+        own = tuple(columns)
+        insert: Any = statement
+        compiled = insert.compile(dialect=dialect, column_keys=list(own), for_executemany=True)
+        names = tuple(compiled.positiontup)
+        types = (compiled.binds[name].type.dialect_impl(dialect) for name in names)
+        changes = ((place, kind.bind_processor(dialect)) for place, kind in enumerate(types))
+        last = max(place for place, name in enumerate(names) if name in own)
+        fixed = {name: compiled.params[name] for name in names if name not in own}
+        return cls(
+            sql=str(compiled),
+            row=_reader(names[: last + 1], fixed),
+            constants=tuple(fixed[name] for name in names[last + 1 :]),
+            processors=tuple((place, change) for place, change in changes if change is not None),
+        )
+
+    def values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the values of a row in the order of the statement."""
+        values = self.row(row) + self.constants
+        if not self.processors:
+            return values
+        changed = list(values)
+        for place, change in self.processors:
+            changed[place] = change(changed[place])
+        return tuple(changed)
+
+
+def _reader(
+    names: tuple[str, ...], fixed: Mapping[str, Any]
+) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Return what reads the values of a row, and takes those that are fixed from elsewhere."""
+    if len(names) > 1 and not fixed.keys() & set(names):
+        return itemgetter(*names)
+    return lambda row: tuple(fixed[name] if name in fixed else row[name] for name in names)
+
+
+class PreparedStatements:
+    """Statements that are executed for many rows, each compiled once.
+
+    SQLAlchemy prepares every row of every batch anew, which takes longer than SQLite needs for it.
+    """
+
+    def __init__(self) -> None:
+        self._by_statement: WeakKeyDictionary[
+            Executable, dict[tuple[str, ...], PreparedStatement]
+        ] = WeakKeyDictionary()
+
+    def execute(
+        self, connection: Connection, statement: Executable, rows: list[Mapping[str, Any]]
+    ) -> CursorResult[Any]:
+        """Execute a statement for all rows, which have the same columns."""
+        columns = tuple(rows[0])
+        by_columns = self._by_statement.setdefault(statement, {})
+        if (prepared := by_columns.get(columns)) is None:
+            prepared = PreparedStatement.of(statement, columns, connection.dialect)
+            by_columns[columns] = prepared
+        return connection.exec_driver_sql(prepared.sql, [prepared.values(row) for row in rows])
+
+
 class Transaction:
     """An open transaction that records its writes, to replay them if the connection is lost.
 
@@ -169,7 +245,13 @@ class Transaction:
     """
 
     def __init__(
-        self, engine: Engine, *, lock: str = "", repeatable: bool = True, restored: Any = None
+        self,
+        engine: Engine,
+        *,
+        lock: str = "",
+        repeatable: bool = True,
+        restored: Any = None,
+        prepared: "PreparedStatements | None" = None,
     ) -> None:
         self._engine = engine
         self._remote = engine.dialect.name == "postgresql"
@@ -179,6 +261,7 @@ class Transaction:
         if self._remote and repeatable:
             self._written = []
         self._rows = 0
+        self._prepared = prepared if prepared is not None and not self._remote else None
         self.connection: Connection = with_reconnect(self._begun)
 
     def execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
@@ -188,6 +271,8 @@ class Transaction:
             self._written = None if self._rows > MOST_ROWS else self._written
             if self._written is not None:
                 self._written.append((statement, rows))
+        if self._prepared is not None and isinstance(rows, list) and rows:
+            return self._prepared.execute(self.connection, statement, rows)
         try:
             return self.connection.execute(statement, rows)
         except DBAPIError as error:
@@ -273,6 +358,7 @@ class Database:
         )
         self._open: Transaction | None = None
         self._inserts: dict[tuple[str, ...], Executable] = {}
+        self._prepared = PreparedStatements()
         self.on_reconnect: list[Callable[[], None]] = []
         """What gets back, inside a transaction, that which was lost together with a connection."""
 
@@ -313,7 +399,11 @@ class Database:
             return
         with translated(self.place):
             opened = Transaction(
-                self.writer, lock=lock, repeatable=repeatable, restored=self._reconnected
+                self.writer,
+                lock=lock,
+                repeatable=repeatable,
+                restored=self._reconnected,
+                prepared=self._prepared,
             )
             self._open = opened
             try:
