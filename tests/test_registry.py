@@ -1,5 +1,6 @@
 """Plugins by name: found, checked, described."""
 
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,3 +216,18 @@ def test_every_plugin_of_ours_is_what_its_contract_says() -> None:
         contract = registry._load(kind, registry.CONTRACTS[kind])
         for name in rows:
             assert issubclass(registry.find(kind, name), contract), (kind, name)
+
+
+def test_an_instant_scorer_is_built_once_for_the_same_parameters() -> None:
+    def built(name: str, **params: Any) -> Any:
+        return registry.build("scorer", Spec(name=name, params=params))
+
+    assert built("contains", texts=["a"]) is built("contains", texts=["a"])
+    assert built("contains", texts=["a"]) is not built("contains", texts=["b"])
+    assert built("rouge") is not built("rouge"), "what may look at its surroundings is built anew"
+
+
+def test_parameters_that_json_does_not_tell_apart_are_built_anew() -> None:
+    assert registry._written({"a": 1}) != registry._written({"a": 1.0}) != b""
+    assert registry._written({"a": None}) == registry._written({"a": math.nan}) == b""
+    assert registry._written({"a": object()}) == b""

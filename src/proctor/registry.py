@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from proctor import origin_tables
 from proctor.core.suite import VARIANT, Json, Spec
 from proctor.errors import PluginError
+from proctor.io import json_bytes
 from proctor.io.search_paths import installed_entry_points
 from proctor.suggestions import LOOSELY, suggest
 
@@ -152,7 +153,8 @@ class Parameter:
 
 def names(kind: str) -> list[str]:
     """List the names known for a kind of plugin, installed ones included."""
-    return sorted({*BUILT_IN[kind], *_installed(kind)})
+    installed = _installed(kind)
+    return sorted({*BUILT_IN[kind], *installed}) if installed else list(_own_names(kind))
 
 
 def find(kind: str, name: str, *, allow_import: bool = False) -> type[Any]:
@@ -203,9 +205,40 @@ def class_of(kind: str, spec: Spec, *, allow_import: bool = False) -> type[Any]:
     return find(kind, spec.name, allow_import=allow_import)
 
 
+MOST_SHARED = 10_000
+"""How many scorers are kept for those who ask for the same."""
+_SHARED: dict[tuple[str, bytes], Any] = {}
+
+
 def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
-    """Make a plugin of its spec, checking every parameter."""
+    """Make a plugin of its spec, checking every parameter.
+
+    Proctor's own instant scorers depend on nothing but their parameters: who asks for the same
+    scorer gets the same object. A suite is read, surveyed and scored, and each step asks for it.
+    """
     cls: Any = class_of(kind, spec, allow_import=allow_import)
+    if kind != "scorer" or spec.name not in BUILT_IN[kind] or cls.instant is not True:
+        return _built(cls, kind, spec)
+    key = spec.name, _written(spec.params)
+    if not key[1] or (shared := _SHARED.get(key)) is None:
+        shared = _built(cls, kind, spec)
+        if key[1]:
+            if len(_SHARED) >= MOST_SHARED:
+                _SHARED.clear()
+            _SHARED[key] = shared
+    return shared
+
+
+def _written(params: Mapping[str, Json]) -> bytes:
+    """Return parameters as JSON; nothing where JSON does not tell them apart from others."""
+    try:
+        text = json_bytes.dumps(params)
+    except (TypeError, ValueError, RecursionError):
+        return b""
+    return b"" if b"null" in text else text
+
+
+def _built(cls: Any, kind: str, spec: Spec) -> Any:
     from pydantic import BaseModel, ValidationError
     from pydantic.errors import PydanticUserError
 
@@ -288,6 +321,11 @@ def describe(kind: str) -> Iterator[tuple[str, str]]:
 @cache
 def _variants(kind: str) -> Mapping[str, str]:
     return origin_tables.variants(kind)
+
+
+@cache
+def _own_names(kind: str) -> tuple[str, ...]:
+    return tuple(sorted(BUILT_IN[kind]))
 
 
 @cache

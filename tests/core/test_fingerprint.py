@@ -1,6 +1,8 @@
 """Keys: the same content always has the same one, other content another."""
 
+import json
 from dataclasses import replace
+from hashlib import blake2b
 
 import pytest
 
@@ -9,6 +11,7 @@ from proctor.core.fingerprint import (
     answer_key,
     case_key,
     digest,
+    is_plain,
     plain,
     score_key,
     scoring_key,
@@ -155,6 +158,35 @@ def test_texts_that_are_not_unicode_have_keys() -> None:
 )  # fmt: skip
 def test_plain(thing: object, expected: object) -> None:
     assert plain(thing) == expected
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        [1e16, 1e-7, 0.1, -0.0, float("nan"), float("inf"), -float("inf")],
+        {"b": 2**70, "a": True, "ä": None, "Z": {"y": [], "x": {}}, "巴": "\x00\x1f\x7f\u2028\ud800"},
+        ["\"", "\\", "\n", "\t", "/", "é", "😀", ""],
+        [],
+    ],
+)  # fmt: skip
+def test_a_digest_is_that_of_sorted_json(thing: object) -> None:
+    text = json.dumps([thing, "x"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    expected = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    assert digest(thing, "x") == expected
+
+
+@pytest.mark.parametrize(
+    ("thing", "expected"),
+    [
+        (None, True), (1.5, True), ("x", True), ({"a": [1, {"b": None}]}, True), ([], True),
+        ((1, 2), False), ({"a": (1,)}, False), ({1: "x"}, False), ([Spec(name="x")], False),
+        (ScoreStatus.SCORED, False), ({"a": [ScoreStatus.SCORED]}, False),
+    ],
+)  # fmt: skip
+def test_what_is_plain_stays_as_it_is(thing: object, expected: bool) -> None:
+    assert is_plain(thing) is expected
+    if expected:
+        assert plain(thing) == thing
 
 
 def test_plain_refuses_what_is_no_json() -> None:

@@ -20,6 +20,18 @@ def dumps(value: Json) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode("ascii")
 
 
+def is_writable(value: Json) -> bool:
+    """Tell quickly whether all texts of a value are valid Unicode; where it has doubts, it says no.
+
+    Whole numbers of more than 64 bits are such a doubt.
+    """
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return True
+
+
 def loads(data: bytes | str) -> Json:
     """Read JSON, lone surrogates included."""
     try:
@@ -37,7 +49,7 @@ def loads_foreign(data: bytes | str) -> Json:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         value = _slowly(data, _FOREIGN)
-    if is_deep(value):
+    if _brackets(data) > MOST_NESTED and is_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
 
@@ -52,6 +64,13 @@ def _slowly(data: bytes | str, read: Callable[[bytes | str], Json]) -> Json:
         return read(data)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+
+
+def _brackets(data: bytes | str) -> int:
+    """Count what opens a list or an object, in texts too: nothing is nested deeper than that."""
+    if isinstance(data, str):
+        return data.count("[") + data.count("{")
+    return data.count(b"[") + data.count(b"{")
 
 
 def is_deep(value: Json) -> bool:

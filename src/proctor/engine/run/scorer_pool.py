@@ -53,16 +53,23 @@ class Scorers(ScoreKeys):
     """The scorers that criteria name, each built once."""
 
     _built: "dict[tuple[str, bytes], Scorer]" = field(default_factory=dict)
+    _of_spec: "dict[int, tuple[Spec, Scorer]]" = field(default_factory=dict)
+    """The scorers of specs that were asked for last, by the identity of the spec."""
     _surveyed: tuple[Sequence[Case], Survey] | None = None
 
     def built(self, spec: Spec) -> "Scorer":
         """Return the scorer of a spec, or raise a PluginError."""
+        if (entry := self._of_spec.get(id(spec))) is not None and entry[0] is spec:
+            return entry[1]
         key = spec_key(spec)
         if (scorer := self._built.get(key)) is None:
             if len(self._built) >= MOST_BUILT:
                 self._built.clear()
             scorer = registry.build("scorer", spec, allow_import=self.allow_import)
             self._built[key] = scorer
+        if len(self._of_spec) >= MOST_BUILT:
+            self._of_spec.clear()
+        self._of_spec[id(spec)] = spec, scorer
         return scorer
 
     def problems(self, suite: Suite) -> list[Problem]:

@@ -68,6 +68,8 @@ def read_files(spot: Spot, written: Sequence[FileKeys]) -> tuple[CaseFile, ...]:
 
 def read_setup(spot: Spot, setup: Mapping[str, Any]) -> dict[str, Json]:
     """Check what an agent's place needs; the folder of its project is one from the suite's file."""
+    if not setup:
+        return {}
     try:
         json.dumps(setup, allow_nan=False)
     except (TypeError, ValueError):
@@ -306,15 +308,22 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         changed["criteria"] = read_criteria(spot.at("criteria"))
     if keys.dialogue is not None:
         changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
-    return replace(outer, **changed)
+    return replace(outer, **changed) if changed else outer
+
+
+KEYS = frozenset(CaseKeys.model_fields)
+"""The keys of a case."""
 
 
 def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     """Read one case, or note all that is wrong with it."""
     before = spot.findings.total
-    strange = spot.unknown_keys(CaseKeys.model_fields)
-    known_keys = {key: value for key, value in spot.value.items() if key not in strange}
-    keys = spot.validated(CaseKeys, normal(replace(spot, value=known_keys)))
+    strange = spot.unknown_keys(KEYS)
+    known = spot
+    if strange:
+        known_keys = {key: value for key, value in spot.value.items() if key not in strange}
+        known = replace(spot, value=known_keys)
+    keys = spot.validated(CaseKeys, normal(known))
     if keys.id is not None and any(char < " " for char in keys.id):
         spot.error("an id is one line of text", key="id")
     _check_hidden(spot, keys.hidden)
@@ -442,6 +451,8 @@ def _images(spot: Spot) -> tuple[str, ...]:
 
 
 def _check_hidden(spot: Spot, hidden: Mapping[str, Json]) -> None:
+    if not hidden:
+        return
     try:
         json.dumps(hidden, allow_nan=False)
     except (TypeError, ValueError):

@@ -123,6 +123,7 @@ class WrittenLabel(Strict):
 
 
 OWN_KEYS = tuple(WrittenLabel.model_fields)
+_NO_LABEL = WrittenLabel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +257,7 @@ def _label(spot: Spot) -> WrittenLabel:
         for key in OWN_KEYS
         if spot.value.get(key) is not None
     }
-    return spot.validated(WrittenLabel, label)
+    return spot.validated(WrittenLabel, label) if label else _NO_LABEL
 
 
 def _short(spot: Spot) -> tuple[str, Spot] | None:

@@ -9,6 +9,7 @@ from proctor.core.suite import Json
 from proctor.errors import Problem
 from proctor.formats.native.case import CaseKeys
 from proctor.formats.native.spot import meant_by
+from proctor.io import json_bytes
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
 from proctor.io.text_files import Document, parse_json
@@ -141,6 +142,8 @@ def _maybe_list(cell: Json) -> Json:
 
 
 def _is_encodable(data: Json) -> bool:
+    if json_bytes.is_writable(data):
+        return True
     text = json.dumps(data, ensure_ascii=False)
     try:
         return text.isascii() or bool(text.encode())

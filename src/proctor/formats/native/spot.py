@@ -108,7 +108,7 @@ class Spot:
 
     def unknown_keys(self, keys: Iterable[str]) -> list[str]:
         """Note the keys of this mapping that mean nothing here, and return them."""
-        keys = set(keys)
+        keys = frozenset(keys)
         strange = [key for key in self.value if key not in keys]
         for key in strange:
             message = f"unknown key {key!r}"
