@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,7 +17,7 @@ from proctor.models.refused_fields import Lessons
 from proctor.models.retrying import TryFailed
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession
+    from aiohttp import ClientSession, ClientTimeout
 
 
 def base_of(url: str, endings: Sequence[str]) -> str:
@@ -154,15 +155,14 @@ class ModelEndpoint:
             _abandon(session, self._loop)
 
     async def _send(self, method: str, path: str, body: bytes | None, limit: float) -> HttpAnswer:
-        from aiohttp import ClientError, ClientTimeout
-
+        session = self._open()
         started = time.monotonic()
         try:
-            async with self._open().request(
+            async with session.request(
                 method,
                 self._destination.url(path),
                 data=body,
-                timeout=ClientTimeout(total=limit, sock_connect=CONNECT_LIMIT),
+                timeout=_timeout(limit),
                 allow_redirects=False,
                 proxy=self._proxy,
             ) as response:
@@ -170,11 +170,17 @@ class ModelEndpoint:
                 data = redact_body(await _whole(response.content))
                 took = time.monotonic() - started
                 return HttpAnswer(response.status, response.headers, data, took)
-        except (ClientError, TimeoutError, OSError) as error:
+        except (self._client_error, TimeoutError, OSError) as error:
             failed = _failure(error, self.base, time.monotonic() - started)
         if failed.kind == "unreachable":
             self.rest()
         raise failed
+
+    @cached_property
+    def _client_error(self) -> type[Exception]:
+        from aiohttp import ClientError
+
+        return ClientError
 
     def _open(self) -> "ClientSession":
         """Return the session of the running loop; there is a new one where the loop is new."""
@@ -239,6 +245,13 @@ class Endpoints:
             if endpoint.failures and endpoint.rests_until <= now:
                 endpoint.rests_until = now + PROBE_LIMIT + FIRST_REST
                 self._probes[endpoint] = asyncio.ensure_future(_probe(endpoint))
+
+
+@lru_cache(maxsize=64)
+def _timeout(limit: float) -> "ClientTimeout":
+    from aiohttp import ClientTimeout
+
+    return ClientTimeout(total=limit, sock_connect=CONNECT_LIMIT)
 
 
 async def _probe(endpoint: ModelEndpoint) -> None:

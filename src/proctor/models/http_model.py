@@ -323,12 +323,19 @@ class Served(Model):
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             message = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
             raise TryFailed(message, status=answer.status) from None
+        reply, used = redact_reply(reply), reply.usage
+        usage = Usage(
+            calls=used.calls,
+            prompt_tokens=used.prompt_tokens,
+            completion_tokens=used.completion_tokens,
+            cost=cost_of(self.price, used),
+        )
         return replace(
-            redact_reply(reply),
+            reply,
             rung=rung,
             seconds=round(answer.seconds, 6),
             request_id=redact(_request_id(answer) or reply.request_id),
-            usage=replace(reply.usage, cost=cost_of(self.price, reply.usage)),
+            usage=usage,
         )
 
     def _refusal(self, base: str, answer: HttpAnswer, status: int) -> TryFailed:

@@ -139,6 +139,28 @@ def test_calls_that_come_together_share_a_transaction(counting: Counting) -> Non
     assert counting.calls.gets == [20, 2]
 
 
+def test_under_load_calls_of_one_moment_share_a_transaction(counting: Counting) -> None:
+    async def later(log: CallLog, number: int) -> None:
+        await asyncio.sleep(0.0004 * number)
+        await log.keep(row(f"later {number}"))
+
+    async def work() -> float:
+        log = CallLog(counting)
+        await each(log.keep(row(f"k{n}")) for n in range(20))
+        await each(later(log, number) for number in range(4))
+        await log.keep(row("alone"))
+        begun = asyncio.get_running_loop().time()
+        await log.keep(row("at once"))
+        return asyncio.get_running_loop().time() - begun
+
+    asyncio.run(work())
+    puts = counting.calls.puts
+    assert puts[0] == 20
+    assert sum(puts) == 26
+    assert len(puts) <= 5, "four calls within two milliseconds are written together, or nearly so"
+    assert puts[-2:] == [1, 1], "a single call waits for nobody"
+
+
 def test_a_call_that_ended_badly_is_not_found(counting: Counting) -> None:
     async def work() -> Any:
         log = CallLog(counting)

@@ -20,14 +20,19 @@ from proctor.io.redaction import redact_error
 from proctor.store.rows import CallRow
 from proctor.store.store import Store
 
+BUSY = 4
+"""The number of calls at once from which on others are likely to follow within a moment."""
+MOMENT = 0.004
+"""Seconds that calls wait for others to share their transaction, where many are under way."""
+
 
 @dataclass
 class CallLog:
-    """Lookup and storage of calls, with those of one event loop turn in one transaction.
+    """Lookup and storage of calls, with those that come together in one transaction.
 
-    A call is in the database before ``keep`` returns. Under load, replies that arrive together
-    share a transaction; a single reply is written at once. An unusable reply is discarded: it
-    stays in the database, marked as such, and is not found any more.
+    A call is in the database before ``keep`` returns. Under load, what comes within a few
+    milliseconds shares a transaction; a single reply is written at once. An unusable reply is
+    discarded: it stays in the database, marked as such, and is not found any more.
     """
 
     store: Store | None
@@ -39,6 +44,8 @@ class CallLog:
     _discarded: set[tuple[str, float]] = field(default_factory=set)
     """Calls discarded while traffic is recorded."""
     _scheduled: bool = False
+    _busy: bool = False
+    """Whether many came together the last time."""
 
     async def find(self, key: str) -> CallRow | None:
         """Return a call with a usable reply, or None."""
@@ -64,7 +71,7 @@ class CallLog:
         loop = asyncio.get_running_loop()
         if not self._scheduled:
             self._scheduled = True
-            loop.call_soon(self._work)
+            loop.call_later(MOMENT, self._work) if self._busy else loop.call_soon(self._work)
         return loop
 
     def _work(self) -> None:
@@ -74,13 +81,15 @@ class CallLog:
         discards, self._discards = self._discards, []
         written = [future for *_, future in keeps] + [future for *_, future in discards]
         waiting: list[asyncio.Future[Any]] = [*written, *(future for _, future in finds)]
+        self._busy = len(waiting) >= BUSY
         assert self.store is not None
+        calls = self.store.calls
         try:
             if keeps:
-                self.store.calls.put(row for row, _ in keeps)
+                calls.put(row for row, _ in keeps)
             if discards:
-                self.store.calls.discard((key, created) for key, created, _ in discards)
-            rows_by_key = self.store.calls.get_many(key for key, _ in finds) if finds else {}
+                calls.discard((key, created) for key, created, _ in discards)
+            rows_by_key = calls.get_many(key for key, _ in finds) if finds else {}
         except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
             for future in waiting:
                 if not future.done():
@@ -252,12 +261,13 @@ class StoredModel(Wrapped):
             self.budget.settle(reserved, priced, reply)
         if reply.usage.calls == 0:
             reply = replace(reply, usage=replace(reply.usage, calls=1))
+        response = plain(reply)
         row = CallRow(
             key=key,
             model=self.inner.label,
             request=request_json,
-            response=plain(reply),
-            usage=plain(reply.usage),
+            response=response,
+            usage=response["usage"],
             cost=reply.usage.cost,
             seconds=reply.seconds,
             created=time.time(),

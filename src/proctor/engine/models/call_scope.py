@@ -113,9 +113,14 @@ async def rested_on_replies(
 
     If it failed on stored replies only, it is done once more, without the discarded ones.
     """
-    with CallScope.opened() as scope:
+    scope = CallScope(parent=_CURRENT.get())
+    token = _CURRENT.set(scope)
+    try:
         result = await work()
-        await scope.discard(useless(result, scope))
+        if unused := useless(result, scope):
+            await scope.discard(unused)
+    finally:
+        _CURRENT.reset(token)
     if failed(result) and scope.discarded and scope.all_stored:
         with CallScope.opened() as scope:
             result = await work()

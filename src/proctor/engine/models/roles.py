@@ -2,7 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -215,28 +220,40 @@ class Cast:
     language: str = "en"
     marks: Marks = MARKS
 
-    @asynccontextmanager
-    async def seated(
+    def seated(
         self, case: Case, index: int, grader: "TurnGrader | None"
+    ) -> "AbstractAsyncContextManager[DialogueContext]":
+        """Open the participants of a dialogue about a case."""
+        if self.seats is None:
+            return nullcontext(self._context(case, index, self._model_candidate, grader))
+        return self._agent_seated(self.seats, case, index, grader)
+
+    @asynccontextmanager
+    async def _agent_seated(
+        self, seats: "AgentWorkspaces", case: Case, index: int, grader: "TurnGrader | None"
     ) -> "AsyncIterator[DialogueContext]":
-        """Yield the participants of a dialogue about a case."""
-        if self.seats is not None:
-            sandbox = None if grader is None else grader.dispatcher.sandbox
-            async with self.seats.seated(case, index, sandbox) as candidate:
-                yield self._context(case, index, candidate, grader)
-            return
+        sandbox = None if grader is None else grader.dispatcher.sandbox
+        async with seats.seated(case, index, sandbox) as candidate:
+            yield self._context(case, index, candidate, grader)
+
+    @cached_property
+    def _model_candidate(self) -> "Candidate":
         from proctor.engine.models.prompted import ModelCandidate
 
         assert self.candidate is not None
         assert self.choice is not None
-        yield self._context(case, index, ModelCandidate(self.candidate, self.choice), grader)
+        return ModelCandidate(self.candidate, self.choice)
+
+    @cached_property
+    def _context_of(self) -> "type[DialogueContext]":
+        from proctor.contracts.dialogue import DialogueContext
+
+        return DialogueContext
 
     def _context(
         self, case: Case, index: int, candidate: "Candidate", grader: "TurnGrader | None"
     ) -> "DialogueContext":
-        from proctor.contracts.dialogue import DialogueContext
-
-        return DialogueContext(
+        return self._context_of(
             case=case,
             index=index,
             candidate=candidate,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from proctor.core.attempt import Attempt
-from proctor.core.fingerprint import plain
+from proctor.core.fingerprint import is_plain, plain
 from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.errors import StoreError
@@ -169,7 +169,7 @@ def _linked_case(rows: list[AttemptRow], stored: Mapping[str, Score]) -> LinkedC
 def as_stored(row: AttemptRow) -> AttemptRow:
     """Return a row as the store would return it, with untyped values as JSON."""
     attempt = row.attempt
-    if attempt.usage or attempt.meta or attempt.notes:
+    if not all(map(is_plain, (attempt.usage, attempt.meta, attempt.notes))):
         attempt = replace(
             attempt,
             usage=plain(attempt.usage),
@@ -177,12 +177,13 @@ def as_stored(row: AttemptRow) -> AttemptRow:
             notes=plain(attempt.notes),
         )
     scores = {name: stored_score(score) for name, score in row.scores.items()}
-    return replace(row, attempt=attempt, scores=scores)
+    same = attempt is row.attempt and all(scores[name] is row.scores[name] for name in scores)
+    return row if same else replace(row, attempt=attempt, scores=scores)
 
 
 def stored_score(score: Score) -> Score:
     """Return a score as the store would return it."""
-    return score if score.detail is None else replace(score, detail=plain(score.detail))
+    return score if is_plain(score.detail) else replace(score, detail=plain(score.detail))
 
 
 def _length(attempt: Attempt) -> int:

@@ -31,6 +31,8 @@ from proctor.io.concurrency import batched
 from proctor.io.redaction import redact
 
 FLUSH_SECONDS = 0.5
+FLUSH_ROWS = 100
+"""Attempts that are written at once, while replies wait: few, so that they wait a moment only."""
 LEVELS, LONGEST = 30, 8000
 """Maximum frames and characters of a stored traceback."""
 REFUSED = (401, 403, 404)
@@ -149,7 +151,7 @@ class Collector:
         counted = CollectedCounts(total=len(self.roster))
         if self.ignore_stored:
             self.writer.rows.drop_memory()  # stored rows stay, and may differ
-        buffer: list[tuple[Planned, Attempt]] = []
+        buffer: list[AttemptRow] = []
         notices = FailureNotices(self.notice, "failed")
 
         def store() -> None:
@@ -161,12 +163,13 @@ class Collector:
             async with aclosing(self._finished_attempts(counted)) as finished:
                 async for planned, attempt in finished:
                     soon.wish()
-                    buffer.append((planned, attempt))
+                    buffer.append(self._scored_row(planned, attempt))
                     counted.finished += 1
                     if attempt.status is AttemptStatus.ERROR:
                         counted.failed += 1
                         notices.add(attempt.error, f"case {planned.case.id}")
-                    if len(buffer) >= BATCH:
+                    if len(buffer) >= FLUSH_ROWS:
+                        soon.stop()
                         store()
         finally:
             soon.stop()
@@ -225,28 +228,28 @@ class Collector:
             attempt = _failed(case, index, redact(text), {TRACEBACK: where[-LONGEST:]})
         return attempt
 
-    def _flush(self, buffer: list[tuple[Planned, Attempt]]) -> None:
+    def _flush(self, buffer: list[AttemptRow]) -> None:
         if not buffer:
             return
-        rows = (self._row(planned, attempt) for planned, attempt in buffer)
-        self.writer.write([self._scored(row) for row in rows])
+        self.writer.write(buffer)
         buffer.clear()
 
-    def _scored(self, row: AttemptRow) -> AttemptRow:
+    def _scored_row(self, planned: Planned, attempt: Attempt) -> AttemptRow:
         """Return a row with its instant scores, while everything is in memory."""
-        if not row.score_keys:
-            return row
-        return replace(row, scores=instant_scores(self.scorers, row.case, row.attempt))
+        return self._row(planned, attempt, instant=True)
 
-    def _row(self, planned: Planned, attempt: Attempt) -> AttemptRow:
+    def _row(self, planned: Planned, attempt: Attempt, *, instant: bool = False) -> AttemptRow:
         answered = attempt.status is AttemptStatus.ANSWERED
+        case = planned.case
+        scores = instant_scores(self.scorers, case, attempt) if instant and answered else {}
         return AttemptRow(
             position=planned.position,
             index=planned.index,
-            case=planned.case,
+            case=case,
             attempt=attempt,
             key=planned.key,
-            score_keys=self.scorers.keys(planned.case, attempt) if answered else {},
+            score_keys=self.scorers.keys(case, attempt) if answered else {},
+            scores=scores,
         )
 
 
