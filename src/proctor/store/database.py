@@ -251,7 +251,7 @@ class Transaction:
         lock: str = "",
         repeatable: bool = True,
         restored: Any = None,
-        prepared: "PreparedStatements | None" = None,
+        prepared: PreparedStatements | None = None,
     ) -> None:
         self._engine = engine
         self._remote = engine.dialect.name == "postgresql"
@@ -548,59 +548,6 @@ def translated(place: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
-        raise StoreError(_message(place, error)) from error
+        from proctor.store.failure_messages import message_for
 
-
-_SQLITE: Mapping[str, str] = {
-    "SQLITE_BUSY": "{place} is locked by another process (fix: wait until it is done, or name"
-    " another store with --store)",
-    "SQLITE_LOCKED": "{place} is locked by another process (fix: wait until it is done, or name"
-    " another store with --store)",
-    "SQLITE_READONLY_DBMOVED": "{place} was moved or deleted while it was in use (fix: put it back,"
-    " or start the same command again: it begins a new store)",
-    "SQLITE_READONLY": "{place} cannot be written: it is read-only (fix: make the file and its"
-    " folder writable, or name another store with --store)",
-    "SQLITE_PERM": "{place} cannot be opened: permission denied (fix: make the file and its folder"
-    " readable and writable, or name another store with --store)",
-    "SQLITE_CANTOPEN": "{place} cannot be opened (fix: check that its folder exists and that you"
-    " may write there, or name another store with --store)",
-    "SQLITE_NOTADB": "{place} is not a store: the file is not a database (fix: name another file"
-    " with --store)",
-    "SQLITE_CORRUPT": "{place} is damaged (fix: restore it from a copy, or move it away and run"
-    " again)",
-    "SQLITE_FULL": "{place} cannot grow: the disk is full (fix: free some space)",
-    "SQLITE_IOERR": "{place} cannot be read or written: the disk reports an error (fix: check the"
-    " disk and its free space)",
-}
-
-
-_POSTGRESQL: Mapping[str, str] = {
-    "55P03": "{place} is locked by another process (fix: wait until it is done)",
-    "25006": "{place} cannot be written: it is read-only (fix: name the server that takes writes,"
-    " or another store with --store)",
-    "42501": "{place} cannot be used: permission denied (fix: let its owner grant you more)",
-    "53100": "{place} cannot grow: the disk is full (fix: free some space on the server)",
-    "22P05": "{place} cannot hold a character: its encoding has none such (fix: createdb"
-    " --encoding=UTF8 --template=template0 NAME, and name it with --store)",
-    "53300": "{place} has too many connections (fix: wait, or let its owner allow more)",
-    "54000": "{place} refuses the id of a case, a tag or a name: it has more than 2,000 characters"
-    " (fix: shorten it)",
-}
-_GONE = (
-    "the connection to {place} was lost, or cannot be made: {reason} (fix: see to the server; the"
-    " same command goes on, and what was stored is kept)"
-)
-
-
-def _message(place: str, error: Exception) -> str:
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    name = getattr(cause, "sqlite_errorname", None) or ""
-    for code, template in _SQLITE.items():
-        if name == code or name.startswith(f"{code}_"):
-            return template.format(place=place)
-    if (words := _POSTGRESQL.get(getattr(cause, "sqlstate", None) or "")) is not None:
-        return words.format(place=place)
-    reason = next(iter(str(cause).splitlines()), type(cause).__name__)
-    if is_lost(error):
-        return _GONE.format(place=place, reason=reason)
-    return f"the store at {place} failed: {reason}"
+        raise StoreError(message_for(place, error, lost=is_lost(error))) from error
