@@ -224,7 +224,9 @@ def test_an_instant_scorer_is_built_once_for_the_same_parameters() -> None:
 
     assert built("contains", texts=["a"]) is built("contains", texts=["a"])
     assert built("contains", texts=["a"]) is not built("contains", texts=["b"])
-    assert built("rouge") is not built("rouge"), "what may look at its surroundings is built anew"
+    assert built("keywords", rules=["a"]) is not built("keywords", rules=["a"]), (
+        "what may look at its surroundings is built anew"
+    )
 
 
 def test_parameters_that_json_does_not_tell_apart_are_built_anew() -> None:

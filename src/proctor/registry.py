@@ -213,11 +213,11 @@ _SHARED: dict[tuple[str, bytes], Any] = {}
 def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
     """Make a plugin of its spec, checking every parameter.
 
-    Proctor's own instant scorers depend on nothing but their parameters: who asks for the same
+    Some of Proctor's own scorers depend on nothing but their parameters: who asks for the same
     scorer gets the same object. A suite is read, surveyed and scored, and each step asks for it.
     """
     cls: Any = class_of(kind, spec, allow_import=allow_import)
-    if kind != "scorer" or spec.name not in BUILT_IN[kind] or cls.instant is not True:
+    if kind != "scorer" or spec.name not in BUILT_IN[kind] or not _is_self_contained(cls):
         return _built(cls, kind, spec)
     key = spec.name, _written(spec.params)
     if not key[1] or (shared := _SHARED.get(key)) is None:
@@ -227,6 +227,13 @@ def build(kind: str, spec: Spec, *, allow_import: bool = False) -> Any:
                 _SHARED.clear()
             _SHARED[key] = shared
     return shared
+
+
+@cache
+def _is_self_contained(cls: Any) -> bool:
+    """Tell whether a scorer scores here and now, with no program or package that may change."""
+    contract = _load("scorer", CONTRACTS["scorer"])
+    return cls.instant is True and cls.toolchain is contract.toolchain
 
 
 def _written(params: Mapping[str, Json]) -> bytes:

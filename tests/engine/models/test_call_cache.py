@@ -60,8 +60,8 @@ class Counting(Store):
 
     calls: CountingCalls
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, database: Database, parts: str = "") -> None:
+        super().__init__(database, parts)
         self.calls = CountingCalls(database)
 
 
