@@ -60,8 +60,8 @@ class Counting(Store):
 
     calls: CountingCalls
 
-    def __init__(self, database: Database, parts: str = "") -> None:
-        super().__init__(database, parts)
+    def __init__(self, database: Database, *more: Any) -> None:
+        super().__init__(database, *more)
         self.calls = CountingCalls(database)
 
 
