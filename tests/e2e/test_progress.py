@@ -1,8 +1,10 @@
 """What a person sees of a run while it goes on."""
 
+import json
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -46,3 +48,26 @@ def test_a_large_suite_is_said_to_be_read(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(evaluate, "LARGE_FILE", 10)
         run_sync(evaluate.evaluate(settings, store, notice=said.append))
     assert said == [f"reading {path}, 0 MiB: this takes a while"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "yaml", "parquet"])
+@pytest.mark.sampled(3)
+def test_every_phase_says_how_far_it_is(
+    cli: Any, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    monkeypatch.setattr(output, "PLAIN_SECONDS", 0.0)
+    cases = [{"id": f"c{n}", "ask": "?", "references": [str(n)]} for n in range(600)]
+    if ending == "parquet":
+        pandas = pytest.importorskip("pandas")
+        rows = [{**case, "references": case["references"][0]} for case in cases]
+        pandas.DataFrame(rows).to_parquet(cli.folder / "many.parquet")
+    else:
+        lines = [json.dumps(case) for case in cases]
+        listed = "[" + ", ".join(lines) + "]" if ending == "yaml" else "\n".join(lines)
+        cli.write(f"many.{ending}", listed)
+    cli.answers({"case": case["id"], "output": "0"} for case in cases)
+    told = cli("run", f"many.{ending}", "--answers", "answers.jsonl").stderr.splitlines()
+    for phase, total in {"read": "", "check": " of 600", "keys": " of 600", "store": "",
+                         "grade": " of 600", "sum up": " of 600"}.items():  # fmt: skip
+        assert any(line.startswith(f"{phase}: 600{total}") for line in told), (phase, told)
+    assert any(line.startswith("read: 500") for line in told)

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from proctor.io import concurrency
 from proctor.io.concurrency import map_unordered, run_sync
 
 
@@ -123,6 +124,7 @@ def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
 UNTIDY = """
 import asyncio, contextvars, signal
 from contextlib import contextmanager
+from proctor.io import concurrency
 from proctor.io.concurrency import map_unordered, run_sync
 
 scope = contextvars.ContextVar("scope", default=None)
@@ -163,3 +165,24 @@ def test_work_that_does_not_end_in_time_is_left_without_a_word() -> None:
         [sys.executable, "-c", UNTIDY], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ended.stdout, ended.stderr, ended.returncode) == ("interrupted\n", "", 0)
+
+
+def test_whoever_listens_is_told_how_far_the_work_has_come() -> None:
+    told: list[tuple[str, int, int | None]] = []
+    token = concurrency.LISTENER.set(lambda *words: told.append(words))
+    try:
+        assert sum(concurrency.tallied("read", range(1200), 1200)) == sum(range(1200))
+        tally = concurrency.Tally("check")
+    finally:
+        concurrency.LISTENER.reset(token)
+    tally.add()
+    tally.tell()
+    assert told == [
+        *(("read", done, 1200) for done in (0, 500, 1000, 1200)),
+        ("check", 0, None), ("check", 1, None),
+    ]  # fmt: skip
+
+
+def test_where_nobody_listens_things_are_only_passed_on() -> None:
+    things = iter([1, 2])
+    assert concurrency.tallied("read", things) is things

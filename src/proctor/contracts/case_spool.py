@@ -8,6 +8,7 @@ from proctor.core.encoding import case_from
 from proctor.core.fingerprint import content_key, plain
 from proctor.core.suite import Case, Json
 from proctor.io import json_bytes
+from proctor.io.concurrency import tallied
 from proctor.io.temporary_database import MOST_IN_MEMORY, TemporaryDatabase, as_column
 
 RECENT = 1_024
@@ -195,7 +196,7 @@ class Keyed(Sequence[tuple[str, Case]]):
         self._cases = cases
         self._keys = bytearray()
         contents = cases.contents() if isinstance(cases, SpooledCases) else map(plain, cases)
-        for key in map(content_key, contents):
+        for key in tallied("keys", map(content_key, contents), len(cases)):
             self._keys += bytes.fromhex(key)
 
     def keys(self) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""Working through much: many things at a time, or so many at once."""
+"""Working through much: many things at a time, or so many at once, and how far it has come."""
 
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from contextvars import ContextVar
 from itertools import islice
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -14,6 +15,12 @@ REACTION = 0.2
 """Seconds after which a loop that does not answer is busy."""
 PATIENCE = 0.7
 """Seconds in which interrupted work must have put its things in order."""
+EVERY = 500
+"""How many things pass between two words about them."""
+LISTENER: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar(
+    "listener", default=None
+)
+"""Who is told the phase of the work, how many things are done, and of how many, where known."""
 
 
 async def map_unordered(
@@ -127,3 +134,35 @@ def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     stream = iter(items)
     while batch := list(islice(stream, size)):
         yield batch
+
+
+class Tally:
+    """Count of the things that one phase of the work has done."""
+
+    def __init__(self, phase: str, total: int | None = None) -> None:
+        self.phase, self.total, self.done = phase, total, 0
+        self._listener = LISTENER.get()
+        self.tell()
+
+    def add(self) -> None:
+        """Count one more."""
+        self.done += 1
+        if not self.done % EVERY:
+            self.tell()
+
+    def tell(self) -> None:
+        """Tell how many it is now."""
+        if self._listener is not None:
+            self._listener(self.phase, self.done, self.total)
+
+
+def tallied(phase: str, things: Iterable[Item], total: int | None = None) -> Iterator[Item]:
+    """Count things as they pass by; they are only passed on where nobody listens."""
+    return iter(things) if LISTENER.get() is None else _tallied(Tally(phase, total), things)
+
+
+def _tallied(tally: Tally, things: Iterable[Item]) -> Iterator[Item]:
+    for thing in things:
+        yield thing
+        tally.add()
+    tally.tell()

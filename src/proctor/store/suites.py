@@ -11,6 +11,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import case_from, suite_from
 from proctor.core.suite import Case, Message, Suite
 from proctor.errors import StoreError
+from proctor.io.concurrency import tallied
 from proctor.store.database import Database, chunks
 from proctor.store.rows import BROKEN, Positions, SuiteRow, decode_object, encode
 from proctor.store.runs import LATEST, Homes, delete_unshared
@@ -210,7 +211,7 @@ class Suites:
             content = self._database.upsert(case_table, replace=("document",))
             places = self._database.upsert(suite_cases, replace=("source",))
         with self._database.write() as connection:
-            for chunk in chunks(enumerate(cases)):
+            for chunk in chunks(enumerate(tallied("store", cases))):
                 documents = [
                     {"key": key, "document": encode(replace(case, source=""))}
                     for _, (key, case) in chunk

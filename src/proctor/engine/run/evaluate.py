@@ -49,7 +49,7 @@ from proctor.engine.run.signature import (
     with_refused,
 )
 from proctor.errors import BudgetError, Problem, ProctorError, StoreError, SuiteError, UsageError
-from proctor.io.concurrency import available_cores
+from proctor.io.concurrency import LISTENER, available_cores, tallied
 from proctor.store.store import Store
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ async def evaluate_all(
     size = settings.suite.path.stat().st_size if settings.suite.path.is_file() else 0
     if size >= LARGE_FILE:
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
-    with _within_network(settings), _rare_collections():
+    with _within_network(settings), _rare_collections(), _told(progress):
         try:
             readings = read_suite.read_usable(settings.suite)
             trial = _Trial(refused if len(readings) > 1 else None, len(readings))
@@ -132,6 +132,20 @@ async def evaluate_all(
             return outcomes
         finally:
             await models.close()
+
+
+@contextmanager
+def _told(progress: Callable[[RunProgress], None]) -> Iterator[None]:
+    """Report within the block how many cases were read, checked, stored and summed up."""
+
+    def report(phase: str, done: int, total: int | None) -> None:
+        progress(RunProgress(phase=phase, done=done, total=total))
+
+    token = LISTENER.set(report)
+    try:
+        yield
+    finally:
+        LISTENER.reset(token)
 
 
 def _within_network(settings: RunSettings) -> AbstractContextManager[None]:
@@ -532,7 +546,7 @@ def _finished(
         from proctor.engine.run.stop_early import at_any_time
 
         summary = at_any_time(run, summary)
-    store.results.put(run.id, sums.rows())
+    store.results.put(run.id, tallied("sum up", sums.rows(), summary.totals.cases))
     done = replace(
         run,
         status=(ending or Ending()).status(summary.totals),

@@ -8,6 +8,7 @@ from proctor import registry
 from proctor.core.suite import Case, Criterion, Spec, Suite
 from proctor.engine.run.score_keys import MOST_BUILT, ScoreKeys, spec_key
 from proctor.errors import PluginError, Problem
+from proctor.io.concurrency import tallied
 
 if TYPE_CHECKING:
     from proctor.contracts.dialogue import Dialogue
@@ -121,7 +122,7 @@ class Scorers(ScoreKeys):
         """Examine all criteria of a suite once, and cache the findings."""
         if self._surveyed is None or self._surveyed[0] is not suite.cases:
             surveyed = Survey()
-            for case in suite.cases:
+            for case in tallied("check", suite.cases, len(suite.cases)):
                 for criterion in case.criteria:
                     self._look_at(case, criterion, surveyed)
             self._surveyed = suite.cases, surveyed

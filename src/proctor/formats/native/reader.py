@@ -31,6 +31,7 @@ from proctor.formats.native.case import (
 from proctor.formats.native.criteria import Cases, Plugins, Text, read_plugin
 from proctor.formats.native.rows import case_rows
 from proctor.formats.native.spot import Spot, neighbours
+from proctor.io.concurrency import Tally
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.temporary_database import FirstEntries
@@ -225,6 +226,7 @@ class Native(Dialect):
             loader.folder(path)
         else:
             loader.file(path, Defaults(), top=True)
+        loader.read.tell()
         loader.check_clusters()
         try:
             loader.findings.check()
@@ -265,6 +267,7 @@ class _Loader:
         self.tags: dict[str, None] = {}
         self.open: list[Path] = []
         self.included: Counter[Path] = Counter()
+        self.read = Tally("read")
 
     def suite(self, default_name: str) -> Suite:
         """Make the suite of what was gathered."""
@@ -462,6 +465,7 @@ class _Loader:
         if isinstance(name, str):
             self._claim(name, spot)
         case = read_case(spot, defaults, default_id)
+        self.read.add()
         if case is not None:
             self.cases.append(case)
             self.tags |= dict.fromkeys(case.tags)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from proctor.core.suite import Case, Criterion, Json, Message, Spec
 from proctor.errors import SuiteError
+from proctor.io.concurrency import tallied
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, read_jsonl
 from proctor.io.validation import describe
@@ -49,7 +50,7 @@ class RowReader:
         """Read all rows of a file, noting every problem."""
         named: list[tuple[str, Document]] = []
         cases = []
-        for index, document in enumerate(self._documents(path)):
+        for index, document in enumerate(tallied("read", self._documents(path))):
             if not isinstance(document.data, dict):
                 message = f"a row is an object, not {describe(document.data)}"
                 self.findings.error_at(document, (), message)

@@ -9,6 +9,7 @@ from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite
 from proctor.errors import DialectError, SuiteError, UsageError
+from proctor.io.concurrency import tallied
 from proctor.io.findings import Findings
 from proctor.io.text_files import inside
 from proctor.origins.colossal import prompts
@@ -130,7 +131,9 @@ class _SuiteReader:
             f"{{}} categories have no prompt of their own; {taken}: {{}}",
         )
         self._stop_if_wrong()
-        cases = [self._case(row, criteria[row.category]) for row in rows]
+        cases = [
+            self._case(row, criteria[row.category]) for row in tallied("read", rows, len(rows))
+        ]
         return self._reading(_unique(cases), self.config.document.path.stem)
 
     def battle(self) -> Reading:

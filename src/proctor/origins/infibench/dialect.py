@@ -10,6 +10,7 @@ from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Json, Message, Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.io.concurrency import tallied
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Loc, inside, unusable_name
 from proctor.io.validation import validate_rest
@@ -112,7 +113,7 @@ class _InfiBenchReader:
         cases = []
         seen: dict[Path, Loc] = {}
         ids: dict[str, str] = {}
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(tallied("read", entries, len(entries))):
             loc: Loc = ("cases", index)
             name = entry if isinstance(entry, str) else entry.path
             weight = self._weight(document, loc, entry)

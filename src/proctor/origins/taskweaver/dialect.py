@@ -14,6 +14,7 @@ from proctor.core.python_snippet import Flaw, flaw_in
 from proctor.core.rounds import AGENT, ROUNDS, USER, Round, RoundState, round_from
 from proctor.core.suite import Case, CaseFile, Criterion, Json, Message, Spec, Suite
 from proctor.errors import DialectError, Problem, SuiteError, UsageError
+from proctor.io.concurrency import tallied
 from proctor.io.findings import Findings
 from proctor.io.text_files import Document, Loc, inside
 from proctor.io.validation import validate
@@ -86,7 +87,7 @@ class _CasesReader:
     def reading(self) -> Reading:
         """Read all cases of the path."""
         cases = []
-        for name, file in self._files():
+        for name, file in tallied("read", self._files()):
             try:
                 cases.append(self._case(name, file))
             except SuiteError as error:
