@@ -45,7 +45,10 @@ MEASURES: list[tuple[str, dict[str, Any]]] = [
 
 
 def random_results(count: int, seed: int = 0) -> list[CaseResult]:
-    """Make so many results: the same ones for the same seed."""
+    """Make so many results: the same ones for the same seed.
+
+    The first has one attempt, no answer and no cluster: all else is in later ones alone.
+    """
     draw, how = random.Random(seed), parse_fold("avg")
     return [_result(draw, how, place) for place in range(count)]
 
@@ -57,9 +60,11 @@ def _result(draw: random.Random, how: Any, place: int) -> CaseResult:
         criteria=CRITERIA if draw.random() < 0.9 else CRITERIA[:3],
         weight=draw.choice([1.0, 1.0, 0.3]),
         full_score=draw.choice([1.0, 1.0, 5.0]),
-        cluster=draw.choice(["", "", "", "q\ud800", f"p{draw.randrange(20)}"]),
+        cluster=draw.choice(["", "", "", "q\ud800", f"p{draw.randrange(20)}"]) if place else "",
         tags={"category": (draw.choice("xyz"),), "lang": tuple(draw.sample("uvw", 2))},
     )
+    if not place:
+        return case_result(how, case, [(Attempt.of(case.id, None), {})])
     attempts = [_attempt(draw, case, index) for index in range(draw.choice([1, 1, 2, 3]))]
     return case_result(how, case, attempts)
 
@@ -100,11 +105,14 @@ def _notes(draw: random.Random) -> dict[str, Any]:
 def _score(draw: random.Random, criterion: Criterion) -> Score:
     if draw.random() < 0.1:
         return Score.failed("broke", out_of=1.0)
-    points = draw.choice([0.0, 1.0, 1.0, draw.random()])
+    share = draw.choice([0.0, *[1.0] * 5, draw.random()])
+    if criterion.weight < 0:
+        share = draw.choice([0.0, 0.0, 0.0, 0.0, share])
     panel = [{"points": float(draw.random() < 0.7)} for _ in range(draw.choice([2, 3, 4]))]
     details: dict[str, dict[str, Any]] = {
         "b": {"panel": panel, "valid": draw.random() < 0.9},
         "shown": {"metrics": {"bleu1": draw.random(), "bleu2": draw.random()}},
     }
     out_of = None if criterion.id == "shown" else draw.choice([1.0, 1.0, 3.0])
+    points = share * (out_of or 1.0)
     return Score(points=points, out_of=out_of, detail=details.get(criterion.id))

@@ -12,7 +12,7 @@ from proctor.core.suite import Spec
 from proctor.registry import BUILT_IN, build, variant, variant_names
 from proctor.testing import measure_in_parts
 
-RESULTS = random_results(80)
+RESULTS = random_results(45)
 
 
 def built(name: str, params: dict[str, Any]) -> SummedMeasure:
@@ -54,11 +54,11 @@ def test_parts_that_were_merged_are_one_pass(name: str, params: dict[str, Any]) 
     measure, draw = built(name, params), random.Random(name)
     whole = measure.measure(RESULTS)
     assert whole.n > 0
+    assert whole.value != 0
     assert measure_in_parts(measure, RESULTS, ()) == whole
-    for _ in range(4):
-        cuts = draw.sample(range(len(RESULTS)), 5)
-        parts = measure_in_parts(measure, RESULTS, [*cuts, cuts[0] + 1])
-        assert same_but_for_rounding(whole, parts)
+    cuts = draw.sample(range(len(RESULTS)), 5)
+    for places in ([*cuts, cuts[0] + 1], range(len(RESULTS))):
+        assert same_but_for_rounding(whole, measure_in_parts(measure, RESULTS, places))
 
 
 @pytest.mark.parametrize(("name", "params"), MEASURES)
@@ -78,10 +78,10 @@ def test_a_number_may_be_asked_for_on_the_way(name: str, params: dict[str, Any])
     sums = measure.sums()
     empty = sums.result()
     assert empty == measure.measure([])
-    for result in RESULTS:
+    for result in RESULTS[:30]:
         sums.add([result])
-        if result is RESULTS[40]:
-            assert sums.result() == sums.result() == measure.measure(RESULTS[:41])
+    assert sums.result() == sums.result() == measure.measure(RESULTS[:30])
+    sums.add(RESULTS[30:])
     assert sums.result() == measure.measure(RESULTS)
 
 
@@ -89,8 +89,8 @@ def test_a_number_may_be_asked_for_on_the_way(name: str, params: dict[str, Any])
 def test_what_was_merged_is_left_as_it_was(name: str, params: dict[str, Any]) -> None:
     measure = built(name, params)
     first, second = measure.sums(), measure.sums()
-    first.add(RESULTS[:40])
-    second.add(RESULTS[40:])
+    first.add(RESULTS[:1])
+    second.add(RESULTS[1:])
     before = second.result()
     first.merge(second)
     first.add(RESULTS[:20])

@@ -154,6 +154,7 @@ def test_a_run_that_is_not_held_is_read_once(
     assert numbers(view) == held
 
 
+@pytest.mark.slow
 def test_a_measure_that_is_no_sum_reads_a_run_once_more_where_it_is_not_held(
     suite: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

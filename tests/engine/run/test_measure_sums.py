@@ -58,6 +58,17 @@ def test_many_processes_give_the_numbers_of_one_to_the_last_bit(
     assert CASES_PER_BLOCK == 1_000
 
 
+def test_the_first_block_is_taken_as_it_is() -> None:
+    measures = RunMeasures(SUITE)
+    first = measures.new_block()
+    measures.add_block(first)
+    measures.measured(never)
+    assert measures._whole is first
+    first.add(RESULTS)
+    for label, measured in fed(RunMeasures(SUITE), RESULTS, 4).measured(never).items():
+        assert repr(measured) == repr(first.result(label))
+
+
 def test_blocks_are_those_of_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure_sums, "CASES_PER_BLOCK", 10)
     suite = Suite(
