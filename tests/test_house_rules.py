@@ -32,6 +32,7 @@ IMPERATIVES = {
 # descriptions are part of what judges are asked, and so of the keys of stored calls.
 SCORERS_AND_VERDICTS = {
     "Scorer",
+    "TextScorer",
     "Handled",
     "BaseModel",
     "_Strict",

@@ -13,14 +13,13 @@ from proctor.contracts.columns import (
     row_by_row,
     run_scorer_column,
     takes_columns,
-    text_by_text,
 )
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import ScoreContext, Scorer, TextScorer
 from proctor.core.score import Score, ScoreStatus
 
 
 @dataclass(frozen=True)
-class Length(Scorer):
+class Length(TextScorer):
     """A scorer of columns that breaks on some answers."""
 
     instant: ClassVar[bool] = True
@@ -28,14 +27,7 @@ class Length(Scorer):
 
     add: int = 0
 
-    def score(self, ctx: ScoreContext) -> Any:
-        return self.of_texts(ctx.output, ctx.references)
-
-    @classmethod
-    def score_column(cls, scorers: Sequence["Length"], rows: ScoreRows) -> ScoreColumn:
-        return text_by_text(scorers, rows, Length.of_texts)
-
-    def of_texts(self, output: str, references: tuple[str, ...]) -> Any:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Any:
         if output == "raise":
             raise ValueError("no length")
         if output == "nothing":
@@ -66,7 +58,7 @@ class Whole(Length):
 class Otherwise(Length):
     """A subclass that scores otherwise and says nothing of columns."""
 
-    def of_texts(self, output: str, references: tuple[str, ...]) -> Any:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Any:
         return 0.5
 
 
@@ -122,7 +114,8 @@ def test_a_subclass_has_to_say_anew_that_it_scores_columns() -> None:
 
 def test_a_subclass_with_a_score_of_its_own_has_to_say_anew_that_it_is_instant() -> None:
     assert Length().is_instant
-    assert Otherwise().is_instant
+    assert Whole().is_instant
+    assert not Otherwise().is_instant
     assert not Slower().is_instant
 
 

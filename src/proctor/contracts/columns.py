@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import ScoreContext, Scorer, TextScorer
 from proctor.contracts.scoring import as_score, failed_by, run_scorer
 from proctor.core.attempt import AttemptStatus
 from proctor.core.fingerprint import plain
@@ -173,16 +173,12 @@ def row_by_row(scorers: Sequence[Scorer], rows: ScoreRows) -> ScoreColumn:
     )
 
 
-def text_by_text(
-    scorers: Sequence[AnyScorer],
-    rows: ScoreRows,
-    score_texts: Callable[[AnyScorer, str, tuple[str, ...]], Score],
-) -> ScoreColumn:
+def text_by_text(scorers: Sequence[TextScorer], rows: ScoreRows) -> ScoreColumn:
     """Score each row by its output and references alone, without making its context."""
     scores = []
     for scorer, output, references in zip(scorers, rows.outputs, rows.references, strict=True):
         try:
-            scores.append(as_score(scorer, score_texts(scorer, output, references)))
+            scores.append(as_score(scorer, scorer.score_texts(output, references)))
         except Exception as error:  # noqa: BLE001 - as where each row is scored by itself
             scores.append(failed_by(scorer, error))
     return ScoreColumn.of(scores)

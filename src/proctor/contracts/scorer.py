@@ -208,9 +208,12 @@ class Scorer(ABC):
         """
         return self.instant and _declared_with_score(type(self), "instant")
 
+    instant_length: ClassVar[int] = 1_000_000
+    """The most characters of answer and references on which an instant scorer is instant."""
+
     def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
         """Tell whether an instant scorer is not so on this answer: it then runs in a process."""
-        return False
+        return len(output) + sum(map(len, references)) > self.instant_length
 
     batches: ClassVar[bool] = False
     """Whether ``score_batch`` scores many attempts more cheaply than one at a time."""
@@ -257,12 +260,29 @@ class Scorer(ABC):
         return score
 
 
+class TextScorer(Scorer):
+    """Base of scorers that look at nothing but the answer and the references."""
+
+    def score(self, ctx: ScoreContext) -> Any:
+        return self.score_texts(ctx.output, ctx.references)
+
+    @abstractmethod
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Any:
+        """Return what ``score`` returns."""
+
+    @classmethod
+    def score_column(cls, scorers: "Sequence[Self]", rows: "ScoreRows") -> "ScoreColumn":
+        from proctor.contracts.columns import text_by_text
+
+        return text_by_text(scorers, rows)
+
+
 @cache
 def _declared_with_score(kind: type[Scorer], flag: str) -> bool:
     """Tell whether a flag was declared by the class that scores, or by one below it."""
     for cls in kind.__mro__:
         if flag in vars(cls):
             return True
-        if "score" in vars(cls):
+        if "score" in vars(cls) or "score_texts" in vars(cls):
             return False
     return False

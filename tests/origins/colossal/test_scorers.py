@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from proctor.contracts.judge import Voice
-from proctor.contracts.scorer import ScoreContext
 from proctor.core.exchange import Reply
 from proctor.core.suite import Message
 from proctor.origins.colossal.scorers import ColossalTextMetrics, ColossalUniEval, OneToken
@@ -55,7 +54,7 @@ def test_probabilities_weigh_the_digits() -> None:
 
 def test_only_the_first_reference_counts() -> None:
     scorer = ColossalTextMetrics(metrics=("bleu",))
-    assert scorer._references(ScoreContext.of("x", references=["a", "b"])) == ("a",)
+    assert scorer._compared(("a", "b")) == ("a",)
 
 
 def test_means_are_divided_by_a_millionth_more() -> None:

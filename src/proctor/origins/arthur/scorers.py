@@ -32,6 +32,7 @@ class ArthurExactMatch(ExactMatch):
     """Case is ignored by lower-casing alone, as in Arthur Bench: ß is not ss."""
 
     lower_case_only: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 
@@ -41,6 +42,7 @@ class ArthurWordCountMatch(WordCountMatch):
     """Words stand between spaces, Chinese ones too; two texts without any have no score."""
 
     by_spaces: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 
@@ -50,6 +52,7 @@ class ArthurReadability(Readability):
     """Ratios are rounded to one decimal first, and only spaces part words, as by textstat 0.7.3."""
 
     by_spaces: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 

@@ -30,6 +30,7 @@ class ColossalTextMetrics(TextMetrics):
     """
 
     formulas: ClassVar[str] = "proctor.origins.colossal.overlap:ColossalPairs"
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 
@@ -43,8 +44,8 @@ class ColossalTextMetrics(TextMetrics):
     def _cutter(self) -> str:
         return exact_cutter()
 
-    def _references(self, ctx: ScoreContext) -> Sequence[str]:
-        return ctx.references[:1]
+    def _compared(self, references: Sequence[str]) -> Sequence[str]:
+        return references[:1]
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class InfiBenchBlanks(Blanks):
     """A first blank begins one character late, blanks share nothing, none may be the end."""
 
     lower_case_only: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
 
     compat: Literal["original"] = "original"
 

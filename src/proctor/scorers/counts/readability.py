@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import copysign, floor
 from typing import ClassVar
 
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import TextScorer
 from proctor.core.score import Score
 from proctor.io.search_paths import installed_version
 from proctor.scorers.counts import tokenise
@@ -15,7 +15,7 @@ FULL = 100.0
 
 
 @dataclass(frozen=True)
-class Readability(Scorer):
+class Readability(TextScorer):
     """Give the Flesch Reading Ease Score of the answer; higher is easier, 90 is fifth grade.
 
     206.835 - 1.015 * words / sentences - 84.6 * syllables / words. It is shown only, unless it is
@@ -25,23 +25,24 @@ class Readability(Scorer):
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     instant: ClassVar[bool] = True
+    instant_length: ClassVar[int] = 20_000
+    columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
     by_spaces: ClassVar[bool] = False
     """Whether only spaces part words, and both ratios are rounded to one decimal first."""
 
     counts: bool = False
 
-    def score(self, ctx: ScoreContext) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         if lacking := next(iter(self.missing()), None):
             return Score.failed(lacking, out_of=self.full_marks)
-        text = ctx.output
         if self.by_spaces:
-            words = len(tokenise.spaced_words(text))
-            sentences = tokenise.spaced_sentences(text)
-            syllables = tokenise.spaced_syllables(text)
+            words = len(tokenise.spaced_words(output))
+            sentences = tokenise.spaced_sentences(output)
+            syllables = tokenise.spaced_syllables(output)
         else:
-            words = len(tokenise.words(text))
-            sentences, syllables = tokenise.sentences(text), tokenise.syllables(text)
+            words = len(tokenise.words(output))
+            sentences, syllables = tokenise.sentences(output), tokenise.syllables(output)
         if not words and not self.by_spaces:
             return self._unread("the answer has no words to be read")
         ease = reading_ease(words, sentences, syllables, rounded=self.by_spaces)

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import ClassVar
 
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import TextScorer
 from proctor.core.score import Score
 from proctor.scorers.counts.tokenise import HOW_TO, spaced_words
 
@@ -25,7 +25,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？:\n]\s*[\"'“”‘’()\[\]*#-]*\s*$
 
 
 @dataclass(frozen=True)
-class Specificity(Scorer):
+class Specificity(TextScorer):
     """Score from 0 to 0.99 how specific the answer is, in three parts of 0.33 each.
 
     Few vague words, words that are rare in English, and names and numbers. A name is a word with a
@@ -33,18 +33,19 @@ class Specificity(Scorer):
     """
 
     instant: ClassVar[bool] = True
+    instant_length: ClassVar[int] = 20_000
+    columnar: ClassVar[bool] = True
 
-    def score(self, ctx: ScoreContext) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         if lacking := next(iter(self.missing()), None):
             return Score.failed(lacking, out_of=1.0)
-        text = ctx.output
-        total = len(spaced_words(text))
+        total = len(spaced_words(output))
         if not total:
             return self._wordless()
-        vague, count, note = self._counts(text)
+        vague, count, note = self._counts(output)
         parts = {
             "not_vague": max(0.0, (total - vague) / total / 0.2 - 4),
-            "rare": rare(text),
+            "rare": rare(output),
             "named": min(1.0, 5 * count / total),
         }
         reason = ", ".join(f"{name.replace('_', ' ')} {part:.2f}" for name, part in parts.items())

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proctor.contracts.scorer import ScoreContext, Scorer
+from proctor.contracts.scorer import TextScorer
 from proctor.core.score import Score
 from proctor.scorers.counts.tokenise import spaced_words, words
 from proctor.scorers.overlap.chinese import cutter
 
 
 @dataclass(frozen=True)
-class WordCountMatch(Scorer):
+class WordCountMatch(TextScorer):
     """Compare the number of words with that of the reference: 1 for as many, 0 for twice as many.
 
     (r - |r - a|) / r for r words in the reference and a in the answer, and never below 0. Of
@@ -19,14 +19,15 @@ class WordCountMatch(Scorer):
 
     version: ClassVar[str] = "2"
     instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     by_spaces: ClassVar[bool] = False
     """Whether a word is what stands between spaces, and two texts without any have no score."""
 
-    def score(self, ctx: ScoreContext) -> Score:
-        if not ctx.references:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
+        if not references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        answer_words = self._count(ctx.output)
-        scores = [self._one(answer_words, self._count(reference)) for reference in ctx.references]
+        answer_words = self._count(output)
+        scores = [self._one(answer_words, self._count(reference)) for reference in references]
         return max(scores, key=lambda score: -1.0 if score.points is None else score.points)
 
     def toolchain(self) -> str:

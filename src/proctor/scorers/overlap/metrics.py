@@ -1,17 +1,21 @@
 """Overlap of the answer with references, by all the metrics people know, in one pass."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.core.score import Score
 from proctor.scorers.overlap.chinese import HOW_TO, cut_by, cutter
-from proctor.scorers.overlap.process import values_of_many
+from proctor.scorers.overlap.process import PART, values_of_many
 from proctor.scorers.overlap.tokens import Language, language_of
-from proctor.scorers.overlap.values import OURS, ROWS, Metric, MetricRow, Pair
+from proctor.scorers.overlap.values import OURS, ROWS, Metric, MetricRow, Pair, values_of
+
+if TYPE_CHECKING:
+    from proctor.contracts.columns import ScoreColumn, ScoreRows
 
 
 def _listed(value: Any) -> Any:
@@ -37,6 +41,7 @@ class TextMetrics(Scorer):
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
     batches: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     formulas: ClassVar[str] = OURS
     """The class that computes the metrics, as ``module:Class``: other processes load it, too."""
 
@@ -53,14 +58,31 @@ class TextMetrics(Scorer):
         return self.score_batch([ctx])[0]
 
     def score_batch(self, contexts: Sequence[ScoreContext]) -> list[Score]:
-        pairs: list[Pair] = []
-        counts = []
-        for ctx in contexts:
-            own_pairs = self._pairs(ctx)
-            pairs += own_pairs
-            counts.append(len(own_pairs))
+        own_pairs = [self._pairs(ctx.output, ctx.references, ctx.prompt) for ctx in contexts]
+        pairs = list(chain.from_iterable(own_pairs))
         rows = iter(values_of_many(pairs, self.metrics, self.formulas))
-        return [self._score([next(rows) for _ in range(count)]) for count in counts]
+        return [self._score(list(islice(rows, len(own)))) for own in own_pairs]
+
+    @classmethod
+    def score_column(cls, scorers: "Sequence[TextMetrics]", rows: "ScoreRows") -> "ScoreColumn":
+        """Score in this process alone, since each of the others has a column of its own."""
+        from proctor.contracts.columns import ScoreColumn
+        from proctor.contracts.scoring import as_score
+
+        places_by_metrics: dict[tuple[Metric, ...], list[int]] = {}
+        for place, scorer in enumerate(scorers):
+            places_by_metrics.setdefault(scorer.metrics, []).append(place)
+        column = ScoreColumn.empty(len(rows))
+        for metrics, places in places_by_metrics.items():
+            own_pairs = [
+                scorers[i]._pairs(rows.outputs[i], rows.references[i], rows.prompts[i])
+                for i in places
+            ]
+            values = _values_in_turn(own_pairs, metrics, cls.formulas)
+            for place, own in zip(places, own_pairs, strict=True):
+                scorer, own_values = scorers[place], list(islice(values, len(own)))
+                column.put(place, as_score(scorer, scorer._score(own_values)))
+        return column
 
     @property
     def points_range(self) -> tuple[float | None, float | None]:
@@ -95,17 +117,18 @@ class TextMetrics(Scorer):
         """Tell whether some metric needs words."""
         return set(self.metrics) != {"chrf"}
 
-    def _references(self, ctx: ScoreContext) -> Sequence[str]:
-        return ctx.references
+    def _compared(self, references: Sequence[str]) -> Sequence[str]:
+        """Return the references that are compared with."""
+        return references
 
-    def _pairs(self, ctx: ScoreContext) -> list[Pair]:
-        references = self._references(ctx)
+    def _pairs(self, output: str, references: Sequence[str], prompt: str) -> list[Pair]:
+        references = self._compared(references)
         if not references and set(self.metrics) == {"distinct"}:
             references = [""]
         if not references:
             return []
-        language: Language = self.language or language_of([*references, ctx.output, ctx.prompt])
-        return [(ctx.output, reference, language) for reference in references]
+        language: Language = self.language or language_of([*references, output, prompt])
+        return [(output, reference, language) for reference in references]
 
     def _score(self, rows: Sequence[MetricRow]) -> Score:
         if not rows:
@@ -120,6 +143,15 @@ class TextMetrics(Scorer):
         if errors:
             reason, detail["errors"] = f"{reason}; {failure}", errors
         return Score(points=next(iter(values.values())), reason=reason, detail=detail)
+
+
+def _values_in_turn(
+    own_pairs: Sequence[Sequence[Pair]], metrics: Sequence[str], how: str
+) -> Iterator[MetricRow]:
+    """Yield the values of all pairs, some hundreds of which are compared at a time."""
+    pairs = chain.from_iterable(own_pairs)
+    while part := list(islice(pairs, PART)):
+        yield from values_of(part, metrics, how)
 
 
 def _best(rows: Sequence[MetricRow]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BeforeValidator
 
-from proctor.contracts.scorer import Probe, ScoreContext, Scorer
+from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.score import Score
 from proctor.core.suite import Case
 from proctor.scorers.overlap.alignment import NOWHERE, align
@@ -35,7 +35,7 @@ def _listed(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Rouge(Scorer):
+class Rouge(TextScorer):
     """Compare the answer with references by ROUGE's F-measure, the best reference counting.
 
     The F-measure is mapped so that ``low`` gives nothing and ``high`` gives full marks. References
@@ -55,11 +55,7 @@ class Rouge(Scorer):
     low: float = 0.0
     high: float = 1.0
 
-    def score(self, ctx: ScoreContext) -> Score:
-        return self.score_texts(ctx.output, ctx.references)
-
     def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
-        """Score an answer against references, unless there are some among the parameters."""
         references = self.references or references
         if not references:
             return Score.failed("there is no reference to compare with", out_of=1.0)
@@ -69,11 +65,12 @@ class Rouge(Scorer):
         return Score(points=points, out_of=1.0, reason=reason, detail=detail)
 
     def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
+        references = self.references or references
         lines = output.count("\n") + 1
-        return any(
+        return super().takes_long(output, references) or any(
             len(output) * len(reference) > MOST_CELLS
             or lines * (reference.count("\n") + 1) > MOST_LINES
-            for reference in self.references or references
+            for reference in references
         )
 
     def summary(self, rows: Sequence[RougeValues]) -> tuple[float, str, dict[str, float]]:

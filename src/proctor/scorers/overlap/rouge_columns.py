@@ -42,7 +42,7 @@ def score_rouge(scorers: Sequence[Rouge], rows: ScoreRows, ascii_only: bool) -> 
     ]
     if others:
         own_scorers = [scorers[row] for row in others]
-        column.put_rows(others, text_by_text(own_scorers, rows.take(others), Rouge.score_texts))
+        column.put_rows(others, text_by_text(own_scorers, rows.take(others)))
     return column
 
 

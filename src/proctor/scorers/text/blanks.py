@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
 
-from proctor.contracts.scorer import Probe, ScoreContext
+from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.case_value import in_turn
 from proctor.core.score import Score
 from proctor.core.suite import Case
@@ -25,6 +25,10 @@ from proctor.scorers.text.patterns import (
 )
 
 MAX_SPLIT = 300
+MOST_CELLS = 20_000_000
+"""Characters of template times answer that are aligned at once, in a fraction of a second."""
+MOST_OPTIONS = 8
+"""Alternatives with which that is so for adjacent blanks, each tried with every way to cut."""
 
 
 def _alternative(value: Any) -> Any:
@@ -67,7 +71,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Blanks(Handled):
+class Blanks(TextScorer, Handled):
     """Give points for each blank of a template that the answer fills rightly.
 
     The answer is aligned with the template character by character; if less than ``min_match`` of
@@ -78,6 +82,8 @@ class Blanks(Handled):
     """
 
     time_limit: ClassVar[float] = 5.0
+    instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
     lower_case_only: ClassVar[bool] = False
     """Whether case is ignored by lower-casing alone, the pattern too: ß is not ss."""
@@ -90,10 +96,10 @@ class Blanks(Handled):
     min_match: float = 0.8
     post_handler: Handler | None = None
 
-    def score(self, ctx: ScoreContext) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         if problem := next(iter(self.problems()), None):
             return Score.failed(problem, out_of=self.full_marks)
-        text = (self.prefix + ctx.output) or " "
+        text = (self.prefix + output) or " "
         partner = align(self.template, text)
         own = len(self.template) - len(self.markers) * len(self.blank)
         filled_blanks = sum(place != NOWHERE for place in partner)
@@ -106,6 +112,27 @@ class Blanks(Handled):
         except ConditionError as error:
             return Score.failed(str(error), out_of=self.full_marks)
         return self._result(rate, filled)
+
+    @property
+    def is_instant(self) -> bool:
+        return super().is_instant and self._runs_nothing
+
+    def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
+        longest = max([len(self.template), *(len(option.text) for option in self._options)])
+        return longest * (len(self.prefix) + len(output)) > MOST_CELLS
+
+    @cached_property
+    def _runs_nothing(self) -> bool:
+        """Tell whether texts alone are compared, and adjacent blanks do not have too many."""
+        options = self._options
+        adjacent = any(b - a == len(self.blank) for a, b in pairwise(self.markers))
+        return (len(options) <= MOST_OPTIONS or not adjacent) and not any(
+            option.regex or option.cond is not None for option in options
+        )
+
+    @cached_property
+    def _options(self) -> list[Alternative]:
+        return [option for target in self._targets for option in target.any]
 
     def statuses(self, score: Score) -> list[str]:
         return [row["line"] for row in score.detail["blanks"]]

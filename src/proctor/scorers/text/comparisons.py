@@ -3,20 +3,23 @@
 import re
 import unicodedata
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isclose
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from proctor.contracts.scorer import Probe, ScoreContext, Scorer
+from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.score import ABSENT, CONTAINED, EQUAL, REFERENCE, Score
 from proctor.core.suite import Case
-from proctor.scorers.text.patterns import example_of, find_pattern, find_text, pattern_problem
-
-if TYPE_CHECKING:
-    from proctor.contracts.columns import ScoreColumn, ScoreRows
+from proctor.scorers.text.patterns import (
+    MOST_FOLDED,
+    example_of,
+    find_pattern,
+    find_text,
+    pattern_problem,
+)
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _ALIKE = str.maketrans(
@@ -40,6 +43,8 @@ _SIGNS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(
     rf"(?<!\w)[-+]?\d+(?:[.,]\d+)*(?!\w)|(?<!\w)\.\d+|[{_SIGNS}]|[^\W_{_SIGNS}]+[+#]*"
 )
+_WORD_BEGINS = re.compile(r"(?<![^\W_])(?<!\d[.,])(?<![-+.](?=\d))")
+_WORD_ENDS = re.compile(r"(?![^\W_])(?![.,]\d)(?![+#])")
 _NO_ARTICLE = re.compile(
     r"a (?:major|minor|sharp|flat|priori|posteriori|cappella|la|level|levels|star)\b"
 )
@@ -57,13 +62,21 @@ def alike(text: str) -> str:
 
 def has_reference(text: str, reference: str) -> bool:
     """Tell whether an answer has a reference in it, as words of its own."""
+    return _has_words(alike(text), reference)
+
+
+def _has_words(text: str, reference: str) -> bool:
     needle = _numbers(_bare(_alike(reference)))
-    pattern = re.escape(needle)
-    if needle[:1].isalnum() and needle[:1].isascii():
-        pattern = rf"(?<![^\W_])(?<!\d[.,])(?<![-+.](?=\d)){pattern}"
-    if needle[-1:].isalnum() and needle[-1:].isascii():
-        pattern = rf"{pattern}(?![^\W_])(?![.,]\d)(?![+#])"
-    return re.search(pattern, alike(text)) is not None
+    opens = needle[:1].isalnum() and needle[:1].isascii()
+    closes = needle[-1:].isalnum() and needle[-1:].isascii()
+    start = text.find(needle)
+    while start >= 0:
+        if (not opens or _WORD_BEGINS.match(text, start)) and (
+            not closes or _WORD_ENDS.match(text, start + len(needle))
+        ):
+            return True
+        start = text.find(needle, start + 1)
+    return False
 
 
 def tokens_of(text: str) -> Counter[str]:
@@ -79,38 +92,54 @@ def _alike(text: str) -> str:
 
 def _bare(text: str) -> str:
     """Take away quotes around a text and punctuation behind it, as long as something is left."""
-    while (shorter := _peeled(text)) != text:
-        text = shorter
-    return text
+    sayable = any(map(str.isalnum, text))
+    while True:
+        if (inner := _unquoted(text)) is not None:
+            text = inner
+            continue
+        end = _end_without_marks(text) if sayable else len(text)
+        if end == len(text):
+            return text
+        text = text[:end]
 
 
-def _peeled(text: str) -> str:
+def _unquoted(text: str) -> str | None:
     for opening, closing in _PAIRS:
-        inner = text[len(opening) : -len(closing)].strip()
         if (
             text.startswith(opening)
             and text.endswith(closing)
             and len(text) > len(opening) + len(closing)
-            and inner
-            and closing not in inner
         ):
-            return inner
-    for marks in (_CLOSING, _LOUD):
-        rest = text.rstrip(marks).rstrip()
-        if rest != text and _sayable(rest) and not (marks == _LOUD and _formula(rest)):
-            return rest
-    return text
+            inner = text[len(opening) : -len(closing)].strip()
+            if inner and closing not in inner:
+                return inner
+    return None
 
 
-def _sayable(text: str) -> bool:
-    """Tell whether a text still has a letter or a digit."""
-    return any(sign.isalnum() for sign in text)
+def _end_without_marks(text: str) -> int:
+    """Return where a text with a letter or digit ends without the punctuation behind it."""
+    end = len(text)
+    while True:
+        for marks in (_CLOSING, _LOUD):
+            shorter = _stripped_end(text, end, marks)
+            if shorter != end and not (marks == _LOUD and _is_formula(text, shorter)):
+                end = shorter
+                break
+        else:
+            return end
 
 
-def _formula(text: str) -> bool:
-    """Tell whether a mark behind a text would be a factorial or the like."""
-    last = text.rsplit(maxsplit=1)[-1]
-    return not last[-1].isalpha() or len(last) == 1
+def _stripped_end(text: str, end: int, marks: str) -> int:
+    while end and text[end - 1] in marks:
+        end -= 1
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _is_formula(text: str, end: int) -> bool:
+    """Tell whether a mark behind a text that ends there would be a factorial or the like."""
+    return not text[end - 1].isalpha() or end == 1 or text[end - 2].isspace()
 
 
 def _numbers(text: str) -> str:
@@ -133,7 +162,7 @@ def _listed(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class ExactMatch(Scorer):
+class ExactMatch(TextScorer):
     """Pass when the answer equals one of the case's references.
 
     Case, white space, full-width forms, surrounding quotes, closing punctuation and a leading
@@ -142,6 +171,7 @@ class ExactMatch(Scorer):
     """
 
     instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     version: ClassVar[str] = "2"
     fixed_marks: ClassVar[bool] = True
     lower_case_only: ClassVar[bool] = False
@@ -153,14 +183,14 @@ class ExactMatch(Scorer):
     strict: bool = False
     """Whether every character counts, but for what ``ignore_case`` and ``strip`` excuse."""
 
-    def score(self, ctx: ScoreContext) -> Score:
-        if not ctx.references:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
+        if not references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        expected = [self._normal(reference) for reference in ctx.references]
-        if self._normal(ctx.output) in expected:
+        if self._normal(output) in [self._normal(reference) for reference in references]:
             return self._scored(1.0, "equals a reference", EQUAL)
-        missed = f"is not {_or(ctx.references)}"
-        if any(has_reference(ctx.output, reference) for reference in ctx.references):
+        missed = f"is not {_or(references)}"
+        text = alike(output)
+        if any(_has_words(text, reference) for reference in references):
             return self._scored(0.0, f"{missed}, but contains it", CONTAINED)
         return self._scored(0.0, missed, ABSENT)
 
@@ -182,7 +212,7 @@ class ExactMatch(Scorer):
 
 
 @dataclass(frozen=True)
-class Contains(Scorer):
+class Contains(TextScorer):
     """Pass when the answer contains all of the texts, or any of them.
 
     ``any: references`` (or ``all: references``, or just ``references``) looks for the case's
@@ -190,6 +220,7 @@ class Contains(Scorer):
     """
 
     instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
 
     texts: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
@@ -197,10 +228,10 @@ class Contains(Scorer):
     any: Literal["references"] | None = None
     ignore_case: bool = False
 
-    def score(self, ctx: ScoreContext) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         if self._by_references:
-            return self._among_references(ctx)
-        spans = [find_text(ctx.output, text, ignore_case=self.ignore_case) for text in self._texts]
+            return self._among_references(output, references)
+        spans = [find_text(output, text, ignore_case=self.ignore_case) for text in self._texts]
         matched = [span is not None for span in spans]
         hit = all(matched) if self.all else any(matched)
         missing = [text for text, ok in zip(self._texts, matched, strict=True) if not ok]
@@ -210,6 +241,10 @@ class Contains(Scorer):
             for text, span in zip(self._texts, spans, strict=True)
         ]
         return Score(points=float(hit), out_of=1.0, reason=reason, detail={"texts": rows})
+
+    def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
+        folded = sum(map(len, self._texts)) if self.ignore_case else 0
+        return super().takes_long(output, references) or folded * len(output) > MOST_FOLDED
 
     def problems(self) -> Iterable[str]:
         if self._by_references:
@@ -233,17 +268,18 @@ class Contains(Scorer):
     def _by_references(self) -> bool:
         return self.any is not None or self.all == "references"
 
-    def _among_references(self, ctx: ScoreContext) -> Score:
-        if not ctx.references:
+    def _among_references(self, output: str, references: tuple[str, ...]) -> Score:
+        if not references:
             return Score.failed("the case has no reference to look for", out_of=1.0)
-        missing = [text for text in ctx.references if not has_reference(ctx.output, text)]
-        hit = not missing if self.any is None else len(missing) < len(ctx.references)
+        text = alike(output)
+        missing = [reference for reference in references if not _has_words(text, reference)]
+        hit = not missing if self.any is None else len(missing) < len(references)
         reason = "contains what is wanted" if hit else f"does not contain {_or(missing)}"
         return Score(points=float(hit), out_of=1.0, reason=reason)
 
 
 @dataclass(frozen=True)
-class TokenF1(Scorer):
+class TokenF1(TextScorer):
     """Give the F1 of the words that the answer shares with a reference, the best one counting.
 
     Words are compared in one case and width, without punctuation and articles; Chinese and
@@ -251,13 +287,14 @@ class TokenF1(Scorer):
     """
 
     instant: ClassVar[bool] = True
+    columnar: ClassVar[bool] = True
     fixed_marks: ClassVar[bool] = True
 
-    def score(self, ctx: ScoreContext) -> Score:
-        if not ctx.references:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
+        if not references:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
-        answer = tokens_of(ctx.output)
-        pairs = [(_f1(answer, tokens_of(reference)), reference) for reference in ctx.references]
+        answer = tokens_of(output)
+        pairs = [(_f1(answer, tokens_of(reference)), reference) for reference in references]
         best, reference = max(pairs, key=lambda pair: pair[0])
         return Score(points=best, out_of=1.0, reason=f"F1 {best:.2f} with {_or([reference])}")
 
@@ -273,7 +310,7 @@ def _f1(answer: "Counter[str]", reference: "Counter[str]") -> float:
 
 
 @dataclass(frozen=True)
-class Matches(Scorer):
+class Matches(TextScorer):
     """Pass when a regular expression matches somewhere in the answer, or all of it."""
 
     time_limit: ClassVar[float] = 3.0
@@ -283,9 +320,9 @@ class Matches(Scorer):
     ignore_case: bool = False
     full: bool = False
 
-    def score(self, ctx: ScoreContext) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         pattern = rf"\A(?:{self.pattern})\Z" if self.full else self.pattern
-        span = find_pattern(ctx.output, pattern, ignore_case=self.ignore_case)
+        span = find_pattern(output, pattern, ignore_case=self.ignore_case)
         reason = f"/{self.pattern}/ {'matches' if span else 'does not match'}"
         detail = {"span": None if span is None else list(span)}
         return Score(points=float(span is not None), out_of=1.0, reason=reason, detail=detail)
@@ -307,7 +344,7 @@ _NUMBER = re.compile(
 
 
 @dataclass(frozen=True)
-class Number(Scorer):
+class Number(TextScorer):
     """Pass when the last number in the answer equals a value."""
 
     instant: ClassVar[bool] = True
@@ -317,16 +354,7 @@ class Number(Scorer):
     value: float
     tolerance: float = 1e-9
 
-    def score(self, ctx: ScoreContext) -> Score:
-        return self._score_texts(ctx.output, ctx.references)
-
-    @classmethod
-    def score_column(cls, scorers: "Sequence[Number]", rows: "ScoreRows") -> "ScoreColumn":
-        from proctor.contracts.columns import text_by_text
-
-        return text_by_text(scorers, rows, Number._score_texts)
-
-    def _score_texts(self, output: str, _: tuple[str, ...]) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         last = last_number(output)
         if last is None:
             return Score(points=0.0, out_of=1.0, reason="the answer contains no number")

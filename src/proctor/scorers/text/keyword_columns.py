@@ -1,13 +1,12 @@
 """Keywords in many answers at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import isfinite
 from typing import NamedTuple
 
 from proctor.contracts.columns import ScoreColumn, ScoreRows, text_by_text
 from proctor.core.case_value import in_turn
-from proctor.core.score import Score
 from proctor.core.suite import Json
 from proctor.io import json_bytes
 from proctor.scorers.text.keywords import KeywordRule, Keywords, reason_of
@@ -26,11 +25,7 @@ class Word(NamedTuple):
     missed: str
 
 
-def score_keywords(
-    scorers: Sequence[Keywords],
-    rows: ScoreRows,
-    score_texts: Callable[[Keywords, str, tuple[str, ...]], Score],
-) -> ScoreColumn:
+def score_keywords(scorers: Sequence[Keywords], rows: ScoreRows) -> ScoreColumn:
     """Score a column; rows with more than plain texts to look for take the longer way."""
     column = ScoreColumn.empty(len(rows))
     others: list[int] = []
@@ -48,7 +43,7 @@ def score_keywords(
             others.append(row)
     if others:
         own_scorers = [scorers[row] for row in others]
-        column.put_rows(others, text_by_text(own_scorers, rows.take(others), score_texts))
+        column.put_rows(others, text_by_text(own_scorers, rows.take(others)))
     return column
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
 
-from proctor.contracts.scorer import Probe, ScoreContext
+from proctor.contracts.scorer import Probe, TextScorer
 from proctor.core.case_value import in_turn
 from proctor.core.score import Score
 from proctor.core.suite import Case
@@ -15,6 +15,7 @@ from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
 from proctor.scorers.text.patterns import (
+    MOST_FOLDED,
     example_of,
     find_pattern,
     find_text,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from proctor.contracts.columns import ScoreColumn, ScoreRows
 
 Span = tuple[int, int]
-MOST_FOLDED = 200
-"""Characters of a text whose case is ignored: each may be compared at every place of an answer."""
 
 
 def _node(value: Any) -> Any:
@@ -83,7 +82,7 @@ class KeywordRule(Node):
 
 
 @dataclass(frozen=True)
-class Keywords(Handled):
+class Keywords(TextScorer, Handled):
     """Give points for each keyword that the answer contains.
 
     A rule is a text, or a mapping with one of ``text``, ``any`` and ``all``, and optionally
@@ -102,25 +101,32 @@ class Keywords(Handled):
     rules: tuple[Annotated[KeywordRule, BeforeValidator(_node)], ...]
     post_handler: Handler | None = None
 
-    def score(self, ctx: ScoreContext) -> Score:
-        return self._score_texts(ctx.output, ctx.references)
-
     @classmethod
     def score_column(cls, scorers: "Sequence[Keywords]", rows: "ScoreRows") -> "ScoreColumn":
         from proctor.scorers.text.keyword_columns import score_keywords
 
-        return score_keywords(scorers, rows, Keywords._score_texts)
+        return score_keywords(scorers, rows)
 
     @property
     def is_instant(self) -> bool:
         return super().is_instant and self._runs_nothing
 
+    def takes_long(self, output: str, references: tuple[str, ...]) -> bool:
+        return super().takes_long(output, ()) or self._folded * len(output) > MOST_FOLDED
+
+    @cached_property
+    def _folded(self) -> int:
+        """Return how many characters there are to look for whose case is ignored."""
+        rules = (rule for rule in self.rules if not isinstance(rule, str))
+        leaves = (leaf for rule in rules for leaf in rule.leaves())
+        return sum(len(leaf.text or "") for leaf in leaves if leaf.ignore_case)
+
     @cached_property
     def _runs_nothing(self) -> bool:
         """Tell whether texts alone are looked for: no patterns, no conditions."""
-        return all(_is_searched_quickly(rule) for rule in self._rules)
+        return all(isinstance(rule, str) or _is_searched_quickly(rule) for rule in self.rules)
 
-    def _score_texts(self, output: str, references: tuple[str, ...]) -> Score:
+    def score_texts(self, output: str, references: tuple[str, ...]) -> Score:
         statuses: list[str] = []
         rows: list[dict[str, Any]] = []
         total = 0.0
@@ -234,11 +240,7 @@ def _short(word: str) -> str:
 
 def _is_searched_quickly(node: Node) -> bool:
     """Tell whether looking for a node is sure to end soon, whatever the answer is."""
-    if node.cond is not None:
-        return False
-    if node.text is not None and (
-        node.regex or (node.ignore_case and len(node.text) > MOST_FOLDED)
-    ):
+    if node.cond is not None or (node.text is not None and node.regex):
         return False
     return all(_is_searched_quickly(branch.under(node)) for branch in node.branches)
 

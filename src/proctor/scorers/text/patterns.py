@@ -4,6 +4,10 @@ import re
 from functools import lru_cache
 from random import Random
 
+MOST_FOLDED = 20_000_000
+"""Characters of texts whose case is ignored, times those of an answer, that are searched at once:
+each may be compared at every place."""
+
 
 def pattern_problem(pattern: str) -> str | None:
     """Return why a regular expression does not compile."""
