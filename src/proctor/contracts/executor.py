@@ -1,6 +1,5 @@
 """What a place where scoring runs must be able to do."""
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import (
     AsyncGenerator,
@@ -15,6 +14,7 @@ from proctor.contracts.scoring import run_scorer_batch
 from proctor.core.attempt import Attempt
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
+from proctor.io.concurrency import in_thread
 
 if TYPE_CHECKING:
     from proctor.contracts.model import Model
@@ -58,7 +58,7 @@ class Executor(ABC):
         self, scorer: Scorer, spec: Spec, contexts: Sequence[ScoreContext]
     ) -> Sequence[Score]:
         """Score many attempts at once: the earlier name of ``score_batch``."""
-        return await asyncio.to_thread(run_scorer_batch, scorer, contexts)
+        return await in_thread(lambda: run_scorer_batch(scorer, contexts))
 
     def sandbox(self, spec: Spec) -> "Sandbox | None":
         """Return the sandbox of a spec, where programs are not to run on this machine."""

@@ -21,6 +21,8 @@ LISTENER: ContextVar[Callable[[str, int, int | None], None] | None] = ContextVar
     "listener", default=None
 )
 """Who is told the phase of the work, how many things are done, and of how many, where known."""
+_ABANDONED: ContextVar[Event | None] = ContextVar("abandoned", default=None)
+"""Set where nobody waits any more for what a thread does."""
 
 
 async def map_unordered(
@@ -56,6 +58,26 @@ async def map_unordered(
             future.cancel()
         if running:
             await asyncio.wait(running)
+
+
+async def in_thread(work: Callable[[], Result]) -> Result:
+    """Run work in a thread; where this is cancelled, the next check there ends the work."""
+    abandoned = Event()
+    token = _ABANDONED.set(abandoned)
+    try:
+        return await asyncio.to_thread(work)
+    except asyncio.CancelledError:
+        abandoned.set()
+        raise
+    finally:
+        _ABANDONED.reset(token)
+
+
+def check_cancelled() -> None:
+    """End work in a thread that nobody waits for any more; to be called now and then."""
+    abandoned = _ABANDONED.get()
+    if abandoned is not None and abandoned.is_set():
+        raise asyncio.CancelledError
 
 
 def run_sync(work: Coroutine[Any, Any, Result]) -> Result:

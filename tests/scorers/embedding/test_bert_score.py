@@ -14,6 +14,7 @@ import pytest
 from needs import unmet
 from proctor import registry
 from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import run_scorer_batch
 from proctor.core.attempt import Attempt
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case, Message, Spec
@@ -226,6 +227,57 @@ def test_less_is_held_where_memory_runs_out(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Encoder, "vectors", short)
     close(scorer().prf(pairs), wanted)
     assert budgets[:3] == [2048, 1024, 512]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("quick", [False, True])
+def test_pairs_in_many_groups_keep_their_values_and_order(
+    monkeypatch: pytest.MonkeyPatch, quick: bool
+) -> None:
+    from proctor.scorers.embedding import encoders, greedy_match
+
+    pairs = [*made_up(40), *[(said, "The cat sat") for said, _ in made_up(20, seed=3)], ("", "a")]
+    wanted = scorer().prf(pairs)
+    loaded = encoders.Encoder(TINY, 0, "cpu", "float32")
+    if quick:
+        loaded.fuse()
+        assert loaded.layers is not None
+    monkeypatch.setattr(encoders, "encoder", lambda *given: loaded)
+    few = greedy_match.Sizes(characters=500, tokens=200, cells=20_000)
+    monkeypatch.setattr(greedy_match.Sizes, "of", lambda device: few)
+    close(scorer().prf(pairs), wanted)
+
+
+@pytest.mark.torch
+def test_a_pair_that_fits_nowhere_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from proctor.scorers.embedding.encoders import Encoder
+
+    plain = Encoder.vectors
+
+    def short(self: Any, texts: Any, budget: int) -> Any:
+        if max(map(len, texts)) > 300:
+            raise torch.OutOfMemoryError("there is no more")
+        return plain(self, texts, budget)
+
+    monkeypatch.setattr(Encoder, "vectors", short)
+    contexts = [context("The cat", "The cat"), context("cat " * 600, "The cat"), context("a", "b")]
+    found = scorer().score_batch(contexts)
+    assert [score.status for score in found] == [
+        ScoreStatus.SCORED, ScoreStatus.FAILED, ScoreStatus.SCORED,
+    ]  # fmt: skip
+    assert "memory" in found[1].reason
+    assert found[0].points == pytest.approx(1.0)
+
+
+@pytest.mark.torch
+def test_a_text_that_cannot_be_cut_into_tokens_fails_alone() -> None:
+    contexts = [context("The cat", "The cat"), context("\ud800", "The cat"), context("a", "b")]
+    found = run_scorer_batch(scorer(), contexts)
+    assert [score.status for score in found] == [
+        ScoreStatus.SCORED, ScoreStatus.FAILED, ScoreStatus.SCORED,
+    ]  # fmt: skip
 
 
 @pytest.mark.torch

@@ -2,15 +2,26 @@
 
 import pytest
 
-from proctor.scorers.embedding.greedy_match import Sizes, _batches, _fitting
+from proctor.scorers.embedding.greedy_match import Sizes, _batches, _groups
 
 
 @pytest.mark.parametrize(
-    ("lengths", "most", "count"),
-    [([3, 3, 3], 6, 2), ([3, 3, 3], 9, 3), ([10, 1], 5, 1), ([], 5, 0), ([1, 10], 5, 1)],
+    ("lengths", "most", "groups"),
+    [
+        ([3, 3, 3], 6, [[0, 1], [2]]),
+        ([3, 3, 3], 9, [[0, 1, 2]]),
+        ([10, 1], 5, [[0], [1]]),
+        ([], 5, []),
+        ([1, 10, 4], 5, [[0], [1], [2]]),
+    ],
 )
-def test_as_many_as_fit_and_at_least_one(lengths: list[int], most: int, count: int) -> None:
-    assert _fitting(lengths, most) == count
+def test_as_many_as_fit_and_at_least_one(
+    lengths: list[int], most: int, groups: list[list[int]]
+) -> None:
+    pairs = [("a" * (length // 2), "b" * (length - length // 2)) for length in lengths]
+    assert list(_groups(range(len(pairs)), pairs, most)) == [
+        range(group[0], group[-1] + 1) for group in groups
+    ]
 
 
 @pytest.mark.parametrize("cells", [1, 50, 200, 10**6])

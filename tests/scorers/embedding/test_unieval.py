@@ -1,7 +1,9 @@
 """UniEval: the original's questions and values, and where ours does better."""
 
+import asyncio
 import json
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from proctor.core.attempt import Attempt
 from proctor.core.score import ScoreStatus
 from proctor.core.suite import Case, Message, Spec
 from proctor.errors import PluginError
-from proctor.scorers.embedding import checkpoints, sentences, unieval
+from proctor.executors.local import LocalExecutor
+from proctor.scorers.embedding import checkpoints, device_stream, sentences, unieval
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 TINY = str(GOLDEN / "colossal_tinyt5")
@@ -130,16 +133,117 @@ def test_less_is_asked_at_once_where_memory_runs_out(monkeypatch: pytest.MonkeyP
     sizes: list[int] = []
     plain = ours._margins
 
-    def short(texts: Any) -> Any:
-        sizes.append(len(texts))
-        if len(texts) > 20:
+    def short(batch: Any) -> Any:
+        sizes.append(len(batch.texts))
+        if len(batch.texts) > 20:
             raise torch.OutOfMemoryError("there is no more")
-        return plain(texts)
+        return plain(batch)
 
     monkeypatch.setattr(ours, "_margins", short)
     assert ours.likely(questions) == pytest.approx(wanted, abs=NOISE)
     assert sizes[0] > 20
     assert sizes[-1] <= 20
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("packed", [False, True])
+def test_questions_in_many_units_keep_their_values_and_order(packed: bool) -> None:
+    from proctor.scorers.embedding.t5_yes_no import Answerer
+
+    questions = [f"question: Is it {'very ' * (i * 7 % 50)}{i % 40}?" for i in range(80)]
+    ours = Answerer(TINY, "cpu", "float32")
+    wanted = ours.likely(questions)
+    if packed:
+        ours.pack()
+        assert ours.packed is not None
+    ours.unit, ours.budget = 700, 200
+    assert len(list(ours._units(questions))) > 10
+    assert ours.likely(questions) == pytest.approx(wanted, abs=NOISE)
+    assert len(set(wanted)) > 30
+
+
+@pytest.mark.torch
+def test_a_question_that_fits_nowhere_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from proctor.scorers.embedding.t5_yes_no import Answerer
+
+    plain = Answerer._margins
+
+    def short(self: Any, batch: Any) -> Any:
+        if batch.filled > 300:
+            raise torch.OutOfMemoryError("there is no more")
+        return plain(self, batch)
+
+    monkeypatch.setattr(Answerer, "_margins", short)
+    monkeypatch.setattr(unieval, "answerer", Answerer)
+    texts = ["The cat.", "mat " * 400, "A dog."]
+    found = scorer("dialogue-naturalness").score_batch([context(text) for text in texts])
+    assert [score.status for score in found] == [
+        ScoreStatus.SCORED, ScoreStatus.FAILED, ScoreStatus.SCORED,
+    ]  # fmt: skip
+    assert "memory" in found[1].reason
+
+
+@pytest.mark.torch
+def test_a_number_too_large_for_half_precision_is_computed_again_in_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from proctor.scorers.embedding.t5_packed import PackedT5
+    from proctor.scorers.embedding.t5_yes_no import Answerer
+
+    questions = [f"question: Is it {i}?" for i in range(9)]
+    ours = Answerer(TINY, "cpu", "float32")
+    wanted = ours.likely(questions)
+    ours.pack()
+    plain = PackedT5.logits
+
+    def overflowing(self: Any, texts: Any) -> Any:
+        logits = plain(self, texts)
+        logits[len(logits) // 2] = float("nan")
+        return logits
+
+    monkeypatch.setattr(PackedT5, "logits", overflowing)
+    assert ours.likely(questions) == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.torch
+def test_a_batch_that_nobody_waits_for_any_more_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    from proctor.scorers.embedding.t5_yes_no import Answerer
+
+    asked_batches: list[int] = []
+    begun = threading.Event()
+    go_on = threading.Event()
+    plain = Answerer._margins
+
+    def slow(self: Any, batch: Any) -> Any:
+        asked_batches.append(len(batch.texts))
+        begun.set()
+        assert go_on.wait(20)
+        return plain(self, batch)
+
+    def many(*args: Any) -> Any:
+        ours = Answerer(*args)
+        ours.budget = 64
+        return ours
+
+    monkeypatch.setattr(Answerer, "_margins", slow)
+    monkeypatch.setattr(unieval, "answerer", many)
+    made = scorer("dialogue-naturalness")
+    contexts = [context(f"The cat {i}.") for i in range(60)]
+
+    async def interrupted() -> None:
+        spec = Spec(name="unieval", params={})
+        work = asyncio.ensure_future(LocalExecutor().score_batch(made, spec, contexts))
+        assert await asyncio.to_thread(begun.wait, 20)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        go_on.set()
+
+    asyncio.run(interrupted())
+    assert len(asked_batches) == 1
+    assert not [t for t in threading.enumerate() if t.name.startswith(device_stream.THREAD)]
 
 
 @pytest.mark.torch

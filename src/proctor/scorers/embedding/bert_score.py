@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from math import log
+from math import isnan, log
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -17,7 +17,7 @@ from proctor.core.suite import Case
 from proctor.errors import MissingResource, ProctorError
 from proctor.io.downloads import sha256_of
 from proctor.scorers.embedding import checkpoints
-from proctor.scorers.embedding.greedy_match import Prf
+from proctor.scorers.embedding.greedy_match import NO_ROOM, Prf
 
 ON_GPU = "bfloat16"
 """The precision that ``auto`` means there: F comes within a thousandth of single precision."""
@@ -78,7 +78,7 @@ class BertScore(Scorer):
 
         loaded = self._encoder()
         prepared = [(self._prepared(answer), self._prepared(right)) for answer, right in pairs]
-        rows = match(loaded, prepared, self._weights(loaded))
+        rows = match(loaded, prepared, self._weights)
         if not self.baseline:
             return rows
         low = _baseline(Path(self.baseline), loaded.layer)
@@ -128,10 +128,12 @@ class BertScore(Scorer):
         text = text.strip()
         return f" {text}" if text and self.leading_space else text
 
-    def _weights(self, loaded: Any) -> Any:
-        """Return what each token of the vocabulary counts."""
+    @cached_property
+    def _weights(self) -> Any:
+        """What each token of the vocabulary counts, on the device."""
         import torch
 
+        loaded = self._encoder()
         weights = torch.ones(loaded.vocabulary)
         if self.idf:
             texts = [self._prepared(text) for text in _texts(Path(self.idf))]
@@ -148,6 +150,8 @@ def _score(rows: Sequence[Prf]) -> Score:
     """Make a score of the best of several references."""
     if not rows:
         return Score.failed("there is no reference to compare with")
+    if any(isnan(value) for row in rows for value in row):
+        return Score.failed(NO_ROOM)
     precision, recall, f = (max(values) for values in zip(*rows, strict=True))
     metrics = {"bert_score": f, "bert_score_precision": precision, "bert_score_recall": recall}
     reason = f"BERTScore F {f:.4f} (precision {precision:.4f}, recall {recall:.4f})"

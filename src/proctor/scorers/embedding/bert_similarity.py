@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
@@ -11,6 +12,7 @@ from proctor.core.suite import Case
 from proctor.errors import ProctorError
 from proctor.scorers.embedding import checkpoints
 from proctor.scorers.embedding.bert_score import BertScore
+from proctor.scorers.embedding.greedy_match import NO_ROOM
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class BertSimilarity(Scorer):
     def _score(self, rows: Sequence[tuple[float, float, float]]) -> Score:
         if not rows:
             return Score.failed("the case has no reference to compare with", out_of=1.0)
+        if any(isnan(value) for row in rows for value in row):
+            return Score.failed(NO_ROOM, out_of=1.0)
         weighed = [(weighted(p, r, self.precision_weight), p, r, f) for p, r, f in rows]
         points, precision, recall, f = max(weighed)
         reason = f"precision {precision:.4f}, recall {recall:.4f}"

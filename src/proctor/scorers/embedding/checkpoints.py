@@ -46,6 +46,8 @@ _MINILM = Packed(
     megabytes=84,
 )
 _LOADING = threading.Lock()
+_COMPUTING = threading.RLock()
+"""Held by who computes: how torch multiplies is set for the whole process."""
 _QUIET = 40
 
 
@@ -203,13 +205,6 @@ def tokens(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:
     return ids
 
 
-def sent(tensor: Any, device: str) -> Any:
-    """Move something small to a device without waiting for it."""
-    if device.startswith("cuda"):
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.to(device)
-
-
 def filled_to(longest: int, device: str) -> int:
     """Return the length that texts are filled up to: the quick kernels of a GPU want eights."""
     return -(-longest // 8) * 8 if device.startswith("cuda") else longest
@@ -217,18 +212,22 @@ def filled_to(longest: int, device: str) -> int:
 
 @contextmanager
 def computing(precision: str) -> Iterator[None]:
-    """Track no gradients, multiply as is wanted, and compile nothing for single shapes."""
+    """Track no gradients, multiply as is wanted, and compile nothing for single shapes.
+
+    One thread computes at a time; others make ready what comes next meanwhile.
+    """
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     kinds = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
-    try:
-        with torch.inference_mode(), sdpa_kernel(kinds):
-            yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+    with _COMPUTING:
+        before = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+        try:
+            with torch.inference_mode(), sdpa_kernel(kinds):
+                yield
+        finally:
+            torch.set_float32_matmul_precision(before)
 
 
 @contextmanager

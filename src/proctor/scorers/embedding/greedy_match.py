@@ -1,17 +1,22 @@
 """BERTScore's greedy matching: each token with its most similar one on the other side."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from math import nan
 from typing import Any
 
-from proctor.scorers.embedding import checkpoints
+from proctor.io.concurrency import check_cancelled
+from proctor.scorers.embedding import checkpoints, device_stream
 from proctor.scorers.embedding.encoders import Encoder, Vectors
 
 Pair = tuple[str, str]
 """What was said, and what is known to be right."""
 Prf = tuple[float, float, float]
 """Precision, recall and F."""
+UNCOMPUTED: Prf = (nan, nan, nan)
+NO_ROOM = "there is not memory enough to compute this, even alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Sizes:
     def of(cls, device: str) -> "Sizes":
         """Return what suits a device."""
         if device.startswith("cuda"):
-            return cls(characters=2**20, tokens=2**16, cells=2**26)
+            return cls(characters=2**18, tokens=2**14, cells=2**25)
         return cls(characters=2**18, tokens=2**11, cells=2**21)
 
     @property
@@ -38,51 +43,108 @@ class Sizes:
         return Sizes(self.characters // 2, self.tokens // 2, self.cells // 2)
 
 
-def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
-    """Return precision, recall and F of pairs; zero where one side has nothing that counts."""
-    import torch
+@dataclass(frozen=True, slots=True)
+class PairGroup:
+    """Pairs that are matched together, with each of their texts cut into tokens once."""
 
+    places: tuple[int, ...]
+    """Which pairs they are."""
+    sides: tuple[tuple[int, int], ...]
+    """The texts of each pair."""
+    tokens: Sequence[Sequence[int]]
+
+    @classmethod
+    def of(cls, encoder: Encoder, places: Sequence[int], pairs: Sequence[Pair]) -> "PairGroup":
+        """Cut the texts of pairs into tokens."""
+        texts = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
+        sides = tuple((texts[answer], texts[right]) for answer, right in pairs)
+        return cls(tuple(places), sides, encoder.tokens(list(texts)))
+
+    def halves(self) -> "list[PairGroup]":
+        """Return two groups with half of the pairs each, or one of a single pair."""
+        middle = len(self.places) // 2
+        cuts = (slice(middle), slice(middle, None))
+        return [self._part(self.places[cut], self.sides[cut]) for cut in cuts if self.places[cut]]
+
+    def _part(self, places: Sequence[int], sides: Sequence[tuple[int, int]]) -> "PairGroup":
+        used = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(sides)))}
+        own = tuple((used[answer], used[right]) for answer, right in sides)
+        return PairGroup(tuple(places), own, [self.tokens[text] for text in used])
+
+
+def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
+    """Return precision, recall and F of pairs; zero where one side has nothing that counts.
+
+    They are no numbers for a pair that needs more memory than there is.
+    """
     waiting = [i for i, (answer, right) in enumerate(texts) if answer and right]
     # Equal references come to lie together, and so do texts of about one length.
     waiting.sort(key=lambda i: (len(texts[i][1]), texts[i][1], len(texts[i][0])))
     sizes = Sizes.of(encoder.device)
-    places: list[int] = []
-    results: list[Any] = []
-    with checkpoints.computing("float32"):
+    scores: list[Prf] = [(0.0, 0.0, 0.0)] * len(texts)
+    for place in waiting:
+        scores[place] = UNCOMPUTED
+
+    def prepare(places: Sequence[int]) -> PairGroup:
+        return PairGroup.of(encoder, places, [texts[i] for i in places])
+
+    groups = _groups(waiting, texts, sizes.characters)
+    with (
+        device_stream.prepared(groups, prepare) as ready,
+        checkpoints.computing("float32"),
+    ):
+        queued = _queued(encoder, ready, weights, sizes)
+        for places, rows in device_stream.fetched(queued):
+            for place, (precision, recall, f) in zip(places, rows, strict=True):
+                scores[place] = precision, recall, f
+    return scores
+
+
+def _queued(
+    encoder: Encoder, groups: Iterable[PairGroup], weights: Any, sizes: Sizes
+) -> Iterator[tuple[list[int], Any]]:
+    """Match group by group; where memory runs out, less at once from then on."""
+    for group in groups:
+        waiting = deque([group])
         while waiting:
-            lengths = (len(texts[i][0]) + len(texts[i][1]) for i in waiting)
-            group = waiting[: _fitting(lengths, sizes.characters)]
-            try:
-                rows, values = _matched(encoder, [texts[i] for i in group], weights, sizes)
-            except torch.OutOfMemoryError:
-                if sizes.tokens < encoder.most:
-                    raise
-                torch.cuda.empty_cache()
-                sizes = sizes.halved
-                continue
-            places += [group[row] for row in rows]
-            results.append(values)
-            waiting = waiting[len(group) :]
-        scores = torch.zeros(len(texts), 3)
-        if results:
-            scores[places] = torch.cat(results).cpu()
-    return [(p, r, f) for p, r, f in scores.tolist()]
+            check_cancelled()
+            part = waiting.popleft()
+            matched = _tried(encoder, part, weights, sizes)
+            if matched is not None:
+                order, values = matched
+                yield [part.places[row] for row in order], values
+            elif len(part.places) > 1 or sizes.tokens >= encoder.most:
+                sizes = sizes.halved if sizes.tokens >= encoder.most else sizes
+                waiting.extendleft(reversed(part.halves()))
+
+
+def _tried(
+    encoder: Encoder, group: PairGroup, weights: Any, sizes: Sizes
+) -> tuple[list[int], Any] | None:
+    """Match a group, or return none where there is not memory enough."""
+    import torch
+
+    try:
+        return _matched(encoder, group, weights, sizes)
+    except torch.OutOfMemoryError:
+        pass
+    # Only now is what the error held on to free.
+    torch.cuda.empty_cache()
+    return None
 
 
 def _matched(
-    encoder: Encoder, pairs: Sequence[Pair], weights: Any, sizes: Sizes
+    encoder: Encoder, group: PairGroup, weights: Any, sizes: Sizes
 ) -> tuple[list[int], Any]:
     """Encode each text of a group once, and match its pairs; return their order and scores."""
     import torch
 
-    texts = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
-    vectors = encoder.vectors(encoder.tokens(list(texts)), sizes.tokens)
-    sides = [(texts[answer], texts[right]) for answer, right in pairs]
-    spans = [(vectors.lengths[answer], vectors.lengths[right]) for answer, right in sides]
-    order = sorted(range(len(pairs)), key=lambda i: spans[i])
+    vectors = encoder.vectors(group.tokens, sizes.tokens)
+    spans = [(vectors.lengths[answer], vectors.lengths[right]) for answer, right in group.sides]
+    order = sorted(range(len(spans)), key=lambda i: spans[i])
     parts = []
     for batch in _batches([spans[i] for i in order], vectors.table.shape[1], sizes.cells):
-        rows = [sides[order[i]] for i in batch]
+        rows = [group.sides[order[i]] for i in batch]
         answer = _Side.of(encoder, vectors, [row[0] for row in rows], weights)
         right = _Side.of(encoder, vectors, [row[1] for row in rows], weights)
         parts.append(_greedy(answer, right))
@@ -101,11 +163,11 @@ class _Side:
     def of(cls, encoder: Encoder, vectors: Vectors, rows: Sequence[int], weights: Any) -> "_Side":
         import torch
 
-        starts = torch.tensor([vectors.starts[row] for row in rows]).unsqueeze(1)
-        lengths = torch.tensor([vectors.lengths[row] for row in rows]).unsqueeze(1)
-        place = torch.arange(int(lengths.max())).unsqueeze(0)
-        where = encoder.sent((starts + place).clamp_max_(len(vectors.table) - 1))
-        mask = encoder.sent(place < lengths)
+        spans = torch.tensor([(vectors.starts[row], vectors.lengths[row]) for row in rows])
+        starts, lengths = encoder.sent(spans).unsqueeze(2).unbind(1)
+        place = torch.arange(int(spans[:, 1].max()), device=vectors.table.device).unsqueeze(0)
+        where = (starts + place).clamp_max_(len(vectors.table) - 1)
+        mask = place < lengths
         normalized = torch.nn.functional.normalize(vectors.table[where].float(), dim=-1)
         return cls(normalized, mask, weights[vectors.ids[where]] * mask)
 
@@ -138,12 +200,16 @@ def _batches(spans: Sequence[tuple[int, int]], width: int, cells: int) -> Iterat
     yield range(start, len(spans))
 
 
-def _fitting(lengths: Iterable[int], most: int) -> int:
-    """Count how many come to no more than a total, but at least one."""
-    total = count = 0
-    for length in lengths:
+def _groups(
+    places: Sequence[int], texts: Sequence[Pair], characters: int
+) -> Iterator[Sequence[int]]:
+    """Cut pairs into groups of at most so many characters, but at least one pair."""
+    first = total = 0
+    for number, place in enumerate(places):
+        length = len(texts[place][0]) + len(texts[place][1])
+        if number > first and total + length > characters:
+            yield places[first:number]
+            first, total = number, 0
         total += length
-        if count and total > most:
-            break
-        count += 1
-    return count
+    if places:
+        yield places[first:]

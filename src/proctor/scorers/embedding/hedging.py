@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
@@ -12,6 +13,7 @@ from proctor.core.suite import Case
 from proctor.errors import ProctorError
 from proctor.scorers.embedding import checkpoints
 from proctor.scorers.embedding.bert_score import BertScore
+from proctor.scorers.embedding.greedy_match import NO_ROOM
 
 SENTENCE = "As an AI language model, I don't have personal opinions, emotions, or beliefs."
 MOST_SENTENCES = 100
@@ -76,6 +78,8 @@ class HedgingLanguage(Scorer):
         return [answer, *parts] if len(parts) > 1 else [answer]
 
     def _score(self, similarities: Sequence[tuple[float, str]]) -> Score:
+        if any(isnan(value) for value, _ in similarities):
+            return Score.failed(NO_ROOM, out_of=1.0)
         value, text = max(similarities, key=lambda pair: pair[0])
         detail = {"value": value, "threshold": self.threshold, "text": text[:400]}
         hedges = value >= self.threshold

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
+from math import isnan
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict
@@ -15,6 +16,7 @@ from proctor.core.suite import Json
 from proctor.errors import MissingResource, ProctorError
 from proctor.io import json_bytes
 from proctor.scorers.embedding import checkpoints, sentences
+from proctor.scorers.embedding.greedy_match import NO_ROOM
 from proctor.scorers.embedding.t5_yes_no import ON_GPU, answerer
 from proctor.suggestions import LOOSELY, suggest
 
@@ -186,6 +188,8 @@ class UniEval(Scorer):
         }
 
     def _score(self, by_dimension: Mapping[str, Sequence[float]]) -> Score:
+        if any(isnan(value) for values in by_dimension.values() for value in values):
+            return Score.failed(NO_ROOM)
         metrics: dict[str, Json] = {}
         for dimension, values in by_dimension.items():
             metrics[_row(dimension)] = self._folded(self._questions[dimension], values)
