@@ -126,7 +126,7 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
          "proctor.io.child_processes.spawn"},
         "the process that serves weights: this interpreter, our own module",
     ),
-    "scorers/own_process.py": (
+    "scorers/overlap/process.py": (
         {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
          "proctor.io.child_processes.popen"},
         "overlap beside the grading process: this interpreter, our own module, no keys",

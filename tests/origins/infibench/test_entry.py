@@ -1,5 +1,6 @@
 """One case in the original's result file: points under its names, folded as it folds."""
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,13 @@ from proctor.core.fold import fold, parse_fold
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Spec
-from proctor.origins.infibench.entry import Sums, entry_of
+from proctor.origins.infibench.entry import (
+    Sums,
+    entry_of,
+    numpy_deviation,
+    numpy_mean,
+    numpy_total,
+)
 
 CASE = Case(
     id="c",
@@ -110,3 +117,29 @@ def test_sums_are_weighted_and_written_as_the_original_writes_them() -> None:
     sums = Sums().plus({"now_score": 0.5, "now_std": 0.25, "full_score": 1.0}, result)
     assert sums == Sums(1.0, 0.5, 2.0, 1, 0)
     assert sums.text().splitlines()[:2] == ["Total score: 1.0 ± 0.5 / 2.0", "Total cases: 1"]
+
+
+SIZES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 30, 127, 128, 129, 135, 136, 137, 255, 257, 1000, 2049]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_bit_is_that_of_numpy(size: int) -> None:
+    numpy = pytest.importorskip("numpy")
+    draw = random.Random(size)
+    for _ in range(50):
+        values = [draw.random() * 10 ** draw.randint(-4, 4) for _ in range(size)]
+        assert numpy_total(values) == float(numpy.sum(values))
+        assert numpy_mean(values) == float(numpy.mean(values))
+        if size > 1:
+            assert numpy_deviation(values) == float(numpy.std(values, ddof=1))
+
+
+def test_the_order_matters() -> None:
+    thirds = [1 / 3, 2 / 3, 5 / 9, 1 / 9, 0.1, 0.7, 0.3, 0.9, 0.2]
+    assert numpy_total(thirds) != sum(thirds)
+    assert numpy_total(thirds) == pytest.approx(sum(thirds))
+
+
+def test_few_numbers() -> None:
+    assert numpy_total([]) == 0.0
+    assert numpy_deviation([0.5]) == 0.0

@@ -1,6 +1,7 @@
 """One case as InfiBench's result YAML keeps it, with numbers that its own tools recompute."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 from proctor.core.attempt import AttemptStatus
@@ -12,7 +13,6 @@ from proctor.core.score import Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
 from proctor.reports.reasons import unscored_reasons
 from proctor.reports.structured import tag_object
-from proctor.stats import numpy_order
 
 FIELDS: Mapping[str, str] = {
     "keywords": "keywords",
@@ -23,6 +23,8 @@ FIELDS: Mapping[str, str] = {
 }
 """What the original calls the points of each scorer, in the order in which it adds them up."""
 CLOSE = 1e-9
+_LANES, _HALVED = 8, 128
+"""How many sums numpy adds up side by side, and up to how many numbers before it halves them."""
 _ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum", "normalized_score")
 
 
@@ -90,7 +92,7 @@ def _folded(how: Fold, scores: Sequence[float | None]) -> tuple[float, float]:
     buckets = [_pick(how, [s for s in part if s is not None]) for part in parts]
     filled = [bucket for bucket in buckets if bucket is not None]
     several = how.mode.startswith("avg_max_")
-    return numpy_order.mean(filled), numpy_order.deviation(filled) if several else 0.0
+    return numpy_mean(filled), numpy_deviation(filled) if several else 0.0
 
 
 def _pick(how: Fold, scores: Sequence[float]) -> float | None:
@@ -98,7 +100,7 @@ def _pick(how: Fold, scores: Sequence[float]) -> float | None:
         return None
     if how.pick in ("max", "min"):
         return max(scores) if how.pick == "max" else min(scores)
-    return numpy_order.mean(scores)
+    return numpy_mean(scores)
 
 
 def _score(detail: Mapping[str, Json], case: Case, attempt: AttemptResult) -> float | None:
@@ -201,3 +203,41 @@ def _test(outcome: Json, test: Mapping[str, Json]) -> Json:
     # The original keeps the program without its test.
     code = program.removesuffix(behind).removesuffix("\n") if behind else program
     return {"task_id": 0, "completion_id": 0, "result": [words], "code": code, **rest}
+
+
+def numpy_total(values: Sequence[float]) -> float:
+    """Add numbers in numpy's order: eight running sums, and halves of what is long."""
+    count = len(values)
+    if count > _HALVED:
+        half = count // 2
+        half -= half % _LANES
+        return numpy_total(values[:half]) + numpy_total(values[half:])
+    whole = count - count % _LANES
+    added = 0.0
+    if whole:
+        a, b, c, d, e, f, g, h = (_in_turn(values[lane:whole:_LANES]) for lane in range(_LANES))
+        added = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for value in values[whole:]:
+        added += value
+    return added
+
+
+def numpy_mean(values: Sequence[float]) -> float:
+    """Return the mean of at least one number."""
+    return numpy_total(values) / len(values)
+
+
+def numpy_deviation(values: Sequence[float]) -> float:
+    """Return the sample standard deviation; 0 for fewer than two numbers."""
+    if len(values) < 2:
+        return 0.0
+    middle = numpy_mean(values)
+    apart = [value - middle for value in values]
+    return sqrt(numpy_total([distance * distance for distance in apart]) / (len(values) - 1))
+
+
+def _in_turn(values: Sequence[float]) -> float:
+    added = values[0]
+    for value in values[1:]:
+        added += value
+    return added

@@ -4,18 +4,18 @@ import atexit
 import os
 import select
 import struct
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
-from threading import Thread
+from threading import Lock, Thread
 from typing import IO
 
 from proctor.core.suite import Json
-from proctor.io import json_bytes
+from proctor.io import child_processes, json_bytes
 from proctor.io.concurrency import available_cores
 from proctor.scorers.overlap.values import OURS, MetricRow, Pair, values_of
-from proctor.scorers.own_process import OwnProcess
 
 PART = 256
 """How many pairs are worked on at a time."""
@@ -72,11 +72,12 @@ def _effort(text: str) -> int:
     return len(text) if text.isascii() else _OTHERS * len(text)
 
 
-class TextProcess(OwnProcess):
-    """One process that computes metrics, started when first needed."""
+class TextProcess:
+    """One process that computes metrics: started when it is needed, and never left behind."""
 
     def __init__(self) -> None:
-        super().__init__(__name__)
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, job: Json) -> Json:
         """Return what the process makes of a job; none where it is busy or broke."""
@@ -95,6 +96,36 @@ class TextProcess(OwnProcess):
         finally:
             self._lock.release()
         return None
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        with self._lock:
+            self._end()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._end()
+            self._process = child_processes.popen(
+                child_processes.own_module(__name__),
+                env=child_processes.own_environment(keys=False),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:
+                    continue
+        process.wait()
 
 
 def _beside(process: TextProcess, metrics: Sequence[str], how: str) -> Compute:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from proctor.scorers import own_process
-from proctor.scorers.own_process import OwnProcess
+from proctor.scorers.overlap import process as text_process
+from proctor.scorers.overlap.process import TextProcess
 
 
 class _Process:
@@ -31,19 +31,19 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[_Process]:
     processes: list[_Process] = []
 
     def popen(argv: Any, **how: Any) -> _Process:
-        assert "proctor.some.module" in argv
+        assert "proctor.scorers.overlap.process" in argv
         assert how["stdin"] == how["stdout"] == subprocess.PIPE
         assert "OPENAI_API_KEY" not in how["env"]
         processes.append(_Process())
         return processes[-1]
 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-this-test")
-    monkeypatch.setattr(own_process.child_processes, "popen", popen)
+    monkeypatch.setattr(text_process.child_processes, "popen", popen)
     return processes
 
 
 def test_it_is_started_once_and_again_when_it_died(started: list[_Process]) -> None:
-    own = OwnProcess("proctor.some.module")
+    own = TextProcess()
     assert started == []
     assert own._started() is own._started() is started[0]
     started[0].ended = 1
@@ -53,7 +53,7 @@ def test_it_is_started_once_and_again_when_it_died(started: list[_Process]) -> N
 
 
 def test_nothing_is_left_when_it_is_closed(started: list[_Process]) -> None:
-    own = OwnProcess("proctor.some.module")
+    own = TextProcess()
     own.close()
     own._started()
     own.close()
@@ -65,7 +65,7 @@ def test_nothing_is_left_when_it_is_closed(started: list[_Process]) -> None:
 
 
 def test_a_pipe_that_broke_keeps_nobody_from_ending_it(started: list[_Process]) -> None:
-    own = OwnProcess("proctor.some.module")
+    own = TextProcess()
     own._started()
 
     def broken() -> None:
