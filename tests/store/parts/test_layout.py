@@ -1,6 +1,7 @@
 """Rows as columns and back: nothing is lost, and a case keeps its key."""
 
 import io
+import json
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ def cases() -> Iterator[Case]:
         messages=(*ask, Message(role="user", content="?", images=("data:x",))),
         criteria=(one, Criterion(id="j", scorer=Spec(name="judged"), weight=-0.1, turn=1)),
         hidden={"z": None, "large": 2**70, "a": [1, {"y": 2, "b": 3}]},
-        tags={"lang": ("en", "zh")},
+        tags={"topic": ("x",), "lang": ("en", "zh")},
         weight=2.0,
         cluster="c",
         files=(CaseFile(name="a.txt", digest="0" * 32, path="/somewhere"),),
@@ -71,6 +72,10 @@ def test_a_case_is_the_same_after_a_file_and_its_key_comes_from_its_document(cas
     assert texts(table, "id") == [case.id]
     assert document is not None
     assert layout.key_of_case(document) == case_key(case)
+    content = decode_object(layout.decodable(document))
+    ordered = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert layout.key_of_case(ordered) == case_key(case)
+    assert list(content.get("tags", ())) == list(case.tags)
     assert case_from(decode_object(layout.decodable(document)) | {"source": source}) == case
 
 

@@ -4,7 +4,6 @@ Workers write tables from ready columns (``case_table``, ``attempt_table``, ``re
 exists as objects becomes columns by ``columns_of_cases`` and its like.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +26,7 @@ ESCAPED = b"proctor.escaped"
 
 _UNUSUAL = re.compile("[\ud800-\udfff]|[0-9]{19}|NaN|Infinity")
 """What only the standard library decodes."""
-_SORTED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+_WRITTEN = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _REPEATED = ("status", "source", "tags", "cluster", "full", "weight", "low", "high", "value")
 _REPEATED_IN_SCORES = ("criterion", "scorer", "status", "points", "out_of", "reason")
 _STATISTICS = ("position", "case_id", "id", "status", "value")
@@ -291,10 +290,10 @@ def result_table(columns: ResultColumnsToWrite) -> Any:
 
 
 def case_document(case: Case) -> str:
-    """Return the JSON of a case from which its key is made: sorted, without its source."""
+    """Return the JSON of a case without its source, in the order in which it was written."""
     content = plain(case)
     content.pop("source", None)
-    return _SORTED.encode(content)
+    return _WRITTEN.encode(content)
 
 
 def decodable(document: str) -> str:
@@ -303,11 +302,11 @@ def decodable(document: str) -> str:
 
 
 def key_of_case(document: str) -> str:
-    """Return the key of the case with a document, as ``core.fingerprint.case_key`` makes it."""
-    if '"files":' in document:
-        return content_key(decode_object(decodable(document.removeprefix(" "))))
-    content = f"[{document.removeprefix(' ')}]".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    """Return the key of the case with a document, as ``core.fingerprint.case_key`` makes it.
+
+    The document may be in any order: sorted, as it is hashed, or as it was written.
+    """
+    return content_key(decode_object(decodable(document.removeprefix(" "))))
 
 
 def columns_of_cases(cases: Iterable[tuple[int, Case]]) -> CaseColumns:
