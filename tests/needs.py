@@ -63,6 +63,7 @@ NEEDS: dict[str, Callable[[], str]] = {
     "torch": lambda: _packages("torch", "transformers"),
     "postgres": _postgres,
     "ray": lambda: _packages("ray"),
+    "s3": lambda: _packages("moto", "flask", "flask_cors"),
     "languages": _languages,
     "container": _container,
     # Whether weights can be had is known when they are fetched; such a test calls ``unmet``.

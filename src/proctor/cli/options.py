@@ -43,6 +43,7 @@ GROUPS: dict[str, Sequence[str]] = {
     ),
     "Where it runs": (
         "--executor", "--workers", "--sandbox", "--offline", "--header", "--record", "--store",
+        "--parts",
     ),
     "Output": (
         "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
@@ -173,6 +174,17 @@ def store_option(command: Command) -> Command:
         metavar="URL",
         help="The store: a path or a database URL"
         " [default: $PROCTOR_STORE, else .proctor/proctor.db].",
+    )(command)
+
+
+def parts_option(command: Command) -> Command:
+    """Add --parts."""
+    return click.option(
+        "--parts",
+        default="",
+        metavar="URL",
+        help="Where the files of a large run go: a folder, or an address such as s3://BUCKET/FOLDER"
+        " [default: $PROCTOR_PARTS, else a folder beside the store].",
     )(command)
 
 

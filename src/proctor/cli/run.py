@@ -10,6 +10,7 @@ import click
 from proctor.cli.options import (
     GroupedHelp,
     json_option,
+    parts_option,
     run_options,
     run_settings,
     store_option,
@@ -39,6 +40,7 @@ INCOMPLETE = 3
 @click.option("--layout", metavar="ORIGIN", help="Also write the result files of this origin.")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder for --layout.")
 @store_option
+@parts_option
 @json_option
 def run(**options: Any) -> int:
     """Evaluate a candidate on the suite SPEC, and print the numbers.
@@ -62,10 +64,12 @@ def run(**options: Any) -> int:
         raise click.UsageError("--layout and --out go together: --layout infibench --out DIR")
     if layout is not None:
         find("layout", layout)
-    as_json, url = options.pop("as_json"), options.pop("store")
+    as_json, url, parts = (options.pop(name) for name in ("as_json", "store", "parts"))
     several = run_settings(options)
     suite_path = several[0].suite.path
-    with Store.open(url) as store:
+    with Store.open(url, parts=parts) as store:
+        if parts and store.parts.folder is not None:
+            store.parts.folder.check()
         refused: list[Refused] = []
         outcomes = examine(several, store, quiet=as_json, refused=refused)
         if outcomes is None:

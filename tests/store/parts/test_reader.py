@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parts_runs import AWKWARD, SIZE, put_run
+from parts_runs import SIZE, everything, put_run, without_keys
 from proctor.core.attempt import AttemptStatus
 from proctor.core.fingerprint import case_key
 from proctor.core.run import Run
@@ -14,51 +14,8 @@ from proctor.store.parts import layout
 from proctor.store.parts.columns import COLUMNS
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.moving import move_to_parts
-from proctor.store.rows import LinkedCase
 from proctor.store.scores import DAMAGED
 from proctor.store.store import Store
-
-
-def everything(store: Store, run: Run) -> dict[str, object]:
-    """Return all that readers of a run give, without keys of scores."""
-    some = [0, 3, 5, 11, 22, 99]
-    ids = ["c0", "c7", AWKWARD, "none"]
-    results, points, attempts = store.results, store.criterion_points, store.attempts
-    return {
-        "cases": [without_keys(one) for one in attempts.iter_cases(run.id)],
-        "after": [without_keys(one) for one in attempts.iter_cases(run.id, after=8)],
-        "keys": [[one.attempt_key for one in keys] for keys in attempts.iter_keys(run.id)],
-        "scored": [[set(one.score_keys) for one in keys] for keys in attempts.iter_keys(run.id)],
-        "case": [without_keys(attempts.case(run.id, name)) for name in ids[:3]],
-        "cases_at": [without_keys(one) for one in attempts.cases_at(run.id, [7, 2, 99, 11])],
-        "attempts": attempts.count(run.id),
-        "scores": store.scores.count(run.id),
-        "rows": list(results.iter_rows(run.id)),
-        "some rows": list(results.iter_rows(run.id, after=3, limit=4)),
-        "tagged": list(results.iter_rows(run.id, tag=("third", "b"))),
-        "tagged after": list(results.iter_rows(run.id, tag=("odd", "1"), after=4, limit=3)),
-        "untagged": list(results.iter_rows(run.id, tag=("odd", "7"))),
-        "count": results.count(run.id),
-        "tags": results.tags_of(run.id, ids),
-        "values": results.values_of(run.id, [*ids, "c5"]),
-        "last": results.last_position(run.id),
-        "ids": results.ids_at(run.id, some),
-        "clusters": results.clusters_of(run.id, some),
-        "neighbours": [results.neighbours(run.id, place) for place in (0, 11, 12, 22)],
-        "suite": store.suites.get(run.suite_key),
-        "suite cases": list(store.suites.iter_cases(run.suite_key)),
-        "suite page": list(store.suites.iter_cases(run.suite_key, after=3, limit=5)),
-        "case keys": store.suites.case_keys(run.suite_key, ids),
-        "places": points.places(run.id, ids),
-        "sample": points.sample_places(run.id, 5),
-        "points": sorted(points.of_places(run.id, "k", some)),
-        "panels": sorted(points.panels(run.id, 100)),
-        "divided": sorted(points.divided(run.id)),
-    }
-
-
-def without_keys(linked: LinkedCase) -> LinkedCase:
-    return linked._replace(keys=())
 
 
 @pytest.mark.parametrize("size", [4, 10, 100])
