@@ -33,6 +33,27 @@ def test_a_heavy_case_may_be_the_disaster() -> None:
     assert cases.widened().d.tolist()[-1] == pytest.approx(-102 / 12)
 
 
+def test_disasters_that_would_undo_a_large_gain_would_have_shown() -> None:
+    """A gain g is undone by a share g / (1 + g) of full losses: how likely are so few of them."""
+    gains = [0.15, 0.25, 0.2, 0.3, 0.1] * 4
+    assert estimate_of(gains).disasters_p == pytest.approx((1 / 1.2) ** 20)
+    once = estimate_of([*gains, -0.9])
+    share = 0.2 / 1.2
+    assert once.disasters_p == pytest.approx((1 - share) ** 21 + 21 * share * (1 - share) ** 20)
+    heavy = estimate_of(gains, [3.0] * 20)
+    assert heavy.disasters_p == pytest.approx(estimate_of(gains).disasters_p)
+
+
+def test_a_large_gain_decides_where_a_small_one_cannot() -> None:
+    """Two in ten got worse either time; only a large gain rules out that disasters undo it."""
+    changes = [0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.1, 0.0, -0.2, -0.25] * 2
+    small, large = (estimate_of([size * one for one in changes]) for size in (0.1, 1.0))
+    assert small.typical_p == pytest.approx(large.typical_p)
+    assert large.typical_p < 0.02
+    assert small.p() == small.interval_p() > 0.5
+    assert large.p() == large.disasters_p < 0.05 < large.interval_p()
+
+
 def test_typical_changes_are_added_where_enough_were_seen() -> None:
     cases = DifferenceCases(
         np.array([0.2, -0.2, 0.0]), np.array([1.0, 1.0, 1.0]), np.array([6.0, 7.0, 50.0])

@@ -5,6 +5,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
+from proctor.stats.beta import beta_cdf
 from proctor.stats.intervals import Interval, t_quantile, t_tail
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ FEW = 6
 _RESAMPLES = 2_000
 _FINEST = 0.99
 """Beyond this level the quantiles of so many resamples are too coarse."""
+_LARGE = 2.0
+"""A change against the rest is a disaster if it is so many times as large as a typical one."""
 _CAREFUL = 0.9
 """The part of an error rate that bounds take, since their tail is matched by moments."""
 
@@ -75,13 +78,18 @@ class DifferenceCases:
         deviation = sqrt(squares / (self.n - 1)) / (self.weight / self.n)
         return deviation if deviation > 1e-12 else 0.0
 
-    def widened(self) -> "DifferenceCases":
+    def is_few(self, side: float) -> bool:
+        """Tell whether too few cases changed on a side (-1: for the worse) to know how far."""
+        return float(self.c[self.d * side > 0].sum()) < FEW
+
+    def widened(self, *, careful: bool = True) -> "DifferenceCases":
         """Add a case that went one way and one that went the other.
 
         A few cases in which nothing, or everything, went one way do not prove that nothing else
-        can happen. The added case is a typical change; on a side with few changed cases it is one
-        of full marks, as a rare disaster would be. With right and wrong alone this is Bonett and
-        Price's interval, which keeps to its level where the plain one is too narrow.
+        can happen. The added case is a typical change; with care, on a side with few changed
+        cases, it is one of full marks, as a rare disaster would be. With right and wrong alone
+        this is Bonett and Price's interval, which keeps to its level where the plain one is too
+        narrow.
         """
         import numpy as np
 
@@ -92,14 +100,38 @@ class DifferenceCases:
         typical = sqrt(above / below) * mean if below > 0 else mean
         added = []
         for side in (1.0, -1.0):
-            changed = float(self.c[self.d * side > 0].sum())
-            size, weight = (typical, mean) if changed >= FEW else (heavy * self.largest, heavy)
+            rare = careful and self.is_few(side)
+            size, weight = (heavy * self.largest, heavy) if rare else (typical, mean)
             added.append((side * size, weight))
         return DifferenceCases(
             np.append(self.d, [size for size, _ in added]),
             np.append(self.w, [weight for _, weight in added]),
             np.append(self.c, [1.0, 1.0]),
         )
+
+    def disasters_p(self) -> float:
+        """Return how likely so few disasters are, if these were frequent enough to undo the rest.
+
+        A disaster is a change of full marks against the direction of the mean. How often it would
+        have to happen follows from the mean of all other cases. A large mean calls for so many
+        disasters that a sample would show them.
+        """
+        import numpy as np
+
+        side = 1.0 if self.rate > 0 else -1.0
+        d = side * self.d
+        gains = d > 0
+        below = float((self.c[gains] * self.w[gains] ** 2).sum())
+        if below <= 0:
+            return 1.0
+        typical = sqrt(float((self.c[gains] * d[gains] ** 2).sum()) / below)
+        disasters = d < -_LARGE * typical * np.where(self.w > 0, self.w, np.inf)
+        rest = float((self.c * self.w)[~disasters].sum())
+        mean = float((self.c * d)[~disasters].sum()) / rest
+        share = mean / (mean + self.largest)
+        number = self.weight / self.typical_weight
+        shown = float((self.c * self.w)[disasters].sum()) / self.typical_weight
+        return beta_cdf(1 - share, max(1e-9, number - shown), shown + 1)
 
     def drawn(self, seed: int) -> "Numbers":
         """Return the rates of as many cases drawn with replacement, many times over, sorted."""
@@ -148,13 +180,19 @@ class DifferenceEstimate:
     low_moments: tuple[float, float, float]
     high_moments: tuple[float, float, float]
     draws: "Numbers | None" = None
+    few: bool = False
+    """Whether few cases changed on one of the sides, so that a disaster was added there."""
+    typical_p: float = 1.0
+    """The p value with typical changes added on both sides, however few were seen on one."""
+    disasters_p: float = 1.0
+    """How likely so few disasters are, if these were frequent enough to undo the difference."""
 
     @classmethod
     def of(cls, cases: DifferenceCases, method: Method, seed: int) -> "DifferenceEstimate | None":
         """Gather what the intervals of these cases need; none for fewer than two cases."""
         if cases.n < 2:
             return None
-        wide = cases.widened()
+        wide, typical = cases.widened(), cases.widened(careful=False)
         return cls(
             rate=cases.rate,
             centre=wide.rate,
@@ -164,6 +202,9 @@ class DifferenceEstimate:
             low_moments=cases.bounded_moments(-1.0),
             high_moments=cases.bounded_moments(1.0),
             draws=wide.drawn(seed) if method == "bootstrap" else None,
+            few=cases.is_few(1.0) or cases.is_few(-1.0),
+            typical_p=_t_p(typical.rate, typical.spread() / sqrt(typical.n), typical.n - 1),
+            disasters_p=cases.disasters_p(),
         )
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -193,19 +234,34 @@ class DifferenceEstimate:
         )
 
     def p(self) -> float:
+        """Return the p value that allows for disasters on a side with few changed cases.
+
+        That is the smallest share of error at which the interval leaves out 0, or the chance that
+        disasters which undo the difference would not have shown, whichever is smaller.
+        """
+        if not self.few:
+            return self.interval_p()
+        return max(self.typical_p, min(self.interval_p(), self.disasters_p))
+
+    def interval_p(self) -> float:
         """Return the smallest share of error at which the interval would leave out 0."""
         if self.draws is not None:
             above = float((self.draws > 0).mean())
             below = float((self.draws < 0).mean())
             return min(1.0, 2 * (1 - max(above, below)) + 1 / len(self.draws))
-        if self.error <= 0:
-            return 1.0 if self.centre == 0 else 0.0
-        t = abs(self.centre) / self.error
-        return 1.0 if t <= 0 else min(1.0, 2 * t_tail(t, self.df))
+        return _t_p(self.centre, self.error, self.df)
 
     def _cut(self, low: float, high: float) -> Interval:
         low, high = min(low, self.rate), max(high, self.rate)
         return (max(-1.0, low), min(1.0, high)) if self.bounded else (low, high)
+
+
+def _t_p(centre: float, error: float, df: float) -> float:
+    """Return how often Student's t is as far from 0 as this centre."""
+    if error <= 0:
+        return 1.0 if centre == 0 else 0.0
+    t = abs(centre) / error
+    return 1.0 if t <= 0 else min(1.0, 2 * t_tail(t, df))
 
 
 def _skewed_quantile(moments: tuple[float, float, float], p: float) -> float:

@@ -50,9 +50,9 @@ class Paired:
 
     @property
     def decision_p(self) -> float | None:
-        """Return the p value that decides: the larger of the test's and the interval's.
+        """Return the p value that decides: the larger of the test's and the estimate's.
 
-        Signs turned at random do not see that differences may be skewed: the interval does. Among
+        Signs turned at random do not see that differences may be skewed: the estimate does. Among
         rights and wrongs the test is exact, and decides alone.
         """
         if self.p is None or self.estimate is None:
