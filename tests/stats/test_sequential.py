@@ -1,6 +1,6 @@
 """Evidence at any time: closed forms, both ends of the unscored, errors at every look."""
 
-from math import exp, lgamma, log, pi
+from math import comb, pi
 
 import numpy as np
 import pytest
@@ -14,19 +14,32 @@ from proctor.stats.sequential import (
 )
 
 
-def log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
+def mean_capital(better: int, worse: int) -> float:
+    """Integrate over all stakes: a quarter by the arcsine law, three quarters by Beta(3, 2)."""
+    turn = (np.arange(100_000) + 0.5) / 100_000
+    flat, bold = np.cos(turn * pi / 2), turn
+    capital = [(1 + stake) ** better * (1 - stake) ** worse for stake in (flat, bold)]
+    return float(0.25 * capital[0].mean() + 0.75 * (capital[1] * 12 * bold**2 * (1 - bold)).mean())
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0, 0), (1, 0), (8, 2), (30, 12), (2, 9)])
-def test_with_rights_and_wrongs_it_is_the_mixture_over_all_shares(better: int, worse: int) -> None:
-    """Both directions together are the Beta(1/2, 1/2) mixture, against shares of one half."""
-    sides = [BettingEvidence(0.0, 1), BettingEvidence(0.0, -1)]
-    for change in [1.0] * better + [-1.0] * worse + [0.0] * 20:
-        for side in sides:
-            side.add(change)
-    mixture = exp(log_beta(better + 0.5, worse + 0.5) - log(pi) + (better + worse) * log(2))
-    assert sum(side.capital for side in sides) / 2 == pytest.approx(mixture, rel=0.02)
+def test_with_rights_and_wrongs_it_is_the_mean_over_all_stakes(better: int, worse: int) -> None:
+    for side in (1, -1):
+        evidence = BettingEvidence(0.0, side)
+        for change in [1.0] * better + [-1.0] * worse + [0.0] * 20:
+            evidence.add(side * change)
+        assert evidence.capital == pytest.approx(mean_capital(better, worse), rel=0.02)
+
+
+def test_a_stake_on_a_true_claim_keeps_its_mean() -> None:
+    """After 12 cases of right and wrong that are as often better as worse, all paths added up."""
+    mean = 0.0
+    for better in range(13):
+        evidence = BettingEvidence(0.0, 1)
+        for change in [1.0] * better + [-1.0] * (12 - better):
+            evidence.add(change)
+        mean += comb(12, better) / 2**12 * evidence.capital
+    assert mean == pytest.approx(1.0)
 
 
 def test_the_order_of_cases_does_not_matter_for_the_last_look() -> None:

@@ -73,15 +73,15 @@ def tables(draws: int = 2_000) -> Iterator[str]:
     for name, chances in SHAPES.items():
         yield f"| {name} | {100 * wrong(chances, draws):.1f} |"
     yield ""
-    yield "| Get worse | fixed, for +10 | evidence at +15 | share | at +15, looks by 10 | at +10 |"
-    yield "|---|---|---|---|---|---|"
+    yield "| Get worse | fixed, for +10 | evidence at +15 | share | at +15, looks by 10 | share | at +10 |"
+    yield "|---|---|---|---|---|---|---|"
     for down in (0.025, 0.05, 0.075, 0.1, 0.15):
         fixed = pairs_needed(2 * down + 0.1, 0.1) or NEVER
         one, ten = (median_cases(down, 0.15, draws, step) for step in (1, 10))
         small = median_cases(down, 0.1, draws)
         yield (
             f"| {100 * down:g} % | {fixed} | {one:.0f} | {one / fixed:.0%} |"
-            f" {ten:.0f} | {small:.0f} |"
+            f" {ten:.0f} | {ten / fixed:.0%} | {small:.0f} |"
         )
     yield ""
     yield "| True rate | rate >= 0.8: yes | no | median cases |"
