@@ -84,3 +84,10 @@ def test_a_row_that_was_damaged_is_marked_and_read_as_unscored(store: Store) -> 
     with store.database.write() as connection:
         connection.execute(update(summaries).values(document="[1]"))
     assert store.summaries.get("r1") == {}
+
+
+def test_clusters_of_some_cases(store: Store) -> None:
+    rows = [replace(make_result(n), cluster=f"q{n % 2}" if n < 4 else "") for n in range(6)]
+    store.results.put("r1", rows)
+    found = store.results.clusters_among("r1", ["c0", "c3", "c5", "other"])
+    assert found == {"c0": "q0", "c3": "q1"}

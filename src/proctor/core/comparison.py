@@ -138,7 +138,7 @@ class Pair(Tally):
     missing: int = 0
     """How many could not be compared: no attempt, or the judge was out of reach."""
     interval: tuple[float, float] | None = None
-    """Of the share, at 95 %, each case counted as one draw."""
+    """Of the share, at 95 %, each case, or cluster of cases, counted as one draw."""
     scores: tuple[float, float] | None = None
     """The mean marks of the first and the second run."""
     agreement: float | None = None

@@ -87,6 +87,15 @@ class Results:
         rows = self._database.fetch_among(query, table.case_id, case_ids)
         return {row.case_id: tags_of(row.tags) for row in rows}
 
+    def clusters_among(self, run_id: str, case_ids: Iterable[str]) -> dict[str, str]:
+        """Return the clusters of some cases of a run; those without one are left out."""
+        table = run_results.c
+        query = select(table.case_id, table.cluster).where(
+            table.run_id == run_id, table.cluster.is_not(None)
+        )
+        rows = self._database.fetch_among(query, table.case_id, case_ids)
+        return {row.case_id: row.cluster for row in rows}
+
     def values_of(self, run_id: str, case_ids: list[str]) -> dict[str, tuple[float | None, float]]:
         """Return value and full marks of some cases of a run, by id."""
         if (home := self._homes.run(run_id)) is not None:

@@ -48,12 +48,15 @@ def always_first(messages: list[Any], body: Any) -> str:
 def save(store: Store) -> Callable[..., str]:
     """Store a run of answers by case; a list has one attempt for each, an exception none."""
 
-    def make(name: str, answers: Answers, *, words: str = "{}?", language: str = "en") -> str:
+    def make(
+        name: str, answers: Answers, *, words: str = "{}?", language: str = "en", cluster: str = ""
+    ) -> str:
         cases = tuple(
             Case(
                 id=case,
                 messages=(Message(role="user", content=words.format(case)),),
                 criteria=(),
+                cluster=cluster,
                 tags={"kind": ("even" if int(case) % 2 == 0 else "odd",)},
                 hidden={"instruction": words.format(case), "input": ""},
             )
@@ -253,6 +256,16 @@ def test_earlier_battles_are_found_again(save: Any, hold: Any, store: Store) -> 
     assert (found.judge, found.orders, single.orders) == ("openai:j", 2, 1)
     assert [(pair.first, pair.second) for pair in single.pairs] == [tuple(runs[:2])]
     assert battles_of(store, [runs[0]]) == []
+
+
+def test_cases_of_one_cluster_are_one_draw(save: Any, hold: Any) -> None:
+    answers = {str(n): "aaaa" for n in range(6)}, {str(n): "bb" for n in range(6)}
+    with FakeServer(by_length) as server:
+        alone = hold(server, save("a", answers[0]), save("b", answers[1]))
+        one = hold(server, save("c", answers[0], cluster="q"), save("d", answers[1], cluster="q"))
+    assert (alone.pairs[0].win, one.pairs[0].win) == (6, 6)
+    assert alone.pairs[0].interval == pytest.approx((0.541, 1.0), abs=1e-3)
+    assert one.pairs[0].interval == pytest.approx((0.025, 1.0), abs=1e-3)
 
 
 def test_a_leaderboard_of_three(save: Any, hold: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from proctor.core.comparison import Comparison, Contender, Pair, Preference
-from proctor.engine.battle.tally import Facing, faced, leaderboard, never_met, pair_of
+from proctor.engine.battle.tally import Facing, Grouping, faced, leaderboard, never_met, pair_of
 
 FIRST, SECOND, TIE, INVALID = Preference
 
@@ -18,7 +18,7 @@ def shown(first: str, second: str, outcome: Preference, case: str = "1", **more:
 
 def one_pair(*comparisons: Comparison, orders: int = 2, expected: int = 1, **how: Any) -> Pair:
     (facing,) = faced(comparisons, ["a", "b"], orders)
-    return pair_of(facing, expected=expected, tags=how.get("tags", {}))
+    return pair_of(facing, expected=expected, grouping=Grouping(**how))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_comparisons_are_sorted_by_the_order_of_the_runs() -> None:
 
 def board(*comparisons: Comparison, runs: str = "abc") -> list[tuple[str, int, int, int, int]]:
     facings: list[Facing] = faced(comparisons, list(runs), 1)
-    pairs = [pair_of(facing, expected=0, tags={}) for facing in facings]
+    pairs = [pair_of(facing, expected=0, grouping=Grouping()) for facing in facings]
     contenders = [Contender(run=run, name=run, candidate=run) for run in runs]
-    standings = leaderboard(facings, pairs, contenders)
+    standings = leaderboard(facings, pairs, contenders, Grouping())
     assert sum(standing.strength for standing in standings) == pytest.approx(0, abs=1e-6)
     return [(one.run, one.rank, one.win, one.tie, one.loss) for one in standings]
 
@@ -127,13 +127,44 @@ def test_six_of_six_is_no_certainty() -> None:
     assert one_pair(*won, orders=1).interval == pytest.approx((0.5407, 1.0), abs=1e-4)
 
 
+def test_cases_of_a_cluster_are_one_draw() -> None:
+    """Five paraphrases of each of two questions that all went one way are two wins, not ten."""
+    won = [shown("a", "b", FIRST, str(n)) for n in range(10)]
+    clusters = {str(n): f"q{n % 2}" for n in range(10)}
+    alone, two = one_pair(*won, orders=1), one_pair(*won[:2], orders=1)
+    together = one_pair(*won, orders=1, clusters=clusters)
+    assert together.win == alone.win == 10
+    assert together.interval == pytest.approx(two.interval)
+    assert alone.interval is not None
+    assert together.interval is not None
+    assert together.interval[0] < 0.2 < alone.interval[0]
+
+
+def test_strengths_are_drawn_by_cluster() -> None:
+    comparisons = [
+        shown(*sides, FIRST if n % 10 < 6 else SECOND, str(n))
+        for n in range(60)
+        for sides in (("a", "b"), ("b", "c"))
+    ]
+    facings = faced(comparisons, ["a", "b", "c"], 1)
+    contenders = [Contender(run=run, name=run, candidate=run) for run in "abc"]
+    widths = []
+    for clusters in ({}, {str(n): f"q{n % 10}" for n in range(60)}):
+        grouping = Grouping(clusters=clusters)
+        pairs = [pair_of(facing, expected=0, grouping=grouping) for facing in facings]
+        best = leaderboard(facings, pairs, contenders, grouping)[0]
+        assert best.interval is not None
+        widths.append(best.interval[1] - best.interval[0])
+    assert widths[1] > 1.8 * widths[0]
+
+
 def test_a_run_without_games_has_no_strength() -> None:
     runs = ["a", "b", "c"]
     comparisons = [shown("a", "b", FIRST), shown("a", "c", INVALID), shown("b", "c", INVALID)]
     facings = faced(comparisons, runs, 1)
-    pairs = [pair_of(facing, expected=1, tags={}) for facing in facings]
+    pairs = [pair_of(facing, expected=1, grouping=Grouping()) for facing in facings]
     contenders = [Contender(run=run, name=run, candidate=run) for run in runs]
-    *others, last = leaderboard(facings, pairs, contenders)
+    *others, last = leaderboard(facings, pairs, contenders, Grouping())
     assert [standing.run for standing in others] == ["a", "b"]
     assert (last.run, last.interval, last.elo, last.elo_interval) == ("c", None, None, None)
     assert all(standing.interval is not None for standing in others)

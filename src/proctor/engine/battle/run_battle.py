@@ -17,7 +17,7 @@ from proctor.core.run import Run
 from proctor.core.suite import VARIANT, Json
 from proctor.engine.battle.entries import BattleJob, Entries, chosen, entries_of, jobs_of, paired
 from proctor.engine.battle.prompt import Asking, BattleMarks
-from proctor.engine.battle.tally import Tags, faced, leaderboard, never_met, pair_of
+from proctor.engine.battle.tally import Grouping, faced, leaderboard, never_met, pair_of
 from proctor.engine.models.call_scope import CallScope
 from proctor.engine.models.network_guard import offline
 from proctor.engine.models.roles import Models, judge_of
@@ -103,9 +103,13 @@ def battles_of(store: Store, runs: Sequence[str]) -> list[BattleOutcome]:
         return []
     ids = {comparison.case_id for group in groups.values() for comparison in group}
     tags: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    clusters: dict[str, str] = {}
     for run in stored_runs:
-        tags |= store.results.tags_of(run.id, ids - tags.keys())
-    return [_summed(stored_runs, group, tags) for group in groups.values()]
+        unknown = ids - tags.keys()
+        tags |= store.results.tags_of(run.id, unknown)
+        clusters |= store.results.clusters_among(run.id, unknown)
+    grouping = Grouping(tags=tags, clusters=clusters)
+    return [_summed(stored_runs, group, grouping) for group in groups.values()]
 
 
 @dataclass
@@ -363,13 +367,16 @@ def _outcome(
         (one, two): sum(1 for _ in paired(entries, one, two))
         for one, two in combinations(entries, 2)
     }
-    tags: Tags = {
-        entry.case.id: entry.case.tags for rows in entries.values() for entry in rows.values()
-    }
+    # Of runs whose cases differ in tags or clusters, the first decides.
+    cases = [entry.case for run in reversed(runs) for entry in entries[run.id].values()]
+    grouping = Grouping(
+        tags={case.id: case.tags for case in cases},
+        clusters={case.id: case.cluster for case in cases},
+    )
     failed = [
         f"{times} comparisons could not be made: {words}" for words, times in arena.errors.items()
     ]
-    summed = _summed(runs, arena.comparisons, tags, orders=orders, expected=expected)
+    summed = _summed(runs, arena.comparisons, grouping, orders=orders, expected=expected)
     usage = sum((one.usage for one in summed.comparisons), Usage())
     return replace(
         summed,
@@ -386,7 +393,7 @@ def _outcome(
 def _summed(
     runs: Sequence[Run],
     comparisons: Sequence[Comparison],
-    tags: Tags,
+    grouping: Grouping,
     *,
     orders: int | None = None,
     expected: Mapping[tuple[str, str], int] | None = None,
@@ -395,7 +402,11 @@ def _summed(
     orders = orders or _orders_of(comparisons)
     facings = faced(comparisons, [run.id for run in runs], orders)
     pairs = tuple(
-        pair_of(facing, expected=(expected or {}).get((facing.first, facing.second), 0), tags=tags)
+        pair_of(
+            facing,
+            expected=(expected or {}).get((facing.first, facing.second), 0),
+            grouping=grouping,
+        )
         for facing in facings
     )
     if expected is None:
@@ -404,7 +415,7 @@ def _summed(
     return BattleOutcome(
         contenders=contenders,
         pairs=pairs,
-        leaderboard=leaderboard(facings, pairs, contenders) if several else (),
+        leaderboard=leaderboard(facings, pairs, contenders, grouping) if several else (),
         comparisons=tuple(comparisons),
         judge=next((one.judge for one in comparisons if one.judge), ""),
         orders=orders,

@@ -1,7 +1,7 @@
 """Totals of comparisons: how two runs compare, and the leaderboard of several."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import isclose
 
@@ -21,7 +21,22 @@ from proctor.stats.intervals import RatioSums
 
 Tags = Mapping[str, Mapping[str, Sequence[str]]]
 """The tags of each case, by its id."""
+Clusters = Mapping[str, str]
+"""The cluster of each case that lies in one, by its id."""
 _RESULT = {Preference.FIRST: 1.0, Preference.TIE: 0.5, Preference.SECOND: 0.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """Tags and clusters of the cases of a battle."""
+
+    tags: Tags = field(default_factory=dict)
+    clusters: Clusters = field(default_factory=dict)
+
+    def draw(self, case_id: str) -> Hashable:
+        """Return what a case is drawn with: its cluster, else itself."""
+        cluster = self.clusters.get(case_id)
+        return ("cluster", cluster) if cluster else case_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +69,7 @@ def faced(comparisons: Iterable[Comparison], runs: Sequence[str], orders: int) -
     ]
 
 
-def pair_of(facing: Facing, *, expected: int, tags: Tags) -> Pair:
+def pair_of(facing: Facing, *, expected: int, grouping: Grouping) -> Pair:
     """Return how two runs compare; some of the expected pairs of attempts may be missing."""
     outcomes = facing.outcomes
     tally = Tally.of(outcomes.values())
@@ -67,20 +82,25 @@ def pair_of(facing: Facing, *, expected: int, tags: Tags) -> Pair:
         loss=tally.loss,
         invalid=tally.invalid,
         missing=max(0, expected - len(groups)),
-        interval=_interval(outcomes),
+        interval=_interval(outcomes, grouping),
         scores=_means([one for group in groups for one in group]),
         agreement=_agreement(groups),
         first_seat=_first_seat(facing.shown),
-        groups=_by_tag(outcomes, tags),
+        groups=_by_tag(outcomes, grouping.tags),
     )
 
 
 def leaderboard(
-    facings: Sequence[Facing], pairs: Sequence[Pair], contenders: Sequence[Contender]
+    facings: Sequence[Facing],
+    pairs: Sequence[Pair],
+    contenders: Sequence[Contender],
+    grouping: Grouping,
 ) -> tuple[Standing, ...]:
     """Return the rank of every run, by Bradley-Terry strength with ties as half a win."""
     games = [
-        bradley_terry.Game(facing.first, facing.second, _RESULT[outcome], cluster=place[0])
+        bradley_terry.Game(
+            facing.first, facing.second, _RESULT[outcome], cluster=grouping.draw(place[0])
+        )
         for facing in facings
         for place, outcome in facing.outcomes.items()
         if outcome in _RESULT
@@ -136,12 +156,14 @@ def never_met(pairs: Sequence[Pair], runs: Sequence[str]) -> list[list[str]]:
     return list(members.values())
 
 
-def _interval(outcomes: Mapping[Place, Preference]) -> tuple[float, float] | None:
-    cases: dict[str, list[float]] = {}
+def _interval(
+    outcomes: Mapping[Place, Preference], grouping: Grouping
+) -> tuple[float, float] | None:
+    draws: dict[Hashable, list[float]] = {}
     for (case_id, *_), outcome in outcomes.items():
         if outcome in _RESULT:
-            cases.setdefault(case_id, []).append(_RESULT[outcome])
-    return RatioSums.of((sum(got), len(got)) for got in cases.values()).interval()
+            draws.setdefault(grouping.draw(case_id), []).append(_RESULT[outcome])
+    return RatioSums.of((sum(results), len(results)) for results in draws.values()).interval()
 
 
 def _means(seen: Sequence[Comparison]) -> tuple[float, float] | None:
