@@ -6,7 +6,10 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp
+
+import numpy as np
 
 from proctor.stats.agreement import Coincidences, alpha_interval, clustered_kappa
 from proctor.stats.items import answer_habits, fit_abilities, wrong_key_odds
@@ -53,46 +56,67 @@ class Held:
 def corrected_coverage(
     judge: str, labels: int, draws: int, *, cases: int = 500, seed: int = 1
 ) -> Held:
-    """Draw cases of which some at random have labels; the truth is the share over all that could be."""
+    """Draw cases of which some at random have labels; the truth is the share over all that could be.
+
+    Of rights and wrongs the result depends on how many there are of each kind, which is drawn.
+    """
     share, passes, slips = JUDGES[judge]
-    draw = random.Random(seed)
+    draw = np.random.default_rng([seed, labels])
+    kinds = [share * passes, share * (1 - passes), (1 - share) * slips, (1 - share) * (1 - slips)]
+    counts = draw.multinomial(labels, kinds, draws)
+    passed = draw.binomial(cases - labels, kinds[0] + kinds[2], draws)
     held, width = 0, 0.0
-    for _ in range(draws):
-        marks = []
-        for _ in range(cases):
-            own = draw.random() < share
-            marks.append((float(draw.random() < (passes if own else slips)), float(own)))
-        found = corrected(marks[:labels], [one for one, _ in marks[labels:]]).interval
-        assert found is not None
-        held += found[0] <= share <= found[1]
-        width += found[1] - found[0]
+    for kind, rest in zip(counts.tolist(), passed.tolist(), strict=True):
+        low, high = _corrected(tuple(kind), rest, cases - labels - rest)
+        held += low <= share <= high
+        width += high - low
     return Held(held / draws, width / draws)
+
+
+@lru_cache(maxsize=200_000)
+def _corrected(kinds: tuple[int, ...], passed: int, failed: int) -> tuple[float, float]:
+    """Return the interval for so many labels of each kind, and so many other cases."""
+    marks = [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)]
+    pairs = [mark for mark, number in zip(marks, kinds, strict=True) for _ in range(number)]
+    found = corrected(pairs, [1.0] * passed + [0.0] * failed).interval
+    assert found is not None
+    return found
 
 
 def agreement_coverage(
     raters: str, cases: int, attempts: int, draws: int, *, alpha: bool = False, seed: int = 1
 ) -> Held:
-    """Draw cases with attempts that are right or wrong together, judged by two."""
+    """Draw cases with attempts that are right or wrong together, judged by two.
+
+    Judges err on a case, not on single attempts: what they get wrong once, they do again. So the
+    result depends on how many cases there are of each kind, which is drawn.
+    """
     share, slip = RATERS[raters]
     truth = _true_agreement(share, slip)
-    draw = random.Random(seed)
+    both, one = (1 - slip) ** 2, slip * (1 - slip)
+    kinds = [
+        share * both + (1 - share) * slip**2, one, one, share * slip**2 + (1 - share) * both,
+    ]  # fmt: skip
     held, width, known = 0, 0.0, 0
-    for _ in range(draws):
-        clusters = []
-        for _ in range(cases):
-            own = draw.random() < share
-            # Judges err on a case, not on single attempts: what they get wrong once, they do again.
-            one, two = (own != (draw.random() < slip) for _ in range(2))
-            clusters.append([(float(one), float(two))] * attempts)
-        if alpha:
-            found = alpha_interval([Coincidences.of(cluster) for cluster in clusters])
-        else:
-            found = clustered_kappa(clusters).interval
+    for kind in np.random.default_rng([seed, cases]).multinomial(cases, kinds, draws).tolist():
+        found = _agreement(tuple(kind), attempts, alpha)
         if found is not None:
             known += 1
             held += found[0] <= truth <= found[1]
             width += found[1] - found[0]
     return Held(held / max(1, known), width / max(1, known))
+
+
+@lru_cache(maxsize=200_000)
+def _agreement(kinds: tuple[int, ...], attempts: int, alpha: bool) -> tuple[float, float] | None:
+    """Return the interval for so many cases on which two judges agree, or differ."""
+    marks = [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0)]
+    clusters = [
+        [mark] * attempts for mark, number in zip(marks, kinds, strict=True) for _ in range(number)
+    ]
+    if alpha:
+        return alpha_interval([Coincidences.of(cluster) for cluster in clusters])
+    return clustered_kappa(clusters).interval
 
 
 def _true_agreement(share: float, slip: float) -> float:
@@ -139,7 +163,7 @@ def _table(
     print()
 
 
-def main(draws: int = 2000) -> None:
+def main(draws: int = 20_000) -> None:
     """Print all tables."""
 
     def shown(found: Held) -> str:
