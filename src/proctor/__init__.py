@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from proctor.contracts.executor import Executor
     from proctor.contracts.measure import Measure, MeasureSums, SummedMeasure
     from proctor.contracts.sandbox import Sandbox
-    from proctor.contracts.scorer import Probe, ScoreContext, Scorer
+    from proctor.contracts.scorer import Probe, ScoreContext, Scorer, TextScorer
     from proctor.core.attempt import Attempt
     from proctor.core.program import Limits, Program, Ran, Step
     from proctor.core.run import CaseResult, Measured
@@ -45,6 +45,7 @@ __all__ = [
     "Suite",
     "SuiteError",
     "SummedMeasure",
+    "TextScorer",
     "__version__",
 ]
 

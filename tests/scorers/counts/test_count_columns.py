@@ -21,7 +21,7 @@ SCORERS = st.sampled_from(
 
 
 @pytest.mark.scaled
-@settings(max_examples=LEVEL.of(quick=10, ci=300, full=3000), deadline=None)
+@settings(max_examples=LEVEL.of(quick=10, ci=80, full=3000), deadline=None)
 @given(COLUMNS, st.lists(SCORERS, min_size=6, max_size=6))
 def test_texts_of_all_kinds(contexts: list[ScoreContext], scorers: list[Scorer]) -> None:
     assert_same(scorers[: len(contexts)], contexts)

@@ -15,7 +15,7 @@ LIMITS = st.sampled_from([0.0, 0.25, 1.0, -1.0, 1e308, -1e308, float("nan"), flo
 
 
 @pytest.mark.scaled
-@settings(max_examples=LEVEL.of(quick=20, ci=600, full=6000), deadline=None)
+@settings(max_examples=LEVEL.of(quick=20, ci=100, full=6000), deadline=None)
 @given(st.data(), COLUMNS, st.sampled_from([Rouge, InfiBenchRouge]))
 def test_texts_of_all_kinds(data: st.DataObject, contexts: list[ScoreContext], cls: type) -> None:
     scorers = st.builds(
@@ -29,7 +29,7 @@ def test_texts_of_all_kinds(data: st.DataObject, contexts: list[ScoreContext], c
 
 
 @pytest.mark.scaled
-@settings(max_examples=LEVEL.of(quick=8, ci=300, full=3000), deadline=None)
+@settings(max_examples=LEVEL.of(quick=8, ci=80, full=3000), deadline=None)
 @given(st.lists(st.tuples(TEXTS, REFERENCES), min_size=1, max_size=30), st.integers(1, 40))
 def test_chunks_of_all_sizes(rows: list[tuple[str, tuple[str, ...]]], size: int) -> None:
     with pytest.MonkeyPatch.context() as patched:

@@ -41,7 +41,7 @@ SCORERS = st.one_of(st.builds(Keywords, MANY_RULES), st.builds(InfiBenchKeywords
 
 
 @pytest.mark.scaled
-@settings(max_examples=LEVEL.of(quick=20, ci=600, full=6000), deadline=None)
+@settings(max_examples=LEVEL.of(quick=20, ci=100, full=6000), deadline=None)
 @given(COLUMNS, st.lists(SCORERS, min_size=6, max_size=6))
 def test_rules_of_all_kinds(contexts: list[ScoreContext], scorers: list[Keywords]) -> None:
     assert_same(scorers[: len(contexts)], contexts)

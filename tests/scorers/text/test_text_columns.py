@@ -36,7 +36,7 @@ SCORERS: dict[str, st.SearchStrategy[Scorer]] = {
 
 @pytest.mark.scaled
 @pytest.mark.parametrize("name", SCORERS)
-@settings(max_examples=LEVEL.of(quick=10, ci=300, full=4000), deadline=None)
+@settings(max_examples=LEVEL.of(quick=10, ci=80, full=4000), deadline=None)
 @given(st.data(), COLUMNS)
 def test_comparisons(name: str, data: st.DataObject, contexts: list[ScoreContext]) -> None:
     assert_same([data.draw(SCORERS[name]) for _ in contexts], contexts)
@@ -73,7 +73,7 @@ FILLINGS = st.one_of(
 
 
 @pytest.mark.scaled
-@settings(max_examples=LEVEL.of(quick=15, ci=400, full=4000), deadline=None)
+@settings(max_examples=LEVEL.of(quick=15, ci=80, full=4000), deadline=None)
 @given(
     st.data(),
     st.lists(FILLINGS, min_size=1, max_size=5),
