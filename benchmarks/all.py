@@ -54,7 +54,7 @@ class Part:
 
 PARTS = (
     Part("startup", "", "--rounds 1"),
-    Part("text_criteria", "", "--answers-wanted 100 --sample 7"),
+    Part("text_criteria", "", "--answers-wanted 100 --sample 7 --short 50 --rounds 1"),
     Part("text_metrics", "", "--pairs 20 --words 20 --large 20"),
     Part("sandboxed_tests", "", "--rounds 1 --programs 8"),
     Part("model_throughput", "", "--cases 40 --inspect-cases 20 --rounds 1"),

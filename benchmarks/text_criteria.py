@@ -5,27 +5,41 @@ as 4 : 2 : 1, answers of about 950 characters. With `--suite SUITE --answers ANS
 those of a suite of yours, over and over, each a little different. The other side is a plain Python
 alignment and the rouge-score package, on a sample of the same criteria and answers, in one process
 that stores nothing.
+
+Then short answers, 40 words with keywords and a reference of their own each, are scored in one
+process without a store: a column at a time with every detail as JSON, row by row, and by a plain
+loop over rouge-score that keeps nothing; in turns, and the median of each counts.
 """
 
 import argparse
 import json
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
+from statistics import median
+from typing import Any
 
-from measured import more, offer_json, reporting
+from measured import Row, more, offer_json, reporting
+from million_rows import rows as many_rows
 
+from proctor.contracts.columns import ScoreRows, run_scorer_column
+from proctor.contracts.scorer import ScoreContext
+from proctor.contracts.scoring import run_scorer
 from proctor.core.attempt import Attempt
 from proctor.core.suite import Case, Criterion
 from proctor.engine.run import read_suite
 from proctor.engine.run.evaluate import RunProgress, evaluate
 from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.io.concurrency import available_cores, run_sync
+from proctor.io.json_bytes import dumps
+from proctor.scorers.overlap.rouge import Rouge
+from proctor.scorers.text.keywords import Keywords
 from proctor.store.store import Store
 
 TEXT = ("keywords", "blanks", "rouge", "contains", "exact_match", "matches", "number")
+Way = Callable[[Sequence[Keywords], Sequence[ScoreContext]], None]
 PLAIN = "plain Python alignment, rouge-score"
 
 
@@ -36,6 +50,8 @@ def main() -> None:
     parser.add_argument("--compat", default="")
     parser.add_argument("--answers-wanted", type=int, default=6000)
     parser.add_argument("--sample", type=int, default=150, help="answers for the plain side")
+    parser.add_argument("--short", type=int, default=5000, help="short answers")
+    parser.add_argument("--rounds", type=int, default=5, help="how often these are scored")
     offer_json(parser)
     options = parser.parse_args()
     with reporting(options.json) as rows:
@@ -46,6 +62,7 @@ def main() -> None:
         print(f"ratio:                       {ours / plain:8.1f}x")
         note = f"{available_cores()} cores and a store; grading alone: {grading:,.0f}"
         rows.append(more("InfiBench's text criteria", ours, plain, "answers/s", PLAIN, note))
+        rows.append(short_answers(options.short, options.rounds))
 
 
 def compare(options: argparse.Namespace) -> tuple[float, float, float]:
@@ -171,6 +188,58 @@ def judge_plainly(case: Case, criterion: Criterion, text: str) -> None:
     else:
         for word in str(params).split():
             word in text  # noqa: B015
+
+
+def short_answers(count: int, rounds: int) -> Row:
+    """Score keywords and ROUGE-L of short answers in three ways, one after the other."""
+    pairs = list(many_rows(count, 40))
+    keywords = [Keywords(_keywords(case)) for case, _ in pairs]
+    contexts = [
+        ScoreContext.of(str(answer["output"]), references=[str(case["reference"])])
+        for case, answer in pairs
+    ]
+    ways: tuple[Way, ...] = by_column, by_row, plainly
+    seconds: list[list[float]] = [[] for _ in ways]
+    for _ in range(rounds):
+        for way, spent in zip(ways, seconds, strict=True):
+            started = time.process_time()
+            way(keywords, contexts)
+            spent.append(time.process_time() - started)
+    column, row, loop = (count / median(spent) for spent in seconds)
+    print(f"short answers, by column:    {column:8,.0f} answers/s of processor time")
+    print(f"short answers, row by row:   {row:8,.0f} answers/s")
+    print(f"loop over rouge-score:       {loop:8,.0f} answers/s")
+    print(f"ratio of columns to loop:    {column / loop:8.1f}x")
+    note = f"one process, no store, with details as JSON; row by row: {row:,.0f}"
+    peer = "loop over rouge-score"
+    return more("keywords and ROUGE-L by column", column, loop, "answers/CPU s", peer, note)
+
+
+def by_column(keywords: Sequence[Keywords], contexts: Sequence[ScoreContext]) -> None:
+    columns = ScoreRows.of(contexts)
+    for scorers in (keywords, [Rouge()] * len(contexts)):
+        run_scorer_column(scorers, columns).written_details()
+
+
+def by_row(keywords: Sequence[Keywords], contexts: Sequence[ScoreContext]) -> None:
+    rouge = Rouge()
+    for scorer, ctx in zip(keywords, contexts, strict=True):
+        dumps(run_scorer(scorer, ctx).detail)
+        dumps(run_scorer(rouge, ctx).detail)
+
+
+def plainly(keywords: Sequence[Keywords], contexts: Sequence[ScoreContext]) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    rouge = RougeScorer(["rougeL"], use_stemmer=False)
+    for scorer, ctx in zip(keywords, contexts, strict=True):
+        for word in scorer.rules:
+            _ = str(word) in ctx.output
+        rouge.score(ctx.references[0], ctx.output)
+
+
+def _keywords(case: dict[str, object]) -> tuple[Any, ...]:
+    return tuple(json.loads(str(case["criteria"]))[0]["keywords"])
 
 
 def textbook_alignment(left: str, right: str) -> int:
