@@ -176,7 +176,7 @@ def load(kind: str, model: str, device: str, precision: str, **more: Any) -> tup
             )
             loaded = getattr(transformers, kind).from_pretrained(  # nosec B615  # no code comes
                 place,
-                dtype=getattr(torch, _DTYPES.get(precision, precision)),
+                dtype=getattr(torch, stored_as(precision)),
                 trust_remote_code=False,
                 **more,
             )
@@ -184,6 +184,11 @@ def load(kind: str, model: str, device: str, precision: str, **more: Any) -> tup
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise MissingResource(f"{model} cannot be loaded: {why[:300]}") from error
+
+
+def stored_as(precision: str) -> str:
+    """Return the type in which the weights are kept that are multiplied in a precision."""
+    return _DTYPES.get(precision, precision)
 
 
 def tokens(tokenizer: Any, texts: Sequence[str], most: int) -> list[list[int]]:

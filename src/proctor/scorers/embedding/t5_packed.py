@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from proctor.scorers.embedding import device_stream
+from proctor.scorers.embedding import checkpoints, device_stream
 
 STEP = 8
 """Texts are padded to a multiple of this, which the attention kernels want."""
@@ -43,9 +43,10 @@ class PackedTexts:
 class PackedT5:
     """The weights of a T5, and what is computed with them: two rows of its first word's logits.
 
-    Sums over layers, norms, softmax and logits are in single precision, whatever the products are
-    computed in. Keys and values of the encoder's tokens are never made for the decoder: with one
-    query a text it is cheaper to carry the query over to the encoder's side.
+    The products of the encoder are computed as is wanted; its sums over layers, its norms, and all
+    of the decoder in single precision, since there nothing evens out over a text's tokens. Keys and
+    values of the encoder's tokens are never made for the decoder: with one query a text it is
+    cheaper to carry the query over to the encoder's side.
     """
 
     def __init__(self, model: Any, head: Any, precision: str) -> None:
@@ -103,7 +104,7 @@ class PackedT5:
                 biases[0] = self._group_biases(number, lengths, groups)
             layer.attend(self, total, groups, biases[0])
             layer.feed(self, total)
-        return self.normed(total, self.last_norms[0])
+        return self.normed(total, self.last_norms[0]).to(self.dtype)
 
     def _group_biases(self, number: int, lengths: Any, groups: "Sequence[_Group]") -> list[Any]:
         """Return what is added to attention in each group: for positions, and for padding."""
@@ -131,31 +132,30 @@ class PackedT5:
 
     def _decoded(self, encoded: Any, lengths: Any, widths: Sequence[int]) -> Any:
         """Take the decoder's first step over encoded texts."""
+        with checkpoints.computing("float32"):
+            return self._decoded_exactly(encoded, lengths, widths)
+
+    def _decoded_exactly(self, encoded: Any, lengths: Any, widths: Sequence[int]) -> Any:
         import torch
 
         device, most = encoded.device, max(widths)
         starts = torch.tensor(list(accumulate(widths, initial=0))[:-1])
         starts = device_stream.sent(starts, str(device)).unsqueeze(1)
         places = torch.arange(most, device=device)
-        table = encoded[(starts + places).clamp_max_(len(encoded) - 1)]
+        table = encoded[(starts + places).clamp_max_(len(encoded) - 1)].float()
         absent = (places >= lengths.unsqueeze(1)).unsqueeze(1)
         total = self.embeddings[self.start].float().repeat(len(widths), 1)
         for layer in self.decoder:
             layer.attend_to_itself(self, total)
             layer.attend_to_text(self, total, table, absent)
             layer.feed(self, total)
-        normed = torch.nn.functional.rms_norm(
-            total, total.shape[-1:], self.last_norms[1], self.epsilon
-        )
-        # In half precision the last step would round the difference of the two away.
-        return (normed.unsqueeze(1) * self.head).sum(-1)
+        return self.normed(total, self.last_norms[1]) @ self.head.t()
 
     def normed(self, total: Any, weight: Any) -> Any:
-        """Return normed rows, ready to be multiplied."""
+        """Return rows normed."""
         import torch
 
-        rows = torch.nn.functional.rms_norm(total, total.shape[-1:], weight, self.epsilon)
-        return rows.to(self.dtype)
+        return torch.nn.functional.rms_norm(total, total.shape[-1:], weight, self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _Feed:
         )
 
     def add(self, model: PackedT5, total: Any) -> None:
-        rows = model.normed(total, self.norm)
+        rows = model.normed(total, self.norm).to(self.inner.dtype)
         if self.act is None:
             inner = _relu_of_product(rows, self.inner)
         else:
@@ -236,7 +236,8 @@ class _EncoderLayer:
     ) -> None:
         import torch
 
-        made = (model.normed(total, self.norm) @ self.inputs).to(model.attention_dtype)
+        rows = model.normed(total, self.norm).to(model.dtype)
+        made = (rows @ self.inputs).to(model.attention_dtype)
         outputs, start = [], 0
         for group, bias in zip(groups, biases, strict=True):
             end = start + group.count * group.width
@@ -247,8 +248,8 @@ class _EncoderLayer:
             )
             outputs.append(out.transpose(1, 2).reshape(end - start, -1))
             start = end
-        rows = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
-        add_product(total, rows.to(model.dtype), self.output)
+        attended = outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+        add_product(total, attended.to(model.dtype), self.output)
 
     def feed(self, model: PackedT5, total: Any) -> None:
         self.feeding.add(model, total)
@@ -274,16 +275,16 @@ class _DecoderLayer:
         own, cross = block.layer[0], block.layer[1]
         shape = (model.heads, model.width, -1)
         weights = {name: getattr(cross.EncDecAttention, name).weight for name in "qkvo"}
-        weights = {name: weight.to(model.dtype) for name, weight in weights.items()}
+        weights = {name: weight.float() for name, weight in weights.items()}
         return cls(
             (own.layer_norm.weight.float(), cross.layer_norm.weight.float()),
-            own.SelfAttention.v.weight.to(model.dtype).t(),
-            own.SelfAttention.o.weight.to(model.dtype).t(),
+            own.SelfAttention.v.weight.float().t(),
+            own.SelfAttention.o.weight.float().t(),
             weights["q"].t(),
             weights["k"].view(shape),
             weights["v"].view(shape).transpose(1, 2),
             weights["o"].t(),
-            _Feed.of(block.layer[-1], model.dtype),
+            _Feed.of(block.layer[-1], weights["q"].dtype),
         )
 
     def attend_to_itself(self, model: PackedT5, total: Any) -> None:
@@ -293,11 +294,13 @@ class _DecoderLayer:
 
     def attend_to_text(self, model: PackedT5, total: Any, table: Any, absent: Any) -> None:
         """Attend to the encoder's tokens, of which ``table`` has a row of texts each."""
+        import torch
+
         query = model.normed(total, self.norms[1]) @ self.query
         query = query.view(len(total), model.heads, model.width).transpose(0, 1)
         carried = (query @ self.keys).transpose(0, 1).contiguous()
-        close = product(carried, table.transpose(1, 2)).masked_fill_(absent, float("-inf"))
-        seen = close.softmax(-1).to(model.dtype) @ table
+        close = torch.bmm(carried, table.transpose(1, 2)).masked_fill_(absent, float("-inf"))
+        seen = torch.bmm(close.softmax(-1), table)
         rows = (seen.transpose(0, 1).contiguous() @ self.values).transpose(0, 1)
         add_product(total, rows.reshape(len(total), -1), self.cross_output)
 
@@ -315,15 +318,6 @@ def add_product(total: Any, left: Any, right: Any) -> None:
         torch.addmm(total, left, right, out_dtype=total.dtype, out=total)
     else:
         total += left @ right
-
-
-def product(left: Any, right: Any) -> Any:
-    """Return a product of stacks of matrices in single precision."""
-    import torch
-
-    if left.is_cuda and left.dtype != torch.float32:
-        return torch.bmm(left, right, out_dtype=torch.float32)
-    return torch.bmm(left, right).float()
 
 
 def _relu_of_product(left: Any, right: Any) -> Any:

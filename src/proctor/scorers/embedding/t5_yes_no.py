@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -49,9 +50,7 @@ class Answerer:
         import torch
 
         self.place, self.device, self.precision = model, device, precision
-        self.tokenizer, self.model = checkpoints.load(
-            "AutoModelForSeq2SeqLM", model, device, precision
-        )
+        self.tokenizer, self.model = _loaded(model, device, precision)
         self.config = self.model.config
         if self.config.model_type not in _KINDS:
             raise MissingResource(f"{model}: expected a T5, not {self.config.model_type}")
@@ -70,6 +69,10 @@ class Answerer:
         self.packed: PackedT5 | None = None
         if on_gpu and precision != "float32":
             self.pack()
+            if self.packed is None:
+                # All digits were loaded to be packed, which is not to be.
+                self.model.to(getattr(torch, checkpoints.stored_as(precision)))
+                self.model.lm_head.float()
 
     def pack(self) -> None:
         """Take the quick way from now on, where it computes what the library's own way does."""
@@ -234,6 +237,14 @@ class Answerer:
 def answerer(place: str, device: str, precision: str) -> Answerer:
     """Return who answers, loaded once for all that lie in one place."""
     return Answerer(place, device, precision)
+
+
+def _loaded(model: str, device: str, precision: str) -> tuple[Any, Any]:
+    """Load a tokenizer and a model; on a GPU with all digits, some of which are kept, if it can."""
+    if device.startswith("cuda"):
+        with suppress(MissingResource):
+            return checkpoints.load("AutoModelForSeq2SeqLM", model, device, "float32")
+    return checkpoints.load("AutoModelForSeq2SeqLM", model, device, precision)
 
 
 def _as_packed(model: Any, precision: str) -> PackedT5 | None:
