@@ -172,7 +172,7 @@ def test_whoever_listens_is_told_how_far_the_work_has_come() -> None:
     token = concurrency.LISTENER.set(lambda *words: told.append(words))
     try:
         assert sum(concurrency.tallied("read", range(1200), 1200)) == sum(range(1200))
-        tally = concurrency.Tally("check")
+        tally = concurrency.PhaseCount("check")
     finally:
         concurrency.LISTENER.reset(token)
     tally.add()

@@ -1,12 +1,12 @@
 """What a measure must be able to do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Self
 
 from proctor.core.run import CASES_PER_BLOCK, CaseResult, Measured
 from proctor.core.suite import Json
+from proctor.io.concurrency import batched
 
 
 class Measure(ABC):
@@ -44,7 +44,7 @@ class SummedMeasure(Measure):
     def measure(self, results: Iterable[CaseResult]) -> Measured:
         """Sum up all cases in blocks, as a run does."""
         whole: MeasureSums | None = None
-        for block in _blocks(results):
+        for block in batched(results, CASES_PER_BLOCK):
             sums = self.sums()
             sums.add(block)
             if whole is None:
@@ -79,9 +79,3 @@ class MeasureSums(ABC):
     def load_json(self, document: Json) -> None:
         """Know what ``to_json`` returned in another process; nothing was added here before."""
         vars(self).update(document)
-
-
-def _blocks(results: Iterable[CaseResult]) -> Iterator[list[CaseResult]]:
-    rest = iter(results)
-    while block := list(islice(rest, CASES_PER_BLOCK)):
-        yield block

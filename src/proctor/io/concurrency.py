@@ -158,7 +158,7 @@ def batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield batch
 
 
-class Tally:
+class PhaseCount:
     """Count of the things that one phase of the work has done."""
 
     def __init__(self, phase: str, total: int | None = None) -> None:
@@ -180,10 +180,10 @@ class Tally:
 
 def tallied(phase: str, things: Iterable[Item], total: int | None = None) -> Iterator[Item]:
     """Count things as they pass by; they are only passed on where nobody listens."""
-    return iter(things) if LISTENER.get() is None else _tallied(Tally(phase, total), things)
+    return iter(things) if LISTENER.get() is None else _tallied(PhaseCount(phase, total), things)
 
 
-def _tallied(tally: Tally, things: Iterable[Item]) -> Iterator[Item]:
+def _tallied(tally: PhaseCount, things: Iterable[Item]) -> Iterator[Item]:
     for thing in things:
         yield thing
         tally.add()

@@ -31,7 +31,7 @@ from proctor.formats.native.case import (
 from proctor.formats.native.criteria import Cases, Plugins, Text, read_plugin
 from proctor.formats.native.rows import case_rows
 from proctor.formats.native.spot import Spot, neighbours
-from proctor.io.concurrency import Tally
+from proctor.io.concurrency import PhaseCount
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.temporary_database import FirstEntries
@@ -267,7 +267,7 @@ class _Loader:
         self.tags: dict[str, None] = {}
         self.open: list[Path] = []
         self.included: Counter[Path] = Counter()
-        self.read = Tally("read")
+        self.read = PhaseCount("read")
 
     def suite(self, default_name: str) -> Suite:
         """Make the suite of what was gathered."""
