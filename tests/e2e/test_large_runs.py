@@ -30,6 +30,8 @@ COMMANDS = [
     ("list", "runs", "--json"),
     ("list", "suites", "--json"),
     ("items", "a", "b", "--json"),
+    ("compare", "a", "b"),
+    ("compare", "b", "a", "--by", "topic", "--json"),
 ]
 CHANGES = re.compile(r'"(created|exported|written)": ?[0-9.e]+|base64,[A-Za-z0-9+/=]+')
 """Times, and pictures, whose parts are numbered through a process."""

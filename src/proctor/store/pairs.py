@@ -2,19 +2,27 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, or_, select
 
 from proctor.core.run import Run
 from proctor.core.suite import Case
+from proctor.io.concurrency import batched
 from proctor.store.database import Database
 from proctor.store.listing import Condition, Listing, contains
-from proctor.store.rows import BROKEN, PairedCount, PairedRow, StoredPair, tags_of
+from proctor.store.results import Results
+from proctor.store.rows import BROKEN, PairedCount, PairedRow, Positions, StoredPair, tags_of
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.searching import Search
-from proctor.store.suites import read_case
+from proctor.store.suites import Suites, read_case
+
+if TYPE_CHECKING:
+    from proctor.store.parts.paired import PairedColumns
+
+BATCH = 500
+"""Cases of a suite that are compared at once."""
 
 Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]
 
@@ -31,8 +39,23 @@ VALUES = (
 class Pairs:
     """Results of two runs as pairs."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, results: Results, suites: Suites) -> None:
         self._database = database
+        self._results = results
+        self._suites = suites
+
+    def columns(self, first: Run, second: Run) -> "PairedColumns | None":
+        """Return the pairs as columns, where one of the runs has its cases in parts."""
+        homes = [self._suites.homes.run(run.id) for run in (first, second)]
+        if homes == [None, None]:
+            return None
+        from proctor.store.parts.paired import PairedColumns, RowColumns
+
+        one, two = (
+            home.columns if home is not None else RowColumns(self._results.iter_rows(run.id))
+            for home, run in zip(homes, (first, second), strict=True)
+        )
+        return PairedColumns(one, two, same_suite=first.suite_key == second.suite_key)
 
     def iter_counts(
         self, first: Run, second: Run, *, tag: str | None = None
@@ -42,6 +65,9 @@ class Pairs:
         With a tag, they are counted for each of its values. The database counts a million results
         much faster than they could be read.
         """
+        if (columns := self.columns(first, second)) is not None:
+            yield from columns.counts(tag)
+            return
         group = () if tag is None else (run_tags.c.value,)
         query = joined(first, second, select(func.count(), ONE.c.cluster, *group, *VALUES))
         if tag is not None:
@@ -64,6 +90,10 @@ class Pairs:
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
     ) -> Iterator[StoredPair]:
         """Yield the cases that count in both runs, in the order of the first."""
+        if (paired := self.columns(first, second)) is not None:
+            counting = paired.changed(change) & (paired.one.position > after)
+            yield from paired.pairs(counting.nonzero()[0])
+            return
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
         for row in self._database.fetch_pages(query, ONE.c.position, after, None):
@@ -71,6 +101,9 @@ class Pairs:
 
     def iter_met(self, first: Run, second: Run) -> Iterator[tuple[str, str, PairedRow]]:
         """Yield id, cluster and results of each case that both runs have, counting or not."""
+        if (paired := self.columns(first, second)) is not None:
+            yield from paired.met_cases()
+            return
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.cluster, *VALUES)
         query = joined(first, second, columns).where(TWO.c.status.is_not(None))
         for row in self._database.fetch_pages(query, ONE.c.position, -1, None):
@@ -80,6 +113,8 @@ class Pairs:
         self, first: Run, second: Run, position: int, change: Change | None = None
     ) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a position, of all or of one kind."""
+        if (paired := self.columns(first, second)) is not None:
+            return paired.around(position, change)
         query = joined(first, second, select(ONE.c.case_id)).where(changed(change))
         place = ONE.c.position
         before = self._database.fetch_first(
@@ -92,6 +127,8 @@ class Pairs:
         self, first: Run, second: Run, change: Change, limit: int
     ) -> list[StoredPair]:
         """Return the cases with the largest change in points, earlier ones first among equals."""
+        if (paired := self.columns(first, second)) is not None:
+            return list(paired.pairs(paired.largest(change, limit)))
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
         moved = ONE.c.weight * ONE.c.full * func.abs(difference())
@@ -104,6 +141,10 @@ class Pairs:
     ) -> Iterator[tuple[Case, Case]]:
         """Yield the cases that have the same id but different content in two suites."""
         if first_suite == second_suite:
+            return
+        homes = self._suites.homes
+        if homes.suite(first_suite) is not None or homes.suite(second_suite) is not None:
+            yield from self._changed_in_parts(first_suite, second_suite)
             return
         one, two = suite_cases.alias("one"), suite_cases.alias("two")
         here, there = cases.alias("here"), cases.alias("there")
@@ -119,6 +160,16 @@ class Pairs:
                 yield read_case(document, ""), read_case(other, "")
             except BROKEN:
                 continue
+
+    def _changed_in_parts(self, first_suite: str, second_suite: str) -> Iterator[tuple[Case, Case]]:
+        for batch in batched(self._suites.iter_cases(first_suite), BATCH):
+            keys = self._suites.case_keys(second_suite, (one.id for _, _, one in batch))
+            for _, key, one in batch:
+                if key == keys.get(one.id, key):
+                    continue
+                places = self._suites.places_of(second_suite, one.id)[:1]
+                for other in self._suites.cases_at(second_suite, Positions.of(places)).values():
+                    yield replace(one, source=""), replace(other, source="")
 
 
 def joined(first: Run, second: Run, query: Select[Any]) -> Select[Any]:

@@ -105,7 +105,7 @@ class Store:
         """The cases of two runs side by side."""
         from proctor.store.pairs import Pairs
 
-        return Pairs(self.database)
+        return Pairs(self.database, self.results, self.suites)
 
     @cached_property
     def paired_listing(self) -> "PairedListing":

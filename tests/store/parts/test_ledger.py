@@ -85,13 +85,24 @@ def test_what_a_transaction_undoes_keeps_its_files(store: Store) -> None:
     assert files(store) == {part.place}
 
 
-def test_files_without_a_row_are_swept_when_they_are_old(store: Store) -> None:
-    kept, orphan = written(store, 0), written(store, 0)
-    store.parts.commit("r1", kept)
-    assert store.parts.sweep() == 0
-    assert files(store) == {kept.place, orphan.place}
-    assert store.parts.sweep(older=0) == orphan.size
-    assert files(store) == {kept.place}
+def test_files_without_a_row_are_swept_when_they_are_old(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        kept, orphan = written(store, 0), written(store, 0)
+        store.parts.commit("r1", kept)
+        assert store.parts.sweep() == 0
+        assert files(store) == {kept.place, orphan.place}
+        assert store.parts.sweep(older=0) == orphan.size
+        assert files(store) == {kept.place}
+
+
+def test_files_at_an_address_that_other_stores_may_use_are_never_swept(tmp_path: Path) -> None:
+    shared = str(tmp_path / "shared")
+    with Store.open(str(tmp_path / "one.db"), parts=shared) as one:
+        part = written(one, 0)
+        one.parts.commit("r1", part)
+        with Store.open(str(tmp_path / "two.db"), parts=shared) as two:
+            assert two.parts.sweep(older=0) == 0
+        assert one.parts.missing("r1") == []
 
 
 def test_a_part_without_its_file_is_missing(store: Store) -> None:

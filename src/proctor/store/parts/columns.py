@@ -150,6 +150,14 @@ class ResultColumns:
         """Return the positions of some cases by id, the first of several; unknown are left out."""
         return self._ids.find(case_ids)
 
+    def case_ids(self, places: Sequence[int]) -> list[str]:
+        """Return the ids of some cases."""
+        return self._ids.at(places)
+
+    def all_ids(self) -> "IdColumn":
+        """Return the ids of all cases."""
+        return self._ids
+
     def tag_names(self) -> list[str]:
         """Return the names of all tags, sorted."""
         return sorted({name for tags in self._read_tags for name in tags})

@@ -177,18 +177,21 @@ class Parts:
             folder.delete([place], (*RUN_FILES, CASES))
 
     def sweep(self, *, older: float = UNFINISHED_SECONDS) -> int:
-        """Delete files that no row commits and that are so many seconds old; return their bytes."""
+        """Delete files that no row commits and that are so many seconds old; return their bytes.
+
+        Only beside the store: at an address that was named, other stores may have files, too.
+        """
+        folder = self._beside
+        if folder is None:
+            return 0
         freed, before = 0, (time.time() - older) * 1e9
-        for folder in dict.fromkeys((self._beside, self._named)):
-            if folder is None:
-                continue
-            files = folder.places()
-            used = self._places()
-            for place, present in files.items():
-                old = [one for one in present if one.changed <= before]
-                if place not in used and len(old) == len(present):
-                    folder.delete([place], [one.kind for one in old])
-                    freed += sum(one.size for one in old)
+        files = folder.places()
+        used = self._places()
+        for place, present in files.items():
+            old = [one for one in present if one.changed <= before]
+            if place not in used and len(old) == len(present):
+                folder.delete([place], [one.kind for one in old])
+                freed += sum(one.size for one in old)
         return freed
 
     def _places(self) -> set[str]:
