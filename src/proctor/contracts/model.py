@@ -65,6 +65,8 @@ class Model(ABC):
 
     computes: ClassVar[bool] = False
     """Whether it computes where it is asked, so that more machines make it faster."""
+    queues: ClassVar[bool] = False
+    """Whether calls beyond its ``concurrency`` wait inside of it, in the order they came."""
     key_env: str = ""
     """The environment variable that holds its key; empty where no key is needed."""
     home_env: ClassVar[str] = ""

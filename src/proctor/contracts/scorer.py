@@ -245,7 +245,7 @@ class Scorer(ABC):
     @property
     def is_async(self) -> bool:
         """Whether ``score`` is awaited on the event loop instead of run in a grading process."""
-        return inspect.iscoroutinefunction(self.score)
+        return _is_coroutine(type(self).score)
 
     @property
     def finishes(self) -> bool:
@@ -286,3 +286,8 @@ def _declared_with_score(kind: type[Scorer], flag: str) -> bool:
         if "score" in vars(cls) or "score_texts" in vars(cls):
             return False
     return False
+
+
+@cache
+def _is_coroutine(method: Any) -> bool:
+    return inspect.iscoroutinefunction(method)

@@ -108,6 +108,7 @@ class Served(Model):
     price_given: tuple[float, float] | None = None
     """US dollars per million tokens in and out, where the price list is not right."""
 
+    queues: ClassVar[bool] = True
     provider: ClassVar[str]
     home: ClassVar[str]
     """The provider's own base URL."""

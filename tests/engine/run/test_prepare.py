@@ -1,6 +1,7 @@
 """Getting ready: what stands in the way is raised before anything is bought, doubts are told."""
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from proctor.contracts.model import ModelChoice
 from proctor.core.access import Access, Source
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.models.roles import Models
+from proctor.engine.run.collect import Collector
+from proctor.engine.run.evaluate import evaluate
 from proctor.engine.run.prepare import (
     NO_BOUNDARY,
     NO_JUDGE,
@@ -23,7 +26,8 @@ from proctor.engine.run.prepare import (
 )
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings, SuiteSettings
 from proctor.errors import MissingResource, ModelError, SuiteError, UsageError
-from proctor.testing import ScriptedModel
+from proctor.store.store import Store
+from proctor.testing import FakeServer, ScriptedModel
 
 EXACT = Criterion(id="e", scorer=Spec(name="exact_match"))
 JUDGED = Criterion(id="j", scorer=Spec(name="judged", params={"question": "Nice?"}))
@@ -185,3 +189,29 @@ def test_attempts_that_do_not_fit_are_warned_of(
     found = warnings(suite(**more), model=MODEL, attempts=attempts)
     assert bool(found) == bool(told)
     assert all(told in message for message in found)
+
+
+@pytest.mark.parametrize(("concurrency", "begun"), [(1, 1), (8, 10)])
+def test_attempts_wait_in_line_for_a_server_that_gets_no_more_calls(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, concurrency: int, begun: int
+) -> None:
+    limits = []
+    original = Collector.collect
+
+    async def noted(self: Collector, progress: Any) -> Any:
+        limits.append(self.concurrency)
+        return await original(self, progress)
+
+    monkeypatch.setattr(Collector, "collect", noted)
+    path = tmp_path / "suite.jsonl"
+    rows = [{"id": f"c{number}", "ask": f"{number}?", "criteria": "x"} for number in range(24)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with FakeServer("x", latency=0.02) as server:
+        settings = RunSettings(
+            suite=SuiteSettings(path=path),
+            model=ModelChoice(spec=f"openai:m@{server.url}"),
+            calls=CallSettings(concurrency=concurrency),
+        )
+        asyncio.run(evaluate(settings, store))
+        assert server.max_in_flight == concurrency
+    assert limits == [begun]

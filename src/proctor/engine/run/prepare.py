@@ -55,6 +55,15 @@ class PreparedRun:
         return min(most, (choice.concurrency if choice is not None else None) or most)
 
     @property
+    def _next_in_line(self) -> int:
+        """Return how many attempts more are begun, so that no place at a server stays empty.
+
+        Their calls are looked up and wait, while the replies of others are stored.
+        """
+        model = self.cast.candidate
+        return self.concurrency // 4 if model is not None and model.inner.queues else 0
+
+    @property
     def roster(self) -> "AttemptPlan":
         """Return the attempts of the run."""
         from proctor.engine.run.collect import AttemptPlan
@@ -85,7 +94,7 @@ class PreparedRun:
             writer=writer,
             roster=replace(self.roster, positions=positions),
             scorers=self.scorers,
-            concurrency=self.concurrency,
+            concurrency=self.concurrency + self._next_in_line,
             deadline=self.settings.calls.attempt_timeout,
             pause=self.settings.calls.pause,
             ignore_stored=self.settings.calls.record is not None,
