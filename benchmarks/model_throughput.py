@@ -277,17 +277,20 @@ def ratios(taken: dict[str, list[Taken]], name: str, count: int) -> list[Row]:
     pairs = list(zip(taken[OURS], taken[name], strict=True))
     rate = statistics.median(ours.rate / theirs.rate for ours, theirs in pairs)
     whole = statistics.median(theirs.seconds / ours.seconds for ours, theirs in pairs)
-    print(f"against {name}: {rate:.2f}x while collecting, {whole:.2f}x from start to end")
+    cpu_ratio = statistics.median(ours.cpu / theirs.cpu for ours, theirs in pairs)
+    print(f"against {name}: {rate:.2f}x while collecting, {whole:.2f}x from start to end", end="")
+    print(f", {cpu_ratio:.2f} times the CPU a call")
     ours, theirs = ({part: middle(taken[side], part) for part in ("rate", "seconds", "cpu")}
                     for side in (OURS, name))  # fmt: skip
     cpu = [1000 * side["cpu"] / count for side in (ours, theirs)]
-    note = f"CPU a call: {cpu[0]:.1f} ms against {cpu[1]:.1f} ms"
+    note = f"Proctor takes {cpu_ratio:.1f} times as much; the server is not counted"
     cases = f"single turn, {count:,} cases"
     return [
         replace(
-            more(f"{cases}, while collecting", ours["rate"], theirs["rate"], "calls/s", name, note),
+            more(f"{cases}, while collecting", ours["rate"], theirs["rate"], "calls/s", name),
             ratio=rate,
         ),
+        replace(less(f"{cases}, CPU a call", *cpu, "ms", name, note), ratio=1 / cpu_ratio),
         replace(
             less(f"{cases}, whole command", ours["seconds"], theirs["seconds"], "s", name),
             ratio=whole,

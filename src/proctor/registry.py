@@ -239,7 +239,7 @@ def _is_self_contained(cls: Any) -> bool:
 def _written(params: Mapping[str, Json]) -> bytes:
     """Return parameters as JSON; nothing where JSON does not tell them apart from others."""
     try:
-        text = json_bytes.dumps(params)
+        text = json_bytes.dumps_small(params)
     except (TypeError, ValueError, RecursionError):
         return b""
     return b"" if b"null" in text else text

@@ -1,10 +1,20 @@
 """JSON as bytes: any text comes back, and what is read from outside is finite and not too deep."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
 
-from proctor.io.json_bytes import MOST_DIGITS, MOST_NESTED, dumps, is_deep, loads, loads_foreign
+from proctor.io.json_bytes import (
+    MOST_DIGITS,
+    MOST_NESTED,
+    dumps,
+    dumps_small,
+    is_deep,
+    is_writable,
+    loads,
+    loads_foreign,
+)
 
 
 def nested(levels: int) -> Any:
@@ -57,3 +67,22 @@ def test_depth_is_counted_in_lists_and_objects_alike() -> None:
     assert not is_deep([[]] * 1000)
     assert not is_deep("text")
     assert loads_foreign(dumps(nested(MOST_NESTED))) == nested(MOST_NESTED)
+
+
+def test_small_json_takes_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        held = [dumps_small({"texts": str(number)}) for number in range(500)]
+        size = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert loads(held[7]) == {"texts": "7"}
+    assert size < 500 * 400
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [({"a": ["é", 1.5, None]}, True), ("\ud800", False), ({"\ud800": 1}, False), (2**70, False)],
+)
+def test_what_can_be_written_at_once(value: object, expected: bool) -> None:
+    assert is_writable(value) is expected

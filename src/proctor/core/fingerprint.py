@@ -47,7 +47,7 @@ def is_plain(value: Any) -> bool:
 
 def digest(*things: Any) -> str:
     """Hash JSON values and core dataclasses to 32 hexadecimal digits."""
-    return digest_plain([plain(thing) for thing in things])
+    return digest_plain([thing if type(thing) in _SCALARS else plain(thing) for thing in things])
 
 
 def digest_plain(values: list[Json]) -> str:

@@ -45,7 +45,10 @@ class Calls:
 
     def get_many(self, keys: Iterable[str]) -> dict[str, CallRow]:
         """Return the stored calls by key."""
-        return {row.key: _call(row) for row in self._database.fetch_keyed(_CALLS, keys)}
+        stored = self._database.stored_among(call_table, list(keys))
+        if not stored:
+            return {}
+        return {row.key: _call(row) for row in self._database.fetch_keyed(_CALLS, stored)}
 
     def find(self, key: str) -> CallRow | None:
         """Return a stored call, or None."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from proctor.contracts.scorer import Scorer
     from proctor.engine.run.plugin_sources import PluginSource
 
-MOST_BUILT = 1000
+MOST_BUILT = 10_000
 """Maximum number of cached scorers; a suite may have one for every case."""
 
 
@@ -127,7 +127,7 @@ class ScoreKeys(ABC):
 
 def spec_key(spec: Spec) -> tuple[str, bytes]:
     """Return a fast key of a spec within this process."""
-    return spec.name, json_bytes.dumps(spec.params) if spec.params else b""
+    return spec.name, json_bytes.dumps_small(spec.params) if spec.params else b""
 
 
 def scorer_source(name: str, scorer_class: type[Any]) -> "PluginSource | None":

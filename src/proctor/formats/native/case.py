@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -289,6 +289,9 @@ def normal(spot: Spot) -> dict[str, Json]:
     return data
 
 
+_DEFAULTS = tuple(entry.name for entry in fields(Defaults))
+
+
 def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
     """Lay the defaults of a file over those of the file that includes it."""
     changed: dict[str, Any] = {
@@ -308,7 +311,10 @@ def defaults_of(spot: Spot, keys: DefaultKeys, outer: Defaults) -> Defaults:
         changed["criteria"] = read_criteria(spot.at("criteria"))
     if keys.dialogue is not None:
         changed["dialogue"] = read_plugin("dialogue", spot.at("dialogue")) or outer.dialogue
-    return replace(outer, **changed) if changed else outer
+    if not changed:
+        return outer
+    own = {name: getattr(outer, name) for name in _DEFAULTS}
+    return Defaults(**(own | changed))
 
 
 KEYS = frozenset(CaseKeys.model_fields)
@@ -501,6 +507,8 @@ def _criteria(spot: Spot, defaults: Defaults, excused: bool) -> tuple[WrittenCri
 
 def _check_turns(spot: Spot, dialogue: Spec, criteria: Sequence[WrittenCriterion]) -> None:
     """Compare the turns that criteria score with those that the dialogue has."""
+    if all(written.criterion.turn is None for written in criteria):
+        return
     most = {
         "single_turn": 1,
         "scripted": len(dialogue.params.get("then", ())) + 1,
