@@ -54,9 +54,11 @@ class Part:
 
 PARTS = (
     Part("startup", "", "--rounds 1"),
+    Part("small_runs", "", "--rounds 1 --answers 20"),
     Part("text_criteria", "", "--answers-wanted 100 --sample 7 --short 50 --rounds 1"),
     Part("text_metrics", "", "--pairs 20 --words 20 --large 20"),
     Part("sandboxed_tests", "", "--rounds 1 --programs 8"),
+    Part("program_suites", "", "--computing 4 --waiting 1 --limit 1"),
     Part("model_throughput", "", "--cases 40 --inspect-cases 20 --rounds 1"),
     Part("million_rows", "--rows 10000", "--rows 200"),
     Part("million_rows", "--rows 100000", "--rows 400", "--rows 1000000"),

@@ -4,9 +4,8 @@ import importlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
-from importlib.metadata import EntryPoint
 from math import isfinite
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from proctor import origin_tables
 from proctor.core.suite import VARIANT, Json, Spec
@@ -14,6 +13,9 @@ from proctor.errors import PluginError
 from proctor.io import json_bytes
 from proctor.io.search_paths import installed_entry_points
 from proctor.suggestions import LOOSELY, suggest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _OWN: Mapping[str, Mapping[str, str]] = {
     "scorer": {
@@ -336,7 +338,7 @@ def _own_names(kind: str) -> tuple[str, ...]:
 
 
 @cache
-def _installed(kind: str) -> Mapping[str, EntryPoint]:
+def _installed(kind: str) -> "Mapping[str, EntryPoint]":
     return installed_entry_points(f"proctor.{kind}s")
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from parts_runs import put_run
 from proctor.errors import StoreError
 from proctor.store import backup
 from proctor.store.backup import back_up
+from proctor.store.parts.moving import move_to_parts
 from proctor.store.store import Store
 from store.test_upkeep import fill
 
@@ -122,3 +124,35 @@ def test_a_server_has_its_own_tool(postgresql: str, tmp_path: Path) -> None:
         pytest.raises(StoreError, match=r"on a server.*\(fix: pg_dump"),
     ):
         back_up(store, tmp_path / "copy.db", ignore)
+
+
+def test_parts_are_copied_beside_the_copy(tmp_path: Path) -> None:
+    target = tmp_path / "copies" / "copy.db"
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        run = put_run(store)
+        move_to_parts(store, run.id, cases=4)
+        expected = list(store.attempts.iter_cases(run.id))
+        copied = back_up(store, target, ignore)
+        names = {path.name for path in tmp_path.joinpath("proctor.db.parts").rglob("*.parquet")}
+        assert names
+        assert copied.parts == len(names)
+        store.runs.delete(run.id)
+    with Store.open(str(target), create=False) as copy:
+        assert list(copy.attempts.iter_cases(run.id)) == expected
+        assert copy.suites.get(run.suite_key).cases
+    assert {path.name for path in Path(f"{target}.parts").rglob("*.parquet")} == names
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut short"])
+def test_a_copy_without_all_its_parts_is_not_kept(tmp_path: Path, damage: str) -> None:
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        run = put_run(store)
+        move_to_parts(store, run.id, cases=4)
+        part = next(iter(tmp_path.joinpath("proctor.db.parts").rglob("*.parquet")))
+        if damage == "gone":
+            part.unlink()
+        else:
+            part.write_bytes(part.read_bytes()[:-1])
+        with pytest.raises(StoreError, match=r"\(fix: "):
+            back_up(store, tmp_path / "copies" / "copy.db", ignore)
+    assert list(tmp_path.joinpath("copies").iterdir()) == []

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from parts_runs import put_run
 from proctor.core.attempt import Attempt
 from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run, RunStatus
@@ -16,6 +17,7 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.errors import StoreError
 from proctor.store import upkeep
+from proctor.store.parts.moving import move_to_parts
 from proctor.store.rows import CallRow, Label, ResultRow, RunAttempt
 from proctor.store.store import Store
 from proctor.store.upkeep import PruneChoice, prune, store_size, to_prune
@@ -223,6 +225,7 @@ def test_nothing_is_removed_while_a_run_is_being_made(address: str) -> None:
         fill(store, "r2", status=RunStatus.RUNNING)
         with pytest.raises(StoreError, match="is being made"):
             prune(store, PruneChoice())
+        assert [run.id for run in to_prune(store, PruneChoice(keep=0)).runs] == ["r1"]
         assert store.attempts.get_many(["orphan"])
 
 
@@ -273,3 +276,27 @@ def test_a_reader_does_not_keep_rows_from_going(
             done = prune(store, PruneChoice())
         assert done.rows["attempts"] == 1
         assert content_of(store)["attempts"] == 2
+
+
+def test_a_run_in_parts_is_measured_and_goes_with_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "proctor.db.parts"
+    with Store.open(str(tmp_path / "proctor.db")) as store:
+        run = replace(put_run(store), status=RunStatus.COMPLETE, started=1.0)
+        store.runs.save(run)
+        other = fill(store, "stays")
+        counts = (store.attempts.count(run.id), store.scores.count(run.id))
+        move_to_parts(store, run.id, cases=4)
+        measured = store_size(store)
+        files = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
+        assert (measured.parts, measured.unused_parts) == (files, 0)
+        sizes = {one.run.id: one for one in measured.runs}
+        assert (sizes[run.id].attempts, sizes[run.id].scores) == counts
+        assert sizes[run.id].size > 0
+        assert to_prune(store, PruneChoice()).is_empty
+        assert prune(store, PruneChoice()).part_bytes == 0
+        assert sum(1 for _ in folder.rglob("*.parquet")) > 0
+        done = prune(store, PruneChoice(before=other.started - DAY))
+        assert [one.id for one in done.runs] == [run.id]
+        assert done.part_bytes == files
+        assert list(folder.rglob("*.parquet")) == []
+        assert to_prune(store, PruneChoice()).is_empty

@@ -189,13 +189,41 @@ def installed_versions(modules: Iterable[str]) -> dict[str, str]:
 
 def installed_entry_points(group: str) -> "dict[str, EntryPoint]":
     """Return what installed distributions offer to others under the name of a group."""
+    offering = [folder for folder in installed_path() if _offers(folder, group)]
+    if not offering:
+        return {}
     from importlib.metadata import distributions
 
     entry_points: dict[str, EntryPoint] = {}
-    for distribution in distributions(path=installed_path()):
+    for distribution in distributions(path=offering):
         for entry in distribution.entry_points.select(group=group):
             entry_points.setdefault(entry.name, entry)
     return entry_points
+
+
+def _offers(folder: str, group: str) -> bool:
+    """Tell whether some distribution in a folder may offer a group.
+
+    To read the descriptions of all distributions takes a small command longer than its work.
+    """
+    try:
+        entries = list(os.scandir(folder))
+    except NotADirectoryError:
+        return True  # an archive, say
+    except OSError:
+        return False
+    for entry in entries:
+        if not entry.name.endswith((".dist-info", ".egg-info", ".egg")):
+            continue
+        if entry.name.endswith(".egg"):
+            return True
+        try:
+            with open(os.path.join(entry.path, "entry_points.txt"), "rb") as file:
+                if group.encode() in file.read():
+                    return True
+        except OSError:
+            continue
+    return False
 
 
 class _TextLoader(SourceFileLoader):

@@ -214,6 +214,7 @@ def prune(store: Store, choice: PruneChoice) -> Pruned:
     with store.locks.whole_store():
         elsewhere = _places_elsewhere(database)
         with database.write() as connection:
+            _refuse_while_working(store)
             _choose_runs(store, choice, done)
             for run in done.runs:
                 store.runs.delete(run.id)
@@ -235,21 +236,26 @@ def prune(store: Store, choice: PruneChoice) -> Pruned:
     return done
 
 
+def _refuse_while_working(store: Store) -> None:
+    """Raise a StoreError where a process on any machine shows that it works on a run."""
+    for run in store.runs.newest(limit=None):
+        if run.status is RunStatus.RUNNING:
+            raise StoreError(
+                f"the run {run.name!r} is being made by another process (fix: wait until it has"
+                " ended, or end it)"
+            )
+
+
 def _choose_runs(store: Store, choice: PruneChoice, plan: Pruned) -> None:
     """Note the runs that may go, and those that stay for the sake of their labels."""
-    every = store.runs.newest(limit=None)
-    working = [run for run in every if run.status is RunStatus.RUNNING]
-    if working:
-        raise StoreError(
-            f"the run {working[0].name!r} is being made by another process (fix: wait until it has"
-            " ended, or end it)"
-        )
     if not choice.names_runs:
         return
     seen: dict[str, int] = {}
-    for run in every:
+    for run in store.runs.newest(limit=None):
         newer = seen.get(run.suite_key, 0)
         seen[run.suite_key] = newer + 1
+        if run.status is RunStatus.RUNNING:
+            continue
         if choice.before is not None and run.started >= choice.before:
             continue
         if choice.keep is not None and newer < choice.keep:
