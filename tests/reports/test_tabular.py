@@ -2,6 +2,7 @@
 
 import csv
 import io
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ from proctor.core.score import Score
 from proctor.core.suite import Spec
 from proctor.errors import UsageError
 from proctor.registry import build
-from proctor.reports.tabular import CsvReport, MarkdownReport, TableReport
+from proctor.reports import tabular
+from proctor.reports.tabular import CsvReport, MarkdownReport, TableReport, printed
 
 TABLE = """\
 incomplete: 2 of 10 attempts failed; 1 of 3 cases could not be scored
@@ -206,3 +208,28 @@ def test_csv_cells_are_no_formulas(make_view: Any, make_case: Any, text: str, ce
     rows = list(csv.reader(io.StringIO(CsvReport().render(make_view([case]), cases=True))))
     assert rows[0][-1] == "tag:id"
     assert rows[1] == [cell, "scored", "-1.0", "1.0", "-1.0", "-1.0", "-1.0", cell]
+
+
+def test_a_table_for_a_pipe_is_what_rich_would_draw() -> None:
+    draw = random.Random(3)
+
+    def cell() -> str:
+        size = draw.randint(0, 14)
+        return "".join(draw.choice('abcdefgh c–±é%.|[]"…') for _ in range(size)).strip()
+
+    for _ in range(40):
+        columns, text_last = draw.randint(2, 7), draw.random() < 0.5
+        header = [cell() or "x" for _ in range(columns)]
+        sections = [
+            [[cell() for _ in range(columns)] for _ in range(draw.randint(1, 3))]
+            for _ in range(draw.randint(0, 3))
+        ]
+        drawn = printed([tabular._rich_table(header, sections, fold_last=text_last)])
+        lines = tabular._plain_table(header, sections, text_last=text_last)
+        assert "".join(f"{line.rstrip()}\n" for line in lines) == drawn
+
+
+@pytest.mark.parametrize("text", ["数学", "e\u0301", "\u200d", "🙂", "a\tb", "a\nb", "\x1b[1m"])
+def test_characters_of_another_width_are_left_to_rich(text: str) -> None:
+    assert not tabular._is_plain(text)
+    assert tabular._is_plain("Größe – ±5 % …")

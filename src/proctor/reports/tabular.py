@@ -51,6 +51,8 @@ CSV_CASE_HEADER = ("id", "status", "value", "full", "rate", "low", "high")
 
 _UNKNOWN = "–"
 _NARROWEST = 12
+_PLAIN = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff\u2013\u2014\u2018-\u201f\u2026\u2500]*")
+"""Latin letters, punctuation, and the rule of a table."""
 _MARKDOWN = re.compile(r"([\\|`*<\[\]])")
 
 
@@ -200,16 +202,23 @@ class TableReport(Report):
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         rows = rows_of(view, by)
-        parts: list[RenderableType] = [
-            *first_lines(view),
-            _headline(view),
-            "",
-            _rich_table(header_of(rows), _sections(rows)),
-        ]
+        head = [*first_lines(view), _headline(view), ""]
+        tables = [(header_of(rows), _sections(rows), False)]
         if cases:
             listed = [_case_cells(result) for result in view.results()]
-            parts += ["", _rich_table(CASE_HEADER, [listed], fold_last=True)]
-        parts += ["", *notes_of(view), f"Signature: {one_line(view.run.signature) or _UNKNOWN}"]
+            tables.append((CASE_HEADER, [listed], True))
+        last = [*notes_of(view), f"Signature: {one_line(view.run.signature) or _UNKNOWN}"]
+        if self.width is None and not self.color:
+            lines = [*head]
+            for header, sections, text_last in tables:
+                lines += [*_plain_table(header, sections, text_last=text_last), ""]
+            lines += last
+            if all(map(_is_plain, lines)):
+                return "".join(f"{line.rstrip()}\n" for line in lines)
+        parts: list[RenderableType] = [*head]
+        for header, sections, text_last in tables:
+            parts += [_rich_table(header, sections, fold_last=text_last), ""]
+        parts += last
         narrowest = _width_of(rows)
         width = None if self.width is None else max(self.width, narrowest)
         return printed(parts, width=width, color=self.color)
@@ -341,6 +350,32 @@ def _rich_table(
             table.add_row(*(Text(cell) for cell in cells))
         table.add_section()
     return table
+
+
+def _plain_table(
+    header: Sequence[str], sections: Sequence[Sequence[Sequence[str]]], *, text_last: bool = False
+) -> list[str]:
+    """Lay out a table as rich does where nothing is cut or coloured; loading rich takes longer."""
+    columns = zip(header, *(row for section in sections for row in section), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    texts = {0, len(widths) - 1 if text_last else 0}
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(
+            cell.ljust(width) if place in texts else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+
+    lines = [line(header), "─" * (sum(widths) + 2 * (len(widths) - 1))]
+    for number, section in enumerate(sections):
+        lines += [""] * bool(number)
+        lines += [line(cells) for cells in section]
+    return lines
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether each character of a text takes one place, and none means anything else."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 def _width_of(rows: Sequence[TableRow]) -> int:
