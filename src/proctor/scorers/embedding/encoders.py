@@ -135,7 +135,9 @@ class Encoder:
         import torch
 
         runs = [(len(list(same)), length) for length, same in groupby(lengths)]
-        places = torch.cat([torch.arange(length).repeat(count) for count, length in runs])
+        counts = torch.tensor(lengths)
+        starts = torch.repeat_interleave(counts.cumsum(0) - counts, counts)
+        places = torch.arange(len(starts)) - starts
         ends = None
         if self.device.startswith("cuda"):
             ends = self.sent(torch.tensor([0, *accumulate(lengths)], dtype=torch.int32))

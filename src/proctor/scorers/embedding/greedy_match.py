@@ -34,7 +34,7 @@ class Sizes:
     def of(cls, device: str) -> "Sizes":
         """Return what suits a device."""
         if device.startswith("cuda"):
-            return cls(characters=2**18, tokens=2**14, cells=2**25)
+            return cls(characters=2**18, tokens=2**15, cells=2**25)
         return cls(characters=2**18, tokens=2**11, cells=2**21)
 
     @property
@@ -156,6 +156,8 @@ class _Side:
     """One side of some pairs, padded to one length."""
 
     vectors: Any
+    scale: Any
+    """What makes vectors of half precision one long, once multiplied; others are that already."""
     mask: Any
     weights: Any
 
@@ -168,15 +170,18 @@ class _Side:
         place = torch.arange(int(spans[:, 1].max()), device=vectors.table.device).unsqueeze(0)
         where = (starts + place).clamp_max_(len(vectors.table) - 1)
         mask = place < lengths
-        normalized = torch.nn.functional.normalize(vectors.table[where].float(), dim=-1)
-        return cls(normalized, mask, weights[vectors.ids[where]] * mask)
+        chosen, own = vectors.table[where], weights[vectors.ids[where]] * mask
+        if chosen.is_cuda and chosen.element_size() == 2:
+            norms = torch.linalg.vector_norm(chosen, dim=-1, dtype=torch.float32)
+            return cls(chosen, norms.clamp_min_(1e-12).reciprocal_(), mask, own)
+        return cls(torch.nn.functional.normalize(chosen.float(), dim=-1), None, mask, own)
 
 
 def _greedy(answer: _Side, right: _Side) -> Any:
     """Match both ways; a token of no weight may be somebody's partner, but has no say itself."""
     import torch
 
-    close = torch.bmm(answer.vectors, right.vectors.transpose(1, 2)).clamp_max_(1.0)
+    close = _cosines(answer, right).clamp_max_(1.0)
     close.masked_fill_(~(answer.mask.unsqueeze(2) & right.mask.unsqueeze(1)), -1.0)
     totals = answer.weights.sum(1), right.weights.sum(1)
     precision = (close.amax(2) * answer.weights).sum(1) / totals[0]
@@ -185,6 +190,16 @@ def _greedy(answer: _Side, right: _Side) -> Any:
     nothing = (totals[0] == 0) | (totals[1] == 0)
     scores = torch.stack((precision, recall, both), dim=1)
     return scores.masked_fill(nothing.unsqueeze(1), 0.0).nan_to_num(nan=0.0)
+
+
+def _cosines(answer: _Side, right: _Side) -> Any:
+    import torch
+
+    turned = right.vectors.transpose(1, 2)
+    if answer.scale is None:
+        return torch.bmm(answer.vectors, turned)
+    products = torch.bmm(answer.vectors, turned, out_dtype=torch.float32)
+    return products.mul_(answer.scale.unsqueeze(2)).mul_(right.scale.unsqueeze(1))
 
 
 def _batches(spans: Sequence[tuple[int, int]], width: int, cells: int) -> Iterator[range]:

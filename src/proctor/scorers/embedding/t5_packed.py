@@ -9,8 +9,8 @@ from proctor.scorers.embedding import checkpoints, device_stream
 
 STEP = 8
 """Texts are padded to a multiple of this, which the attention kernels want."""
-CHUNK = 2**13
-"""Tokens that the encoder is given at once: what layers hand on then stays in the GPU's cache."""
+CHUNK = 2**16
+"""Tokens that the encoder is given at once."""
 _HALF = {"bfloat16", "float16"}
 
 
@@ -321,6 +321,10 @@ def add_product(total: Any, left: Any, right: Any) -> None:
 
 
 def _relu_of_product(left: Any, right: Any) -> Any:
+    import torch
+
+    if left.is_cuda:
+        return torch._addmm_activation(left.new_zeros(right.shape[1]), left, right)
     return (left @ right).relu_()
 
 
