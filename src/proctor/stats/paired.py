@@ -110,6 +110,42 @@ class PairedCases:
         self.weights.append(weight)
         self.counts.append(count)
 
+    def add_columns(
+        self,
+        first: "Numbers",
+        second: "Numbers",
+        weights: "Numbers",
+        clusters: Sequence[str] | None = None,
+    ) -> None:
+        """Take in many cases at once; an empty name is that of no cluster."""
+        import numpy as np
+
+        if clusters is not None:
+            for row in zip(
+                first.tolist(), second.tolist(), weights.tolist(), clusters, strict=True
+            ):
+                self.add(*row[:3], 1, row[3])
+            return
+        self.first += float(first.sum())
+        self.second += float(second.sum())
+        differences = second - first
+        same = np.abs(differences) <= 1e-9 * weights
+        worse = int((~same & (differences < 0)).sum())
+        unchanged = int(same.sum())
+        for place, count in enumerate((len(differences) - worse - unchanged, worse, unchanged)):
+            self.changes[place] += count
+        counts: Numbers = np.ones(len(differences))
+        if len(weights) and (weights == weights[0]).all():
+            differences, times = np.unique(differences, return_counts=True)
+            counts = times.astype(np.float64)
+            weights = np.full(len(differences), weights[0])
+        for column, values in (
+            (self.differences, differences),
+            (self.weights, weights),
+            (self.counts, counts),
+        ):
+            column.frombytes(np.ascontiguousarray(values, dtype=np.float64).tobytes())
+
     def _draws(self) -> DifferenceCases:
         """Return what was drawn: cases by themselves, and clusters, each as one."""
         import numpy as np

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -23,34 +23,23 @@ from sqlalchemy import (
 )
 
 from proctor.core.case_value import ValueStatus
-from proctor.core.expression import Expression
-from proctor.errors import UsageError
+from proctor.store.conditions import FIELDS, Condition, Terms
 from proctor.store.database import Database
 from proctor.store.results import row_of
 from proctor.store.rows import AnyText, ResultRow, is_number
+from proctor.store.runs import Homes
 from proctor.store.schema import run_results, run_tags
 from proctor.store.searching import Search, texts
-from proctor.suggestions import LOOSELY, suggest
 
-_DEEPEST = 40
-_NUMBERS = ("value", "full", "weight", "low", "high", "spread")
-
-
-def _equal(left: Any, right: Any) -> Any:
-    return left == right
-
+if TYPE_CHECKING:
+    from proctor.store.parts.reader import RunInParts
 
 _ORDERS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-}
-_TURNED: Mapping[type[ast.cmpop], ast.cmpop] = {
-    ast.Lt: ast.Gt(),
-    ast.LtE: ast.GtE(),
-    ast.Gt: ast.Lt(),
-    ast.GtE: ast.LtE(),
 }
 _COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -58,10 +47,6 @@ _COMPUTE: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: lambda left, right: left / func.nullif(right, 0.0),
 }
-FIELDS = ("id", "rate", "status", *_NUMBERS)
-"""Names in expressions besides tags."""
-
-
 _OWN: Mapping[str, ColumnElement[Any]] = {
     "id": run_results.c.case_id,
     "rate": run_results.c.value / func.nullif(run_results.c.full, 0.0),
@@ -69,165 +54,75 @@ _OWN: Mapping[str, ColumnElement[Any]] = {
 }
 
 
-class Condition:
-    """An expression as a condition on the results of one run, or on other columns."""
+class SqlTerms(Terms[ColumnElement[Any], ColumnElement[bool]]):
+    """Conditions on the results of one run as SQL, or on other columns; never NULL."""
 
     def __init__(
         self,
-        text: str,
         run_id: str,
-        tags: Collection[str],
         *,
         columns: Mapping[str, ColumnElement[Any]] | None = None,
         position: ColumnElement[int] = run_results.c.position,
     ) -> None:
-        self._text = text
         self._run_id = run_id
-        self._tags = tags
         self._columns = _OWN if columns is None else columns
         self._position = position
-        self._tree = Expression(text).tree
 
-    def sql(self) -> ColumnElement[bool]:
-        """Return the condition, which is true or false for each row, never NULL."""
-        return self._truth(self._tree, 0)
+    @property
+    def names(self) -> Collection[str]:
+        return self._columns.keys()
 
-    def _truth(self, node: ast.AST, depth: int) -> ColumnElement[bool]:
-        if depth > _DEEPEST:
-            raise UsageError("the expression is nested too deep")
-        match node:
-            case ast.BoolOp():
-                combine = and_ if isinstance(node.op, ast.And) else or_
-                return combine(*(self._truth(part, depth + 1) for part in node.values))
-            case ast.UnaryOp(op=ast.Not()):
-                return not_(self._truth(node.operand, depth + 1))
-            case ast.Constant(value=bool()):
-                return true() if node.value else false()
-            case ast.Compare():
-                sides = [node.left, *node.comparators]
-                pairs = zip(sides, node.ops, sides[1:], strict=False)
-                return and_(*(self._compare(*pair, depth) for pair in pairs))
-        raise self._odd("compare something: value < 1, status == 'error'")
+    def column(self, name: str) -> ColumnElement[Any]:
+        return self._columns[name]
 
-    def _compare(
-        self, left: ast.expr, op: ast.cmpop, right: ast.expr, depth: int
+    def constant(self, value: str | float) -> ColumnElement[Any]:
+        return literal(value, AnyText if isinstance(value, str) else Float)
+
+    def is_number(self, term: ColumnElement[Any]) -> bool:
+        return is_number(term.type)
+
+    def computed(
+        self, operation: type[ast.operator], left: ColumnElement[Any], right: ColumnElement[Any]
+    ) -> ColumnElement[Any]:
+        result: ColumnElement[Any] = _COMPUTE[operation](left, right)
+        return result
+
+    def compared(
+        self, comparison: type[ast.cmpop], one: ColumnElement[Any], other: ColumnElement[Any]
     ) -> ColumnElement[bool]:
-        if isinstance(op, ast.NotEq):
-            return not_(self._compare(left, ast.Eq(), right, depth))
-        if isinstance(op, ast.In | ast.NotIn):
-            within = self._within(left, right, depth)
-            if isinstance(op, ast.In):
-                return within
-            return and_(not_(within), self._has_value(left, depth), self._has_value(right, depth))
-        if self._is_tag(right):
-            left, op, right = right, _TURNED.get(type(op), op), left
-        if self._is_tag(left):
-            assert isinstance(left, ast.Name)
-            return self._tagged(left.id, op, right)
-        one, other = self._term(left, depth), self._term(right, depth)
-        if one is None or other is None:
-            return self._unknown(one, op, other)
-        if is_number(one.type) != is_number(other.type):
-            raise self._odd("a text cannot be compared with a number")
-        present = and_(one.is_not(None), other.is_not(None))
-        compare = _ORDERS.get(type(op), _equal)
-        return and_(compare(one, other), present)
+        return and_(_ORDERS[comparison](one, other), self.is_known(one), self.is_known(other))
 
-    def _has_value(self, node: ast.expr, depth: int) -> ColumnElement[bool]:
-        """Return the condition that a name has a value, for ``in`` and ``not in``."""
-        if isinstance(node, ast.List | ast.Tuple):
-            return true()
-        if self._is_tag(node):
-            assert isinstance(node, ast.Name)
-            return self._has(node.id)
-        term = self._term(node, depth)
-        return false() if term is None else term.is_not(None)
+    def is_known(self, term: ColumnElement[Any]) -> ColumnElement[bool]:
+        return term.is_not(None)
 
-    def _unknown(
-        self, one: ColumnElement[Any] | None, op: ast.cmpop, other: ColumnElement[Any] | None
+    def contains(self, term: ColumnElement[Any], text: str) -> ColumnElement[bool]:
+        return term.contains(text, autoescape=True)
+
+    def tagged(
+        self, tag: str, comparison: type[ast.cmpop] | None = None, text: str = ""
     ) -> ColumnElement[bool]:
-        if not isinstance(op, ast.Eq):
-            return false()
-        there = other if one is None else one
-        return true() if there is None else there.is_(None)
-
-    def _within(self, left: ast.expr, right: ast.expr, depth: int) -> ColumnElement[bool]:
-        if isinstance(right, ast.List | ast.Tuple):
-            parts = [self._compare(left, ast.Eq(), part, depth) for part in right.elts]
-            return or_(false(), *parts)
-        text = left.value if isinstance(left, ast.Constant) else None
-        if not isinstance(text, str) or not isinstance(right, ast.Name):
-            raise self._odd("`in` expects a list, or a text in a name: 'py' in lang")
-        if self._is_tag(right):
-            return self._has(right.id, run_tags.c.value.contains(text, autoescape=True))
-        column = self._term(right, depth)
-        if column is None or is_number(column.type):
-            raise self._odd("a number contains no text")
-        return column.contains(text, autoescape=True)
-
-    def _tagged(self, tag: str, op: ast.cmpop, other: ast.expr) -> ColumnElement[bool]:
-        if not isinstance(other, ast.Constant) or not isinstance(other.value, str | None):
-            raise self._odd(f"{tag} is a tag: compare it with a text")
-        if other.value is None:
-            return not_(self._has(tag)) if isinstance(op, ast.Eq) else false()
-        compare = _ORDERS.get(type(op), _equal)
-        return self._has(tag, compare(run_tags.c.value, other.value))
-
-    def _has(self, tag: str, *where: ColumnElement[bool]) -> ColumnElement[bool]:
         table = run_tags.c
+        where: list[ColumnElement[bool]] = []
+        if comparison is ast.In:
+            where.append(table.value.contains(text, autoescape=True))
+        elif comparison is not None:
+            where.append(_ORDERS[comparison](table.value, text))
         positions = select(table.position).where(
             table.run_id == self._run_id, table.tag == tag, *where
         )
         return self._position.in_(positions)
 
-    def _is_tag(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id not in self._columns and node.id in self._tags
+    def always(self, truth: bool) -> ColumnElement[bool]:
+        return true() if truth else false()
 
-    def _term(self, node: ast.expr, depth: int) -> ColumnElement[Any] | None:
-        if depth > _DEEPEST:
-            raise UsageError("the expression is nested too deep")
-        match node:
-            case ast.Name():
-                return self._column(node.id)
-            case ast.Constant():
-                return self._constant(node.value)
-            case ast.UnaryOp(op=ast.USub()):
-                return -self._number(node.operand, depth + 1)
-            case ast.BinOp() if type(node.op) in _COMPUTE:
-                left = self._number(node.left, depth + 1)
-                computed: ColumnElement[Any] = _COMPUTE[type(node.op)](
-                    left, self._number(node.right, depth + 1)
-                )
-                return computed
-        raise self._odd("only names, numbers and texts can be compared")
+    def all_of(self, parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+        return and_(*parts)
 
-    def _number(self, node: ast.expr, depth: int) -> ColumnElement[Any]:
-        term = self._term(node, depth)
-        if term is None or not is_number(term.type):
-            raise self._odd("only numbers can be added or multiplied")
-        return term
+    def any_of(self, parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+        return or_(*parts)
 
-    def _column(self, name: str) -> ColumnElement[Any]:
-        if name in self._columns:
-            return self._columns[name]
-        names = [*self._columns, *self._tags]
-        meant = suggest(name, names, listed=names, cutoff=LOOSELY)
-        raise UsageError(f"unknown name {name!r} in the expression {self._text!r} ({meant})")
-
-    def _constant(self, value: object) -> ColumnElement[Any] | None:
-        if value is None:
-            return None
-        if isinstance(value, str):
-            return literal(value, AnyText)
-        try:
-            if isinstance(value, int | float):
-                return literal(float(value), Float)
-        except OverflowError:
-            pass
-        raise self._odd("only numbers and texts can be compared")
-
-    def _odd(self, why: str) -> UsageError:
-        return UsageError(f"cannot filter by {self._text!r}: {why}")
+    def negated(self, part: ColumnElement[bool]) -> ColumnElement[bool]:
+        return not_(part)
 
 
 _MOST_TAGS = 100
@@ -265,12 +160,16 @@ class ListingQuery:
 class Listing:
     """Results of a run, a page at a time."""
 
-    def __init__(self, database: Database, search: Search) -> None:
+    def __init__(self, database: Database, search: Search, homes: Homes) -> None:
         self._database = database
         self._search = search
+        self._homes = homes
 
     def page(self, run_id: str, request: ListingQuery, limit: int) -> list[ResultRow]:
         """Return a page of rows; request one more row to learn whether more follow."""
+        home = self._homes.run(run_id)
+        if home is not None:
+            return self._page_of_parts(run_id, home, request, limit)
         table = run_results.c
         columns = [column for column in table if column.name != "run_id"]
         query = select(*columns).where(table.run_id == run_id, *self._conditions(run_id, request))
@@ -285,6 +184,9 @@ class Listing:
 
     def tags(self, run_id: str) -> list[str]:
         """List the tags of a run's cases, by index lookups from one to the next."""
+        home = self._homes.run(run_id)
+        if home is not None:
+            return home.columns.tag_names()[:_MOST_TAGS]
         table, tags = run_tags.c, list[str]()
         while len(tags) < _MOST_TAGS:
             query = select(func.min(table.tag)).where(table.run_id == run_id)
@@ -296,6 +198,11 @@ class Listing:
 
     def histogram(self, run_id: str, bins: int) -> list[int]:
         """Count the cases of a run by their share of the full score, in equal bins."""
+        home = self._homes.run(run_id)
+        if home is not None:
+            from proctor.store.parts import listing
+
+            return listing.histogram(home.columns, bins)
         table = run_results.c
         share = table.value / func.nullif(table.full, 0.0)
         query: Select[Any, Any] = (
@@ -309,11 +216,28 @@ class Listing:
                 counts[min(bins - 1, max(0, int(value * bins)))] += cases
         return counts
 
+    def _page_of_parts(
+        self, run_id: str, home: "RunInParts", request: ListingQuery, limit: int
+    ) -> list[ResultRow]:
+        from proctor.store.parts import listing
+        from proctor.store.parts.conditions import ColumnTerms
+        from proctor.store.parts.searching import SECONDS
+
+        terms = ColumnTerms.of_run(home.columns, fold_case=self._database.is_sqlite)
+        chosen = listing.where(home.columns, request, terms, self.tags(run_id))
+        if request.search:
+            search = self._search.in_parts(run_id, request.search, seconds=SECONDS)
+            assert search is not None
+            matches = search.mask(len(home.columns))
+            chosen = matches if chosen is None else chosen & matches
+        return listing.page_of(home.columns, request, chosen, limit)
+
     def _conditions(self, run_id: str, request: ListingQuery) -> list[ColumnElement[bool]]:
         table = run_results.c
         conditions: list[ColumnElement[bool]] = []
         if request.where.strip():
-            conditions.append(Condition(request.where, run_id, self.tags(run_id)).sql())
+            terms = SqlTerms(run_id)
+            conditions.append(Condition(request.where, terms, self.tags(run_id)).truth())
         if request.search:
             conditions.append(self._searched(run_id, request.search))
         if request.status:

@@ -1,8 +1,8 @@
 """Pairs of results of two runs, matched by case id: counted, filtered, listed."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, or_, select
@@ -10,22 +10,23 @@ from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, 
 from proctor.core.run import Run
 from proctor.core.suite import Case
 from proctor.io.concurrency import batched
+from proctor.store.conditions import Condition
 from proctor.store.database import Database
-from proctor.store.listing import Condition, Listing, contains
-from proctor.store.results import Results
-from proctor.store.rows import BROKEN, PairedCount, PairedRow, Positions, StoredPair, tags_of
+from proctor.store.listing import Listing, SqlTerms, contains
+from proctor.store.results import row_of
+from proctor.store.rows import BROKEN, PairedCount, PairedRow, ResultRow, StoredPair, tags_of
+from proctor.store.runs import Homes
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.searching import Search
 from proctor.store.suites import Suites, read_case
 
 if TYPE_CHECKING:
-    from proctor.store.parts.paired import PairedColumns
-
-BATCH = 500
-"""Cases of a suite that are compared at once."""
+    from proctor.store.parts.pairs import PairColumns
 
 Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]
 
+_CASES = 500
+"""How many cases of two suites are compared at once."""
 NEAR = 1e-9
 """Shares of full marks that differ by less count as equal."""
 ONE = run_results.alias("one")
@@ -39,35 +40,38 @@ VALUES = (
 class Pairs:
     """Results of two runs as pairs."""
 
-    def __init__(self, database: Database, results: Results, suites: Suites) -> None:
+    def __init__(self, database: Database, homes: Homes, suites: Suites) -> None:
         self._database = database
-        self._results = results
+        self._homes = homes
         self._suites = suites
 
-    def columns(self, first: Run, second: Run) -> "PairedColumns | None":
-        """Return the pairs as columns, where one of the runs has its cases in parts."""
-        homes = [self._suites.homes.run(run.id) for run in (first, second)]
-        if homes == [None, None]:
+    def columns(self, first: Run, second: Run) -> "PairColumns | None":
+        """Return the pairs of two runs as columns; None if both are rows of the database."""
+        homes = [self._homes.run(run.id) for run in (first, second)]
+        if not any(homes):
             return None
-        from proctor.store.parts.paired import PairedColumns, RowColumns
+        from proctor.store.parts.pairs import LoadedResults, PairColumns
 
         one, two = (
-            home.columns if home is not None else RowColumns(self._results.iter_rows(run.id))
+            LoadedResults(self._rows(run.id)) if home is None else home.columns
             for home, run in zip(homes, (first, second), strict=True)
         )
-        return PairedColumns(one, two, same_suite=first.suite_key == second.suite_key)
+        return PairColumns.of(one, two, same_suite=first.suite_key == second.suite_key)
+
+    def _rows(self, run_id: str) -> Iterator[ResultRow]:
+        table = run_results.c
+        columns = [column for column in table if column.name != "run_id"]
+        query = select(*columns).where(table.run_id == run_id)
+        return map(row_of, self._database.fetch_pages(query, table.position, -1, None))
 
     def iter_counts(
         self, first: Run, second: Run, *, tag: str | None = None
     ) -> Iterator[PairedCount]:
-        """Yield each distinct pair of results of two runs, with its count.
+        """Yield each distinct pair of results of two runs in rows, with its count.
 
         With a tag, they are counted for each of its values. The database counts a million results
         much faster than they could be read.
         """
-        if (columns := self.columns(first, second)) is not None:
-            yield from columns.counts(tag)
-            return
         group = () if tag is None else (run_tags.c.value,)
         query = joined(first, second, select(func.count(), ONE.c.cluster, *group, *VALUES))
         if tag is not None:
@@ -90,9 +94,9 @@ class Pairs:
         self, first: Run, second: Run, change: Change | None = None, *, after: int = -1
     ) -> Iterator[StoredPair]:
         """Yield the cases that count in both runs, in the order of the first."""
-        if (paired := self.columns(first, second)) is not None:
-            counting = paired.changed(change) & (paired.one.position > after)
-            yield from paired.pairs(counting.nonzero()[0])
+        pairs = self.columns(first, second)
+        if pairs is not None:
+            yield from _in_columns(pairs, change, after)
             return
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
@@ -101,8 +105,11 @@ class Pairs:
 
     def iter_met(self, first: Run, second: Run) -> Iterator[tuple[str, str, PairedRow]]:
         """Yield id, cluster and results of each case that both runs have, counting or not."""
-        if (paired := self.columns(first, second)) is not None:
-            yield from paired.met_cases()
+        pairs = self.columns(first, second)
+        if pairs is not None:
+            for place in pairs.is_met.nonzero()[0].tolist():
+                cluster = pairs.first.cluster.of(place) or ""
+                yield pairs.first.ids_at([place])[0], cluster, pairs.row(place)
             return
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.cluster, *VALUES)
         query = joined(first, second, columns).where(TWO.c.status.is_not(None))
@@ -113,8 +120,12 @@ class Pairs:
         self, first: Run, second: Run, position: int, change: Change | None = None
     ) -> tuple[str | None, str | None]:
         """Return the ids of the cases before and after a position, of all or of one kind."""
-        if (paired := self.columns(first, second)) is not None:
-            return paired.around(position, change)
+        pairs = self.columns(first, second)
+        if pairs is not None:
+            places = pairs.changed(change).nonzero()[0]
+            sides = (places[places < position][-1:], places[places > position][:1])
+            ids = [pairs.first.ids_at(side.tolist()) for side in sides]
+            return next(iter(ids[0]), None), next(iter(ids[1]), None)
         query = joined(first, second, select(ONE.c.case_id)).where(changed(change))
         place = ONE.c.position
         before = self._database.fetch_first(
@@ -127,8 +138,9 @@ class Pairs:
         self, first: Run, second: Run, change: Change, limit: int
     ) -> list[StoredPair]:
         """Return the cases with the largest change in points, earlier ones first among equals."""
-        if (paired := self.columns(first, second)) is not None:
-            return list(paired.pairs(paired.largest(change, limit)))
+        pairs = self.columns(first, second)
+        if pairs is not None:
+            return _largest(pairs, change, limit)
         columns = select(ONE.c.position, ONE.c.case_id, ONE.c.tags, *VALUES)
         query = joined(first, second, columns).where(changed(change))
         moved = ONE.c.weight * ONE.c.full * func.abs(difference())
@@ -142,8 +154,7 @@ class Pairs:
         """Yield the cases that have the same id but different content in two suites."""
         if first_suite == second_suite:
             return
-        homes = self._suites.homes
-        if homes.suite(first_suite) is not None or homes.suite(second_suite) is not None:
+        if self._homes.suite(first_suite) or self._homes.suite(second_suite):
             yield from self._changed_in_parts(first_suite, second_suite)
             return
         one, two = suite_cases.alias("one"), suite_cases.alias("two")
@@ -162,14 +173,36 @@ class Pairs:
                 continue
 
     def _changed_in_parts(self, first_suite: str, second_suite: str) -> Iterator[tuple[Case, Case]]:
-        for batch in batched(self._suites.iter_cases(first_suite), BATCH):
-            keys = self._suites.case_keys(second_suite, (one.id for _, _, one in batch))
-            for _, key, one in batch:
-                if key == keys.get(one.id, key):
-                    continue
-                places = self._suites.places_of(second_suite, one.id)[:1]
-                for other in self._suites.cases_at(second_suite, Positions.of(places)).values():
-                    yield replace(one, source=""), replace(other, source="")
+        """Yield the changed cases where the cases of a suite are files."""
+        for batch in batched(self._suites.iter_cases(first_suite), _CASES):
+            here = {case.id: (key, case) for _, key, case in batch}
+            there = self._suites.case_keys(second_suite, here)
+            changed_ids = [name for name, key in there.items() if here[name][0] != key]
+            others = self._suites.cases_by_id(second_suite, changed_ids)
+            for name, other in others.items():
+                yield here[name][1], other
+
+
+def _in_columns(pairs: "PairColumns", change: Change | None, after: int) -> Iterator[StoredPair]:
+    places = pairs.changed(change).nonzero()[0]
+    places = places[places > after]
+    for start in range(0, len(places), 500):
+        yield from pairs.pairs_at(places[start : start + 500].tolist())
+
+
+def _largest(pairs: "PairColumns", change: Change, limit: int) -> list[StoredPair]:
+    """Return the cases with the largest change in points, of those with a kind of change."""
+    import numpy as np
+
+    places = pairs.changed(change).nonzero()[0]
+    if change in ("better", "worse"):
+        points = pairs.first.weight * pairs.first.full * np.abs(pairs.difference())
+        moved = points[places]
+        if len(places) > limit:
+            edge = np.partition(moved, len(moved) - limit)[len(moved) - limit]
+            places, moved = places[moved >= edge], moved[moved >= edge]
+        places = places[np.lexsort((places, -moved))]
+    return pairs.pairs_at(places[:limit].tolist())
 
 
 def joined(first: Run, second: Run, query: Select[Any]) -> Select[Any]:
@@ -249,10 +282,11 @@ START = PairCursor()
 class PairedListing:
     """Cases of two runs, a page at a time."""
 
-    def __init__(self, database: Database, search: Search, listing: Listing) -> None:
+    def __init__(self, database: Database, search: Search, listing: Listing, pairs: Pairs) -> None:
         self._database = database
         self._search = search
         self._listing = listing
+        self._pairs = pairs
 
     def page(
         self,
@@ -266,6 +300,9 @@ class PairedListing:
 
         A page may be short, even empty, before the end, because scanning takes time.
         """
+        pairs = self._pairs.columns(first, second)
+        if pairs is not None:
+            return self._page_of_columns(pairs, (first, second), request, limit, after)
         row = self._database.fetch_first(
             select(func.max(run_results.c.position)).where(run_results.c.run_id == first.id)
         )
@@ -275,6 +312,63 @@ class PairedListing:
         if request.where.strip():
             query = query.where(_condition(request.where, first.id, self._listing.tags(first.id)))
         return self._walked(_Walk(query, first, second, request, last), limit, after)
+
+    def _page_of_columns(
+        self,
+        pairs: "PairColumns",
+        runs: tuple[Run, Run],
+        request: PairQuery,
+        limit: int,
+        after: PairCursor,
+    ) -> tuple[list[StoredPair], PairCursor | None]:
+        import numpy as np
+
+        chosen = pairs.changed(request.change)
+        if request.where.strip():
+            terms = pairs.terms(fold_case=self._database.is_sqlite)
+            chosen &= Condition(request.where, terms, self._listing.tags(runs[0].id)).truth()
+        if request.search:
+            chosen &= self._matches(pairs, runs, request.search)
+        moved = np.zeros(len(pairs), dtype=bool)
+        if request.change is None:
+            moved = pairs.changed("better") | pairs.changed("worse")
+        stretches = [(chosen & moved).nonzero()[0], (chosen & ~moved).nonzero()[0]]
+        stretches = stretches[int(request.change is not None or after.same) :]
+        stretches[0] = stretches[0][stretches[0] > after.position]
+        places = np.concatenate(stretches)[: limit + 1].tolist()
+        shown = places[:limit]
+        following = None
+        if len(places) > limit:
+            same = request.change is None and not moved[shown[-1]]
+            following = PairCursor(shown[-1], bool(same))
+        return pairs.pairs_at(shown), following
+
+    def _matches(self, pairs: "PairColumns", runs: tuple[Run, Run], words: str) -> Any:
+        """Return which pairs contain some words, as far as texts were searched by now."""
+        import numpy as np
+
+        from proctor.store.parts.searching import SECONDS
+
+        first, second = runs
+        sides = [first, second] if first.suite_key == second.suite_key else [first]
+        matches = np.zeros(len(pairs), dtype=bool)
+        for run in sides:
+            search = self._search.in_parts(run.id, words, seconds=SECONDS)
+            if search is not None:
+                mask = search.mask(max(len(pairs), search.run.end))
+            else:
+                places = self._search.places(run.id, words, (-1, len(pairs)))
+                mask = np.zeros(len(pairs), dtype=bool)
+                mask[[place for place in self._positions(places) if place < len(pairs)]] = True
+            matches |= mask[: len(pairs)]
+        return matches
+
+    def _positions(self, places: Select[Any] | Sequence[int] | None) -> Sequence[int]:
+        if places is None:
+            return ()
+        if isinstance(places, Select):
+            return [row[0] for row in self._database.fetch_all(places)]
+        return places
 
     def _walked(
         self, walk: "_Walk", limit: int, after: PairCursor
@@ -350,4 +444,5 @@ def _condition(text: str, run_id: str, tags: list[str]) -> ColumnElement[bool]:
         "weight": ONE.c.weight,
         "difference": difference() + literal(0.0, Float),
     }
-    return Condition(text, run_id, tags, columns=columns, position=ONE.c.position).sql()
+    terms = SqlTerms(run_id, columns=columns, position=ONE.c.position)
+    return Condition(text, terms, tags).truth()

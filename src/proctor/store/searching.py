@@ -8,7 +8,8 @@ and rebuilt.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -30,15 +31,20 @@ from sqlalchemy.exc import DBAPIError
 from proctor.errors import StoreError
 from proctor.store.database import Database, Transaction
 from proctor.store.rows import BROKEN, decode, escape, tags_of
+from proctor.store.runs import Homes
 from proctor.store.schema import (
     attempts,
     cases,
     run_attempts,
+    run_parts,
     run_results,
     runs,
     searched,
     suite_cases,
 )
+
+if TYPE_CHECKING:
+    from proctor.store.parts.searching import TextSearch
 
 SHORTEST = 3
 """Minimum length of a text search, since the index consists of trigrams."""
@@ -81,8 +87,9 @@ class SearchHit(NamedTuple):
 class Search:
     """The text index, filled in batches, and searches in it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, homes: Homes) -> None:
         self._database = database
+        self._homes = homes
         self.unable = False
         """Whether this database turned out to have no index of texts, and to allow none."""
 
@@ -97,6 +104,11 @@ class Search:
         indexed = {
             run_id for (run_id,) in self._database.fetch_among(query, searched.c.run_id, run_ids)
         }
+        # What is in files is searched there.
+        query = select(run_parts.c.run_id).distinct()
+        indexed |= {
+            run_id for (run_id,) in self._database.fetch_among(query, run_parts.c.run_id, run_ids)
+        }
         return [run_id for run_id in run_ids if run_id not in indexed]
 
     def can_search(self, words: str) -> bool:
@@ -108,7 +120,7 @@ class Search:
     def index(self, run_id: str, most: int = BATCH) -> bool:
         """Index the next batch of a run's cases; return whether the run is complete."""
         state = self.index_state(run_id)
-        if self.unable or (state is not None and state.whole):
+        if self.unable or (state is not None and state.whole) or self._homes.run(run_id):
             return True
         last = self._last_place(run_id)
         batch = list(self.iter_texts(run_id, after=last, limit=most))
@@ -120,6 +132,33 @@ class Search:
                 raise
             self.unable = True
             return True
+
+    def in_parts(self, run_id: str, words: str, *, seconds: float) -> "TextSearch | None":
+        """Go on with a search in a run in parts for some seconds; None for a run in rows."""
+        home = self._homes.run(run_id)
+        if home is None:
+            return None
+        from proctor.store.parts.searching import SEARCHES, TextSearch
+
+        row = self._database.fetch_first(select(runs.c.suite_key).where(runs.c.id == run_id))
+        suite_key = "" if row is None else row.suite_key
+        search = TextSearch(
+            run=home,
+            suite=self._homes.suite(suite_key),
+            question=partial(self._questions, suite_key),
+            words=words[:_LONGEST_WORDS].lower(),
+        )
+        return SEARCHES.get(search).go_on(seconds)
+
+    def _questions(self, suite_key: str, places: range) -> Iterator[tuple[int, str]]:
+        query = (
+            select(suite_cases.c.position, cases.c.document)
+            .join(cases, cases.c.key == suite_cases.c.case_key)
+            .where(suite_cases.c.suite_key == suite_key)
+            .where(suite_cases.c.position.between(places.start, places.stop - 1))
+        )
+        for place, contents in self._documents(query).items():
+            yield place, "\n".join(contents)
 
     def iter_texts(
         self, run_id: str, *, after: int = -1, limit: int | None = None
@@ -248,12 +287,8 @@ class Search:
         self, run_id: str, suite: Any | None, page: Sequence[Any]
     ) -> Iterator[tuple[int, str]]:
         first, last = page[0].position, page[-1].position
-        questions = self._documents(
-            select(suite_cases.c.position, cases.c.document)
-            .join(cases, cases.c.key == suite_cases.c.case_key)
-            .where(suite_cases.c.suite_key == (suite.suite_key if suite else ""))
-            .where(suite_cases.c.position.between(first, last))
-        )
+        suite_key = suite.suite_key if suite else ""
+        questions = dict(self._questions(suite_key, range(first, last + 1)))
         answered = self._documents(
             select(run_attempts.c.position, attempts.c.document)
             .join(attempts, attempts.c.key == run_attempts.c.attempt_key)
@@ -264,7 +299,8 @@ class Search:
         for row in page:
             tags = (f"{tag}: {value}" for tag, values in tags_of(row.tags).items()
                     for value in values)  # fmt: skip
-            messages = (*questions.get(row.position, ()), *answered.get(row.position, ()))
+            question = [questions[row.position]] if row.position in questions else []
+            messages = (*question, *answered.get(row.position, ()))
             yield row.position, _folded("\n".join((row.case_id, *tags, *messages))[:LONGEST_TEXT])
 
     def _documents(self, query: Any) -> dict[int, list[str]]:

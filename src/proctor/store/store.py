@@ -70,7 +70,7 @@ class Store:
         """Search in what was asked and answered."""
         from proctor.store.searching import Search
 
-        return Search(self.database)
+        return Search(self.database, self.homes)
 
     @cached_property
     def labels(self) -> "Labels":
@@ -98,21 +98,21 @@ class Store:
         """The cases of a run, filtered and sorted."""
         from proctor.store.listing import Listing
 
-        return Listing(self.database, self.search)
+        return Listing(self.database, self.search, self.homes)
 
     @cached_property
     def pairs(self) -> "Pairs":
         """The cases of two runs side by side."""
         from proctor.store.pairs import Pairs
 
-        return Pairs(self.database, self.results, self.suites)
+        return Pairs(self.database, self.homes, self.suites)
 
     @cached_property
     def paired_listing(self) -> "PairedListing":
         """The cases of two runs, filtered and sorted."""
         from proctor.store.pairs import PairedListing
 
-        return PairedListing(self.database, self.search, self.listing)
+        return PairedListing(self.database, self.search, self.listing, self.pairs)
 
     @cached_property
     def criterion_points(self) -> "CriterionPoints":

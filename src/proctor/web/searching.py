@@ -15,10 +15,20 @@ def searched(request: Request, store: Store, run: Run, words: str) -> Searched |
     """Say whether a search covers a run's texts, and queue them for indexing if not.
 
     ``why`` says why only ids and tags are searched: texts are still ``filling`` the index, the
-    words are too ``short`` for it, or it is ``missing``.
+    words are too ``short`` for it, or it is ``missing``. The texts of a run in parts are read
+    without an index, some of them with each request: ``scanning`` says that more are left.
     """
     if not words:
         return None
+    search = store.search.in_parts(run.id, words, seconds=0.0)
+    if search is not None:
+        return Searched(
+            texts=True,
+            why="" if search.whole else "scanning",
+            whole=search.whole,
+            indexed=search.scanned,
+            cases=search.run.end,
+        )
     index_state = store.search.index_state(run.id)
     rows = store.suites.matching(run.suite_key)
     cases = rows[0].cases if rows else 0

@@ -1,33 +1,34 @@
 """Comparing: which of several stored runs is better on the same cases, and how sure that is."""
 
+import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import combinations
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations, islice
 from typing import Any
 
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression
 from proctor.engine.compare.obstacles import Side, obstacles
+from proctor.engine.compare.pair_sums import MetCases, PairedRowSums, add_columns
 from proctor.engine.compare.results import (
     KINDS,
     CasePair,
     Compared,
     Contrast,
     LeftOut,
-    PairedValues,
-    share,
 )
 from proctor.engine.compare.sequential import sequential_contrasts
-from proctor.engine.compare.verdict import Flips, GroupContrast
+from proctor.engine.compare.verdict import GroupContrast
 from proctor.engine.run.gates import GateResult, luck_of
 from proctor.engine.run.stored_view import view_of
 from proctor.engine.run.totals import MAX_ROWS, METRIC
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
-from proctor.stats.paired import PairedCases, holm
-from proctor.store.pairs import NEAR, Change, PairCursor, PairQuery
-from proctor.store.rows import PairedRow, StoredPair
+from proctor.stats.paired import holm
+from proctor.store.pairs import Change, PairCursor, PairQuery
+from proctor.store.rows import StoredPair
 from proctor.store.store import Store
 
 MOST_RUNS = 10
@@ -198,105 +199,13 @@ def contrast_gate_names(contrast: Contrast) -> Mapping[str, Any]:
     return names
 
 
-@dataclass
-class _PairSums:
-    """Sums over the pairs of one row."""
-
-    pairs: PairedCases = field(default_factory=PairedCases)
-    to_right: int = 0
-    to_wrong: int = 0
-    both_right: int = 0
-    both_partly: int = 0
-    both_wrong: int = 0
-    graded: bool = False
-
-    def add(self, values: PairedValues, count: int, cluster: str = "") -> None:
-        """Take in cases that came to the same."""
-        (one, two), weight = values.shares, values.weight * values.full
-        if weight <= 0:
-            return
-        self.pairs.add(one * weight, two * weight, weight, count, cluster)
-        kind, right = values.kind, values.right
-        if kind.startswith("both"):
-            self.both_right += count * (kind == "both_right")
-            self.both_partly += count * (kind == "both_partly")
-            self.both_wrong += count * (kind == "both_wrong")
-        elif right[0] != right[1]:
-            self.to_right += count * right[1]
-            self.to_wrong += count * right[0]
-        else:
-            self.graded = True
-
-    def flips(self) -> Flips:
-        """Return the counts."""
-        return Flips(
-            to_right=self.to_right,
-            to_wrong=self.to_wrong,
-            both_right=self.both_right,
-            both_partly=self.both_partly,
-            both_wrong=self.both_wrong,
-            graded=self.graded,
-        )
-
-
-@dataclass
-class _PairedRowSums:
-    """Sums over the cases of one row, and with the unscored at both extremes."""
-
-    seen: _PairSums = field(default_factory=_PairSums)
-    worst: PairedCases = field(default_factory=PairedCases)
-    best: PairedCases = field(default_factory=PairedCases)
-    unscored: int = 0
-    open: bool = False
-    """Whether something of some case is unscored."""
-
-    def add(self, row: PairedRow, count: int, cluster: str = "") -> None:
-        """Take in cases that both runs have and reached."""
-        if ValueStatus.SHOWN in (row.status, row.status_2):
-            return
-        values = _values(row)
-        if values is None:
-            self.unscored += count
-        else:
-            self.seen.add(values, count, cluster)
-        weight, full = row.weight * row.full, row.full_2 or 0.0
-        if weight <= 0:
-            return
-        low, high = share(row.low, row.full), share(row.high, row.full)
-        low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
-        if values is not None and high - low + high_2 - low_2 <= NEAR:
-            # What is known to the last digit is the same in all scenarios.
-            (low, low_2), (high, high_2) = values.shares, values.shares
-        else:
-            self.open = True
-        self.worst.add(high * weight, low_2 * weight, weight, count, cluster)
-        self.best.add(low * weight, high_2 * weight, weight, count, cluster)
-
-    def contrast(self, method: Method) -> GroupContrast:
-        """Return what they come to."""
-        ends = (
-            (self.worst.compare(method=method), self.best.compare(method=method))
-            if self.open
-            else None
-        )
-        return GroupContrast(
-            paired=self.seen.pairs.compare(method=method), flips=self.seen.flips(), extremes=ends
-        )
-
-
 def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings) -> Contrast:
-    whole = _PairedRowSums()
-    met = only_first = errors = 0
-    for row, count, _, cluster in store.pairs.iter_counts(first.run, second.run):
-        if row.status_2 is None:
-            only_first += count
-            continue
-        met += count
-        if ValueStatus.ERROR in (row.status, row.status_2):
-            errors += count
-        else:
-            whole.add(row, count, cluster)
-    if not met:
+    pairs = store.pairs.columns(first.run, second.run)
+    whole = PairedRowSums()
+    counts = (
+        _add_counts(store, first, second, whole) if pairs is None else add_columns(pairs, whole)
+    )
+    if not counts.met:
         raise UsageError(f"the runs {first.name!r} and {second.name!r} have no case in common")
     changes = ((kind, store.pairs.largest_changes(first.run, second.run, kind, settings.shown))
                for kind in KINDS[:4])  # fmt: skip
@@ -309,34 +218,52 @@ def _contrast(store: Store, first: Side, second: Side, settings: CompareSettings
         extremes=whole_contrast.extremes,
         left_out=LeftOut(
             unscored=whole.unscored,
-            errors=errors,
-            only_first=only_first,
-            only_second=store.results.count(second.run.id) - met,
+            errors=counts.errors,
+            only_first=counts.only_first,
+            only_second=store.results.count(second.run.id) - counts.met,
         ),
         groups={tag: _groups(store, first, second, tag, settings.method) for tag in settings.by},
         examples={kind: tuple(map(_case_pair, pairs)) for kind, pairs in changes},
     )
 
 
+def _add_counts(store: Store, first: Side, second: Side, sums: PairedRowSums) -> MetCases:
+    """Add all pairs of two runs in rows, and count who has them."""
+    counts = MetCases()
+    for row, count, _, cluster in store.pairs.iter_counts(first.run, second.run):
+        if row.status_2 is None:
+            counts.only_first += count
+            continue
+        counts.met += count
+        if ValueStatus.ERROR in (row.status, row.status_2):
+            counts.errors += count
+        else:
+            sums.add(row, count, cluster)
+    return counts
+
+
 def _groups(
     store: Store, first: Side, second: Side, tag: str, method: Method
 ) -> dict[str, GroupContrast]:
-    rows: dict[str, _PairedRowSums] = {}
+    rows: dict[str, PairedRowSums] = {}
+    pairs = store.pairs.columns(first.run, second.run)
+    if pairs is not None:
+        column = pairs.first.tag(tag)
+        names = dict.fromkeys(name for values in column.values for name in values)
+        for name in islice(names, MAX_ROWS):
+            rows[name] = PairedRowSums()
+            add_columns(pairs, rows[name], column.mask(partial(operator.eq, name)))
+        return _shown_groups(rows, method)
     for row, count, name, cluster in store.pairs.iter_counts(first.run, second.run, tag=tag):
         if row.status_2 is None or ValueStatus.ERROR in (row.status, row.status_2):
             continue
         if name in rows or len(rows) < MAX_ROWS:
-            rows.setdefault(name, _PairedRowSums()).add(row, count, cluster)
+            rows.setdefault(name, PairedRowSums()).add(row, count, cluster)
+    return _shown_groups(rows, method)
+
+
+def _shown_groups(rows: Mapping[str, PairedRowSums], method: Method) -> dict[str, GroupContrast]:
     return {name: row.contrast(method) for name, row in rows.items() if any(row.seen.pairs.changes)}
-
-
-def _values(row: PairedRow) -> PairedValues | None:
-    """Return both values, none where one of the runs has none."""
-    if row.value is None or row.value_2 is None or row.full_2 is None:
-        return None
-    return PairedValues(
-        first=row.value, second=row.value_2, full=row.full, full_2=row.full_2, weight=row.weight
-    )
 
 
 def _case_pair(case: StoredPair) -> CasePair:

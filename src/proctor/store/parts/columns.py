@@ -80,6 +80,11 @@ class ResultColumns:
     def __len__(self) -> int:
         return self._parts[-1].end if self._parts else 0
 
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """What distinguishes these columns from all others in this process."""
+        return tuple(part.place for part in self._parts)
+
     @property
     def position(self) -> "Numbers":
         """The positions, which are the indices."""
@@ -150,14 +155,6 @@ class ResultColumns:
         """Return the positions of some cases by id, the first of several; unknown are left out."""
         return self._ids.find(case_ids)
 
-    def case_ids(self, places: Sequence[int]) -> list[str]:
-        """Return the ids of some cases."""
-        return self._ids.at(places)
-
-    def all_ids(self) -> "IdColumn":
-        """Return the ids of all cases."""
-        return self._ids
-
     def tag_names(self) -> list[str]:
         """Return the names of all tags, sorted."""
         return sorted({name for tags in self._read_tags for name in tags})
@@ -226,8 +223,7 @@ class ResultColumns:
         return codes
 
     def _column(self, name: str) -> Any:
-        key = (tuple(part.place for part in self._parts), name)
-        return COLUMNS.get(key, lambda: self._load(name))
+        return COLUMNS.get((self.key, name), lambda: self._load(name))
 
     def _load(self, name: str) -> Any:
         import pyarrow as pa
@@ -320,6 +316,27 @@ class IdColumn:
                 chunk = pa.array([f"case {place + 1}" for place in range(part.first, part.end)])
             chunks.append((chunk.cast(pa.large_string()), escaped))
         return _ids(chunks)
+
+
+class _LoadedIds(IdColumn):
+    """Ids that are in memory already."""
+
+    def __init__(self, ids: "_Ids") -> None:
+        self._all = ids
+
+    def _loaded(self) -> "_Ids":
+        return self._all
+
+
+def loaded_ids(texts: Sequence[str]) -> IdColumn:
+    """Return ids in memory as a column."""
+    import pyarrow as pa
+
+    try:
+        return _LoadedIds(_Ids(pa.array(texts, pa.large_string()), escaped=False))
+    except UnicodeEncodeError:
+        escaped = [escape(text) for text in texts]
+        return _LoadedIds(_Ids(pa.array(escaped, pa.large_string()), escaped=True))
 
 
 def _chunk(

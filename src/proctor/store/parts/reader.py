@@ -109,6 +109,13 @@ class PartReader:
                     for criterion, score in scores.items():
                         yield place, number, criterion, score
 
+    def tables(
+        self, parts: Sequence[Part], kind: str, columns: Sequence[str], positions: Positions
+    ) -> Iterator[Any]:
+        """Yield columns of the files of a kind at some positions; nothing of what is damaged."""
+        for part in _touched(parts, positions):
+            yield from self._tables(part.place, kind, columns, positions)
+
     def _rows(self, table: Any) -> Iterator[tuple[int, StoredAttempt]]:
         names = ("number", "status", "output", "attempt", "attempt_key")
         columns = [_values(table, name) for name in names]
@@ -211,6 +218,10 @@ class RunInParts:
         """Yield position, number, criterion and score of attempts at some positions."""
         return self.reader.marks(self.parts, positions)
 
+    def tables(self, kind: str, columns: Sequence[str], positions: Positions) -> Iterator[Any]:
+        """Yield columns of its files at some positions; nothing of what is damaged."""
+        return self.reader.tables(self.parts, kind, columns, positions)
+
 
 @dataclass(frozen=True)
 class SuiteInParts:
@@ -233,6 +244,10 @@ class SuiteInParts:
             yield row
         for place in sorted(lost):
             yield StoredCaseRow(place, f"case {place + 1}", "", "")
+
+    def tables(self, kind: str, columns: Sequence[str], positions: Positions) -> Iterator[Any]:
+        """Yield columns of its files at some positions; nothing of what is damaged."""
+        return self.reader.tables(self.parts, kind, columns, positions)
 
     def key_of(self, row: StoredCaseRow) -> str:
         """Return the key of a case; that of a damaged one is none of any other."""

@@ -134,7 +134,7 @@ class Searched(ResponseModel):
     """Scope of a search: whether texts were searched, and if not, why."""
 
     texts: bool
-    why: Literal["", "short", "filling", "missing"]
+    why: Literal["", "short", "filling", "missing", "scanning"]
     whole: bool
     indexed: int
     cases: int

@@ -198,11 +198,11 @@ def run(request: Request) -> Page[RunPage]:
         stored_run = the_run(store, request)
         numbers = _numbers(store, stored_run)
         progress = progress_of(store, stored_run) if stored_run.status.is_unfinished else None
-        search = searched(request, store, stored_run, listing_query.search)
         try:
             rows = store.listing.page(stored_run.id, listing_query, size + 1)
         except UsageError as error:
             rows, problem = [], str(error)
+        search = searched(request, store, stored_run, listing_query.search)
         tags = store.listing.tags(stored_run.id)
     more = len(rows) > size
     data = RunPage(

@@ -1,0 +1,224 @@
+"""Sums over the cases that two runs have in common: pair by pair, or by columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from proctor.core.case_value import ValueStatus
+from proctor.engine.compare.results import PairedValues, share
+from proctor.engine.compare.verdict import Flips, GroupContrast
+from proctor.stats.difference import Method
+from proctor.stats.paired import PairedCases
+from proctor.store.pairs import NEAR
+from proctor.store.rows import PairedRow
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from proctor.store.parts.pairs import PairColumns
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass
+class _PairSums:
+    """Sums over the pairs of one row."""
+
+    pairs: PairedCases = field(default_factory=PairedCases)
+    to_right: int = 0
+    to_wrong: int = 0
+    both_right: int = 0
+    both_partly: int = 0
+    both_wrong: int = 0
+    graded: bool = False
+
+    def add(self, values: PairedValues, count: int, cluster: str = "") -> None:
+        """Take in cases that came to the same."""
+        (one, two), weight = values.shares, values.weight * values.full
+        if weight <= 0:
+            return
+        self.pairs.add(one * weight, two * weight, weight, count, cluster)
+        kind, right = values.kind, values.right
+        if kind.startswith("both"):
+            self.both_right += count * (kind == "both_right")
+            self.both_partly += count * (kind == "both_partly")
+            self.both_wrong += count * (kind == "both_wrong")
+        elif right[0] != right[1]:
+            self.to_right += count * right[1]
+            self.to_wrong += count * right[0]
+        else:
+            self.graded = True
+
+    def flips(self) -> Flips:
+        """Return the counts."""
+        return Flips(
+            to_right=self.to_right,
+            to_wrong=self.to_wrong,
+            both_right=self.both_right,
+            both_partly=self.both_partly,
+            both_wrong=self.both_wrong,
+            graded=self.graded,
+        )
+
+
+@dataclass
+class PairedRowSums:
+    """Sums over the cases of one row, and with the unscored at both extremes."""
+
+    seen: _PairSums = field(default_factory=_PairSums)
+    worst: PairedCases = field(default_factory=PairedCases)
+    best: PairedCases = field(default_factory=PairedCases)
+    unscored: int = 0
+    open: bool = False
+    """Whether something of some case is unscored."""
+
+    def add(self, row: PairedRow, count: int, cluster: str = "") -> None:
+        """Take in cases that both runs have and reached."""
+        if ValueStatus.SHOWN in (row.status, row.status_2):
+            return
+        values = _values(row)
+        if values is None:
+            self.unscored += count
+        else:
+            self.seen.add(values, count, cluster)
+        weight, full = row.weight * row.full, row.full_2 or 0.0
+        if weight <= 0:
+            return
+        low, high = share(row.low, row.full), share(row.high, row.full)
+        low_2, high_2 = share(row.low_2 or 0.0, full), share(row.high_2 or 0.0, full)
+        if values is not None and high - low + high_2 - low_2 <= NEAR:
+            # What is known to the last digit is the same in all scenarios.
+            (low, low_2), (high, high_2) = values.shares, values.shares
+        else:
+            self.open = True
+        self.worst.add(high * weight, low_2 * weight, weight, count, cluster)
+        self.best.add(low * weight, high_2 * weight, weight, count, cluster)
+
+    def contrast(self, method: Method) -> GroupContrast:
+        """Return what they come to."""
+        ends = (
+            (self.worst.compare(method=method), self.best.compare(method=method))
+            if self.open
+            else None
+        )
+        return GroupContrast(
+            paired=self.seen.pairs.compare(method=method), flips=self.seen.flips(), extremes=ends
+        )
+
+
+@dataclass
+class MetCases:
+    """Numbers of cases of the first run: in both runs, in the first alone, and errors."""
+
+    met: int = 0
+    only_first: int = 0
+    errors: int = 0
+
+
+def add_columns(
+    pairs: "PairColumns", sums: PairedRowSums, within: "Array | None" = None
+) -> MetCases:
+    """Add the pairs of two runs, all or those of a mask, and count who has them."""
+    import numpy as np
+
+    inside = np.full(len(pairs), True) if within is None else within
+    met = pairs.is_met & inside
+    error = _either(pairs, ValueStatus.ERROR) & met
+    counted = met & ~error & ~_either(pairs, ValueStatus.SHOWN)
+    _Columns(pairs, counted).add_to(sums)
+    count = int(met.sum())
+    return MetCases(count, int(inside.sum()) - count, int(error.sum()))
+
+
+def _either(pairs: "PairColumns", status: ValueStatus) -> "Array":
+    """Return which cases have a status in one of the runs."""
+
+    def is_it(name: str) -> bool:
+        return name == status.value
+
+    return pairs.first.status.mask(is_it) | pairs.status.mask(is_it)
+
+
+@dataclass
+class _Columns:
+    """The pairs that count, as columns."""
+
+    pairs: "PairColumns"
+    counted: "Array"
+
+    def add_to(self, sums: PairedRowSums) -> None:
+        """Add them, as ``PairedRowSums.add`` does with each."""
+        import numpy as np
+
+        pairs, counted = self.pairs, self.counted
+        valued = counted & pairs.have_values()
+        sums.unscored += int((counted & ~valued).sum())
+        weights = pairs.first.weight * pairs.first.full
+        weighty = weights > 0
+        one = _shares(pairs.first.value, pairs.first.full)
+        two = _shares(pairs.number("value"), pairs.number("full"))
+        seen = valued & weighty
+        self._add(sums.seen.pairs, one, two, seen)
+        self._count_flips(sums, seen, two - one, np.maximum(one, two))
+        bounds = [
+            np.nan_to_num(_shares(np.nan_to_num(values), full))
+            for values, full in (
+                (pairs.first.low, pairs.first.full),
+                (pairs.first.high, pairs.first.full),
+                (pairs.number("low"), pairs.number("full")),
+                (pairs.number("high"), pairs.number("full")),
+            )
+        ]
+        low, high, low_2, high_2 = bounds
+        known = valued & (high - low + high_2 - low_2 <= NEAR)
+        there = counted & weighty
+        sums.open = sums.open or bool((there & ~known).any())
+        self._add(sums.worst, np.where(known, one, high), np.where(known, two, low_2), there)
+        self._add(sums.best, np.where(known, one, low), np.where(known, two, high_2), there)
+
+    def _add(self, cases: PairedCases, one: "Array", two: "Array", chosen: "Array") -> None:
+        weights = (self.pairs.first.weight * self.pairs.first.full)[chosen]
+        clusters = self._clusters(chosen)
+        cases.add_columns(one[chosen] * weights, two[chosen] * weights, weights, clusters)
+
+    def _clusters(self, chosen: "Array") -> Sequence[str] | None:
+        codes, names = self.pairs.first.cluster
+        if not names or (codes < 0).all():
+            return None
+        return ["" if code < 0 else names[code] for code in codes[chosen].tolist()]
+
+    def _count_flips(
+        self, sums: PairedRowSums, seen: "Array", difference: "Array", larger: "Array"
+    ) -> None:
+        import numpy as np
+
+        pairs, flips = self.pairs, sums.seen
+        right = pairs.first.value >= pairs.first.full - NEAR
+        right_2 = pairs.number("value") >= pairs.number("full") - NEAR
+        moved = seen & (np.abs(difference) > NEAR)
+        same = seen & ~moved
+        both_right = same & right & right_2
+        both_wrong = same & ~both_right & (larger <= NEAR)
+        flips.both_right += int(both_right.sum())
+        flips.both_wrong += int(both_wrong.sum())
+        flips.both_partly += int((same & ~both_right & ~both_wrong).sum())
+        flips.to_right += int((moved & right_2 & ~right).sum())
+        flips.to_wrong += int((moved & right & ~right_2).sum())
+        flips.graded = flips.graded or bool((moved & (right == right_2)).any())
+
+
+def _shares(value: "Array", full: "Array") -> "Array":
+    """Return values as parts of full marks, 0 where these are not above 0."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return np.where(full > 0, value / full, 0.0)
+
+
+def _values(row: PairedRow) -> PairedValues | None:
+    """Return both values, none where one of the runs has none."""
+    if row.value is None or row.value_2 is None or row.full_2 is None:
+        return None
+    return PairedValues(
+        first=row.value, second=row.value_2, full=row.full, full_2=row.full_2, weight=row.weight
+    )

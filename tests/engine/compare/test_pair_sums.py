@@ -1,0 +1,78 @@
+"""Sums over pairs: columns add what the pairs add one by one."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engine.compare.stored_pairs import case
+from proctor.core.run import Run
+from proctor.engine.compare.comparing import CompareSettings, compare
+from proctor.engine.compare.pair_sums import PairedRowSums, add_columns
+from proctor.store.pairs import Pairs
+from proctor.store.parts.pairs import LoadedResults, PairColumns
+from proctor.store.store import Store
+
+OUTCOMES = [0.0, 1.0, 0.5, 0.25, "unscored", "error", "shown"]
+
+
+def as_columns(store: Store, pairs: Pairs, first: Run, second: Run) -> PairColumns:
+    """Return the pairs of two runs in rows as those of runs in parts are read."""
+    one, two = (LoadedResults(store.results.iter_rows(run.id)) for run in (first, second))
+    return PairColumns.of(one, two, same_suite=first.suite_key == second.suite_key)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_columns_and_rows_compare_alike(
+    store: Store, put: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, clustered: bool
+) -> None:
+    draw = random.Random(5)
+    cases = [
+        case(
+            f"c{n:03}",
+            tags={"half": ("low", "both") if n % 3 else ("high",)},
+            weight=1.0 + n % 2,
+            cluster=f"g{n // 4}" if clustered and n % 5 else "",
+        )
+        for n in range(120)
+    ]
+    for name in ("old", "new"):
+        put(name, {one.id: draw.choice(OUTCOMES) for one in cases}, cases=cases)
+    put("other", {one.id: draw.choice(OUTCOMES) for one in cases[10:]}, cases=cases[10:])
+    settings = CompareSettings(by=("half",))
+    for names in (["old", "new"], ["old", "other"], ["other", "new"]):
+        (in_rows,) = compare(store, names, replace(settings, force=True)).contrasts
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                Pairs, "columns", lambda self, one, two: as_columns(store, self, one, two)
+            )
+            (in_columns,) = compare(store, names, replace(settings, force=True)).contrasts
+        assert in_columns.flips == in_rows.flips
+        assert in_columns.left_out == in_rows.left_out
+        assert in_columns.examples == in_rows.examples
+        assert in_columns.verdict == in_rows.verdict
+        assert in_columns.groups.keys() == in_rows.groups.keys()
+        one, other = in_columns.paired, in_rows.paired
+        assert one.difference == pytest.approx(other.difference, abs=1e-12)
+        assert one.interval == pytest.approx(other.interval, abs=1e-9)
+        assert one.p == pytest.approx(other.p, abs=1e-9)
+        for name, group in in_rows.groups["half"].items():
+            again = in_columns.groups["half"][name]
+            assert again.flips == group.flips
+            assert again.paired.difference == pytest.approx(group.paired.difference, abs=1e-12)
+        assert in_columns.extremes is not None
+        assert in_rows.extremes is not None
+        for one_end, other_end in zip(in_columns.extremes, in_rows.extremes, strict=True):
+            assert one_end.difference == pytest.approx(other_end.difference, abs=1e-12)
+
+
+def test_a_mask_chooses_the_pairs(store: Store, put: Callable[..., Run]) -> None:
+    first = put("old", {"a": 0.0, "b": 1.0, "c": 0.0})
+    second = put("new", {"a": 1.0, "b": 1.0, "c": "error"})
+    pairs = as_columns(store, store.pairs, first, second)
+    sums = PairedRowSums()
+    counts = add_columns(pairs, sums, pairs.first.ids.array.to_numpy(zero_copy_only=False) != "b")
+    assert (counts.met, counts.only_first, counts.errors) == (2, 0, 1)
+    assert sums.seen.to_right == 1
+    assert sums.seen.both_right == 0

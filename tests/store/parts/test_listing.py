@@ -1,0 +1,92 @@
+"""Lists of a run in parts: the same pages as of the run in rows."""
+
+from typing import Any
+
+import pytest
+
+from parts_runs import put_run
+from proctor.errors import UsageError
+from proctor.store.listing import Cursor, ListingQuery
+from proctor.store.parts.moving import move_to_parts
+from proctor.store.rows import ResultRow
+from proctor.store.store import Store
+
+WHERES = [
+    "",
+    "value < 1",
+    "value == None",
+    "value is not None",
+    "not value < 1",
+    "rate >= 0.5 and weight == 2",
+    "0 < value <= 0.5 or status == 'error'",
+    "value * 2 + 1 > full / 0",
+    "-value < -0.5",
+    "id in ['c3', 'c4', 'x']",
+    "'C1' in id",
+    "id > 'c5'",
+    "id == status",
+    "odd == '1'",
+    "third == None",
+    "'B' in third",
+    "'a' not in third",
+    "third < 'b'",
+    "value not in [0, 1]",
+    "1 < 2",
+    "False",
+]
+
+
+def pages(store: Store, **query: Any) -> list[ResultRow]:
+    """Return the cases of all pages of a list."""
+    rows: list[ResultRow] = []
+    after = None
+    while page := store.listing.page("r1", ListingQuery(after=after, **query), 4):
+        rows += page
+        keys = {"value": page[-1].value, "id": page[-1].case_id}
+        after = Cursor(keys.get(query.get("sort", "")), page[-1].position)
+    return rows
+
+
+def test_both_homes_list_the_same(store: Store) -> None:
+    put_run(store)
+    queries: list[dict[str, Any]] = [{"where": where} for where in WHERES]
+    queries += [{"where": "odd == '0'", "sort": sort, "descending": descending}
+                for sort in ("position", "value", "id") for descending in (False, True)]  # fmt: skip
+    queries += [{"sort": sort} for sort in ("value", "id")]
+    queries += [{"status": status} for status in ("scored", "error", "unscored")]
+    queries += [{"search": words} for words in ("ANSWER 1", "c2", "odd: 1", "17?", "user", "nope")]
+    in_rows = [pages(store, **query) for query in queries]
+    about = store.listing.tags("r1"), store.listing.histogram("r1", 7)
+    assert move_to_parts(store, "r1", cases=9) == 3
+    for query, wanted in zip(queries, in_rows, strict=True):
+        assert pages(store, **query) == wanted, query
+    assert (store.listing.tags("r1"), store.listing.histogram("r1", 7)) == about
+    assert any(in_rows)
+
+
+def test_a_page_goes_on_after_a_case_that_is_not_listed(store: Store) -> None:
+    put_run(store)
+    queries = [
+        ListingQuery(where="odd == '1'", sort=sort, descending=descending, after=after)
+        for descending in (False, True)
+        for sort, after in (
+            ("position", Cursor(None, 4)),
+            ("value", Cursor(4 / 7, 4)),
+            ("value", Cursor(None, 4)),
+            ("id", Cursor("c4", 4)),
+        )
+    ]
+    in_rows = [store.listing.page("r1", query, 5) for query in queries]  # type: ignore[arg-type]
+    move_to_parts(store, "r1")
+    assert [store.listing.page("r1", query, 5) for query in queries] == in_rows  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("where", ["vaule < 1", "value < 'a'", "odd < 3", "'a' in value"])
+def test_a_wrong_filter_says_the_same(store: Store, where: str) -> None:
+    put_run(store)
+    with pytest.raises(UsageError) as in_rows:
+        store.listing.page("r1", ListingQuery(where=where), 5)
+    move_to_parts(store, "r1")
+    with pytest.raises(UsageError) as in_parts:
+        store.listing.page("r1", ListingQuery(where=where), 5)
+    assert str(in_parts.value) == str(in_rows.value)
