@@ -14,6 +14,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.fingerprint import digest
 from proctor.core.suite import Case, Message, Suite
 from proctor.errors import DialectError, SuiteError
+from proctor.formats.native import answers
 from proctor.formats.native.reader import Native
 
 ASKED = (Message(role="user", content="q"),)
@@ -186,3 +187,21 @@ def test_texts_are_not_held(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert total == 20_000_000
     assert peak < 5_000_000
+
+
+@pytest.mark.parametrize(("most", "times"), [(answers.MOST_HELD, 1), (1000, 2), (0, 2)])
+def test_a_small_file_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, times: int
+) -> None:
+    opened: list[Path] = []
+    read_rows = answers.read_rows
+    monkeypatch.setattr(answers, "read_rows", lambda path: opened.append(path) or read_rows(path))
+    monkeypatch.setattr(answers, "MOST_HELD", most)
+    file = tmp_path / "answers.jsonl"
+    rows = [{"case": "a", "output": f"say {n}", "note": [n]} for n in range(5)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    suite = Suite(name="s", cases=(Case(id="a", messages=(), criteria=()),))
+    attempts = list(answers.read_answers(file, suite))
+    assert len(opened) == times
+    assert [one.messages[0].content for one in attempts] == [f"say {n}" for n in range(5)]
+    assert [(one.index, one.meta) for one in attempts] == [(n, {"note": [n]}) for n in range(5)]

@@ -25,6 +25,9 @@ OWN = frozenset({"case", "output", "messages", "attempt"})
 MOST_ATTEMPTS = (1 << 31) - 1
 MOST_UNKNOWN = 1_000
 """How many cases that are not there are named."""
+MOST_HELD = 3 * 1024 * 1024
+"""How much of a file is held while it is checked; of more, none is."""
+VALUE_SIZE = 500
 _MEANT = ("case_id", "id", "question_id")
 
 
@@ -35,36 +38,57 @@ class _Row(NamedTuple):
 
 
 def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
-    """Check the whole file, then return its attempts one by one; no text is held meanwhile."""
+    """Check the whole file, then return its attempts one by one.
+
+    What is more than a little is not held meanwhile, but read again.
+    """
     if path.suffix.lower() not in ENDINGS or path.is_dir():
         raise DialectError(f"{path}: answers are read from {', '.join(ENDINGS)} files")
     cases = CaseFinder(suite.cases)
     findings = Findings()
     has_output = False
+    held: list[Attempt] | None = []
+    room = MOST_HELD
     for row in _AnswerRows(path, cases, findings):
         data = row.document.data
         has_output = has_output or "output" in data or "messages" in data
-        _reply(findings, row, cases)
+        messages = _reply(findings, row, cases)
+        room -= _size(data)
+        if held is not None:
+            held.append(_attempt(row, messages))
+            held = held if room > 0 else None
     if not has_output and not findings.errors:
         raise DialectError(f"{path}: no row has an 'output'")
     findings.check()
-    return _attempts(path, cases)
+    return _attempts(path, cases) if held is None else iter(held)
 
 
 def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:
     findings = Findings()
     for row in _AnswerRows(path, cases, findings):
-        data = row.document.data
         messages = _reply(findings, row, cases)
         findings.check()
-        answered = any(message.role == "assistant" for message in messages)
-        yield Attempt(
-            case_id=row.case,
-            index=row.number,
-            messages=messages,
-            status=AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED,
-            meta={key: _json(value) for key, value in data.items() if key not in OWN},
-        )
+        yield _attempt(row, messages)
+
+
+def _attempt(row: _Row, messages: tuple[Message, ...]) -> Attempt:
+    answered = any(message.role == "assistant" for message in messages)
+    return Attempt(
+        case_id=row.case,
+        index=row.number,
+        messages=messages,
+        status=AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED,
+        meta={key: _json(value) for key, value in row.document.data.items() if key not in OWN},
+    )
+
+
+def _size(value: Json) -> int:
+    """Return about how many bytes a value takes that is held."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, dict):
+        return VALUE_SIZE + sum(map(_size, value.values()))
+    return VALUE_SIZE + (sum(map(_size, value)) if isinstance(value, list) else 0)
 
 
 class _AnswerRows:
