@@ -44,6 +44,7 @@ GROUPS: dict[str, Sequence[str]] = {
     "Where it runs": (
         "--executor", "--workers", "--sandbox", "--offline", "--header", "--record", "--store",
         "--parts",
+        "--bulk",
     ),
     "Output": (
         "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
@@ -242,6 +243,12 @@ def run_options(command: Command) -> Command:
                 "--answers",
                 type=click.Path(path_type=Path),
                 help="Answers on file: a folder, JSONL, CSV, TSV or Parquet.",
+            ),
+            click.option(
+                "--bulk/--no-bulk",
+                default=None,
+                help="Whether answers on file, and their scores, are kept as Parquet files beside"
+                " the store [default: from 20,000 answers on].",
             ),
             *agent_options,
             click.option("--attempts", type=click.IntRange(1), help="At most N attempts per case."),
@@ -534,6 +541,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         interval=options.pop("interval", "bounded"),
         gates=tuple(options.pop("gates", ())),
         stop=_stop_settings(options),
+        bulk=options.pop("bulk", None),
         max_unscored=options.pop("max_unscored", MAX_UNSCORED),
     )
     if not models:

@@ -17,6 +17,7 @@ from proctor.suggestions import LOOSELY, suggest
 
 if TYPE_CHECKING:
     from proctor.contracts.model import ModelChoice
+    from proctor.contracts.shares import FileRow, ShareReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,15 @@ class Dialect(ABC):
         What concerns them all is raised.
         """
         return self.read_all(path, compat=compat, root=root, options=options)
+
+    def shares(
+        self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None
+    ) -> "ShareReader | None":
+        """Return what reads a suite, or answers, that are rows of one file; none by default.
+
+        ``first_row`` is the one that describes the suite, where the file begins with it.
+        """
+        return None
 
     @abstractmethod
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:

@@ -50,6 +50,11 @@ def digest(*things: Any) -> str:
     return digest_plain([thing if type(thing) in _SCALARS else plain(thing) for thing in things])
 
 
+def sorted_json(value: Json) -> str:
+    """Write what ``plain`` made as the JSON that keys are made of."""
+    return _ENCODER.encode(value)
+
+
 def digest_plain(values: list[Json]) -> str:
     """Hash JSON values that ``plain`` has made already."""
     text = _encoded(values)

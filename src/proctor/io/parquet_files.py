@@ -44,23 +44,14 @@ def read_parquet(path: Path) -> Iterator[Document]:
     A small file may hold a great deal: how many rows and bytes it comes to is limited.
     """
     arrow = _arrow(path)
-    size = _look(path)
-    decoded = limit("decoded", max(LIMITS["decoded"], 200 * size))
-    limits = {
-        "rows": limit("rows", min(LIMITS["rows"], max(2 * _FEW, 8 * size))),
-        "decoded": decoded,
-        "row": min(MAX_ROW, decoded),
-        "columns": MAX_COLUMNS,
-        "depth": MAX_DEPTH // 2,
-        "memory": limit("memory"),
-    }
+    limits = parquet_limits(path)
     number = 0
     with _decoding(path, "rows", limits) as process:
         try:
             with arrow.ipc.open_stream(process.stdout) as stream:
-                simple = all(_is_simple(arrow, field.type) for field in stream.schema)
+                simple = all(is_simple(arrow, field.type) for field in stream.schema)
                 for batch in stream:
-                    for row in _rows(path, arrow, batch, number, simple=simple):
+                    for row in plain_rows(path, arrow, batch, number, simple=simple):
                         number += 1
                         yield Document(path=path, data=row, row=number)
         except (OSError, arrow.ArrowException, ValueError):
@@ -68,6 +59,20 @@ def read_parquet(path: Path) -> Iterator[Document]:
             _ended(path, process)
             raise
         _ended(path, process)
+
+
+def parquet_limits(path: Path) -> dict[str, int]:
+    """Return how much a file may come to, by its size and by what the environment says."""
+    size = _look(path)
+    decoded = limit("decoded", max(LIMITS["decoded"], 200 * size))
+    return {
+        "rows": limit("rows", min(LIMITS["rows"], max(2 * _FEW, 8 * size))),
+        "decoded": decoded,
+        "row": min(MAX_ROW, decoded),
+        "columns": MAX_COLUMNS,
+        "depth": MAX_DEPTH // 2,
+        "memory": limit("memory"),
+    }
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -177,7 +182,7 @@ def _hint(setting: str) -> str:
     return "" if setting not in LIMITS else f"if you trust it, set {variable(setting)} higher"
 
 
-def _rows(
+def plain_rows(
     path: Path, arrow: Any, batch: Any, before: int, *, simple: bool
 ) -> Iterator[dict[str, Json]]:
     """Yield the rows of a batch as plain values."""
@@ -202,7 +207,8 @@ def _unreadable_row(path: Path, arrow: Any, batch: Any, before: int) -> SuiteErr
     return file_error(path, "not readable as Parquet", before + 1, 1)
 
 
-def _is_simple(arrow: Any, kind: Any) -> bool:
+def is_simple(arrow: Any, kind: Any) -> bool:
+    """Tell whether the values of a type are JSON values as they are."""
     checks = (
         *(arrow.types.is_string, arrow.types.is_large_string, arrow.types.is_boolean),
         *(arrow.types.is_integer, arrow.types.is_floating),

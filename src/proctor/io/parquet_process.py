@@ -10,7 +10,7 @@ import os
 import resource
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 PIECE = 8 * 2**20
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)
-    _limit_memory(limits["memory"])
+    limit_memory(limits["memory"])
     try:
         with os.fdopen(0, "rb") as source, pyarrow.PythonFile(source, "r") as file:
             if what == "columns":
@@ -57,9 +57,12 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _limit_memory(most: int) -> None:
-    """Let the system refuse what is more than the limit, above what there is already."""
-    for kind, base in ((resource.RLIMIT_AS, 1024 * 2**20), (resource.RLIMIT_DATA, 256 * 2**20)):
+def limit_memory(most: int, whole: int = 1024 * 2**20, data: int = 256 * 2**20) -> None:
+    """Let the system refuse what is more than the limit, above what there is already.
+
+    That is about ``whole`` bytes of addresses, of which ``data`` can be written to.
+    """
+    for kind, base in ((resource.RLIMIT_AS, whole), (resource.RLIMIT_DATA, data)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(kind, (base + most, base + most))
     with contextlib.suppress(OSError, ValueError):
@@ -76,28 +79,46 @@ def _write_columns(schema: Any) -> None:
 
 
 def _write_rows(pyarrow: Any, file: Any, limits: Mapping[str, int]) -> None:
-    opened = pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
-    schema, about = opened.schema_arrow, opened.metadata
-    _check(pyarrow, schema, about, limits)
-    shown = pyarrow.schema([(field.name, _shown(pyarrow, field.type)) for field in schema])
-    total = rows = 0
+    opened = opened_file(pyarrow, file, limits)
+    shown = shown_schema(pyarrow, opened)
     with pyarrow.ipc.new_stream(sys.stdout.buffer, shown) as writer:
-        for batch in _batches(pyarrow, opened):
-            rows += batch.num_rows
-            if rows > limits["rows"]:
-                raise _too_many_rows(rows, limits)
-            for piece, size in _pieces(pyarrow, batch, limits["row"]):
-                total += size
-                if total > limits["decoded"]:
-                    raise LimitPassed(
-                        f"decodes to more than {limits['decoded']:,} bytes", "decoded"
-                    )
-                columns = [
-                    _plain(pyarrow, column, field.type)
-                    for column, field in zip(piece.columns, shown, strict=True)
-                ]
-                writer.write_batch(pyarrow.record_batch(columns, schema=shown))
+        for batch, _ in plain_batches(pyarrow, opened, limits):
+            writer.write_batch(batch)
     sys.stdout.buffer.flush()
+
+
+def opened_file(pyarrow: Any, file: Any, limits: Mapping[str, int]) -> Any:
+    """Return a file as a ``pyarrow.parquet.ParquetFile``; LimitPassed for what says too much."""
+    opened = pyarrow.parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
+    _check(pyarrow, opened.schema_arrow, opened.metadata, limits)
+    return opened
+
+
+def shown_schema(pyarrow: Any, opened: Any) -> Any:
+    """Return the columns in the types in which they are handed over."""
+    schema = opened.schema_arrow
+    return pyarrow.schema([(field.name, _shown(pyarrow, field.type)) for field in schema])
+
+
+def plain_batches(
+    pyarrow: Any, opened: Any, limits: Mapping[str, int], groups: Iterable[int] | None = None
+) -> Iterator[tuple[Any, int]]:
+    """Yield the rows of all groups, or of some, a few at a time, with the bytes they come to."""
+    shown = shown_schema(pyarrow, opened)
+    total = rows = 0
+    for batch in _batches(pyarrow, opened, groups):
+        rows += batch.num_rows
+        if rows > limits["rows"]:
+            raise _too_many_rows(rows, limits)
+        for piece, size in _pieces(pyarrow, batch, limits["row"]):
+            total += size
+            if total > limits["decoded"]:
+                raise LimitPassed(f"decodes to more than {limits['decoded']:,} bytes", "decoded")
+            columns = [
+                _plain(pyarrow, column, field.type)
+                for column, field in zip(piece.columns, shown, strict=True)
+            ]
+            yield pyarrow.record_batch(columns, schema=shown), size
 
 
 def _check(pyarrow: Any, schema: Any, about: Any, limits: Mapping[str, int]) -> None:
@@ -124,9 +145,9 @@ def _too_many_rows(rows: int, limits: Mapping[str, int]) -> LimitPassed:
     )
 
 
-def _batches(pyarrow: Any, file: Any) -> Iterator[Any]:
+def _batches(pyarrow: Any, file: Any, groups: Iterable[int] | None = None) -> Iterator[Any]:
     """Yield a few rows at a time: fewer where each of them is said to be large."""
-    for place in range(file.metadata.num_row_groups):
+    for place in range(file.metadata.num_row_groups) if groups is None else groups:
         group = file.metadata.row_group(place)
         each = max(1, group.total_byte_size // max(1, group.num_rows))
         yield from _of_group(pyarrow, file, place, max(1, min(MOST_ROWS_AT_ONCE, PIECE // each)))

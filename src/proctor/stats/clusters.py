@@ -55,6 +55,12 @@ class ClusterSums:
             self._single.add(value, weight)
         self.cases.add(value, weight)
 
+    def add_plain(self, values: Sequence[float], weights: Sequence[float]) -> None:
+        """Take in cases that belong to no cluster, one after the other."""
+        if self._single is not None:
+            self._single.add_many(values, weights)
+        self.cases.add_many(values, weights)
+
     def merge(self, other: "ClusterSums") -> None:
         """Take in all that another has gathered; a cluster may lie in both."""
         if other._single is not None or self._single is not None:
@@ -107,6 +113,10 @@ class DrawnSums(ClusterSums):
         ClusterSums.add(self, value, weight, cluster)
         if not cluster:
             self._pairs.append((value, weight))
+
+    def add_plain(self, values: Sequence[float], weights: Sequence[float]) -> None:
+        ClusterSums.add_plain(self, values, weights)
+        self._pairs += zip(values, weights, strict=True)
 
     def merge(self, other: ClusterSums) -> None:
         ClusterSums.merge(self, other)

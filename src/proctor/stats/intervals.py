@@ -93,6 +93,30 @@ class RatioSums:
         self._vw += before_v * after_w
         self._ww += before_w * after_w
 
+    def add_many(self, values: Sequence[float], weights: Sequence[float]) -> None:
+        """Take in draws one after the other, in a fraction of the time of single ones."""
+        n, total, total_w, least, most = self.n, self.value, self.weight, self.least, self.most
+        mean_v, mean_w, vv, vw, ww = self._mean_v, self._mean_w, self._vv, self._vw, self._ww
+        for value, weight in zip(values, weights, strict=True):
+            if weight > 0:
+                ratio = value / weight
+                least = min(least, ratio)
+                most = max(most, ratio)
+            elif value:
+                least, most = -inf, inf
+            n += 1
+            total += value
+            total_w += weight
+            before_v, before_w = value - mean_v, weight - mean_w
+            mean_v += before_v / n
+            mean_w += before_w / n
+            after_w = weight - mean_w
+            vv += before_v * (value - mean_v)
+            vw += before_v * after_w
+            ww += before_w * after_w
+        self.n, self.value, self.weight, self.least, self.most = n, total, total_w, least, most
+        self._mean_v, self._mean_w, self._vv, self._vw, self._ww = mean_v, mean_w, vv, vw, ww
+
     def merge(self, other: "RatioSums") -> None:
         """Take in all that another has gathered."""
         if not other.n:

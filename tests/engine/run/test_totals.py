@@ -10,8 +10,8 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.run import CASES_PER_BLOCK, CaseResult, Summary
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
-from proctor.engine.run.aggregate import case_result, fold_of
-from proctor.engine.run.totals import BlockTotals, RunTotals
+from proctor.engine.run.aggregate import BlockTotals, case_result, fold_of
+from proctor.engine.run.totals import RunTotals
 from proctor.stats.intervals import IntervalMethod
 
 

@@ -15,10 +15,10 @@ from proctor.core.case_value import (
 )
 from proctor.core.fingerprint import plain
 from proctor.core.fold import Fold, fold, is_ragged, parse_fold
-from proctor.core.run import AttemptResult, CaseResult, Summary
+from proctor.core.run import CASES_PER_BLOCK, AttemptResult, CaseResult, Summary
 from proctor.core.score import Score
 from proctor.core.suite import Case, Suite
-from proctor.engine.run.totals import BlockTotals
+from proctor.engine.run.totals import RunTotals
 from proctor.io import json_bytes
 from proctor.io.temporary_database import TemporaryDatabase
 from proctor.stats.intervals import IntervalMethod
@@ -54,6 +54,46 @@ def attempt_value(case: Case, attempt: Attempt, scores: Mapping[str, Score]) -> 
 def fold_of(suite: Suite) -> Fold:
     """Return how a suite folds attempts."""
     return parse_fold(suite.reduce)
+
+
+@dataclass
+class BlockTotals:
+    """Numbers of a run, summed block by block."""
+
+    shares_of_value: bool = False
+    interval: IntervalMethod = "bounded"
+    _whole: RunTotals | None = None
+    _block: RunTotals | None = None
+    _number: int = -1
+
+    def add(self, position: int, result: CaseResult, *, ragged: bool = False) -> None:
+        """Add one case; those of one block come one after the other."""
+        number = position // CASES_PER_BLOCK
+        if self._block is None or number != self._number:
+            self._close()
+            self._block, self._number = self._empty(), number
+        self._block.add(result, ragged=ragged)
+
+    def add_block(self, block: RunTotals) -> None:
+        """Add the next block, which was summed elsewhere."""
+        self._close()
+        if self._whole is None:
+            self._whole = block
+        else:
+            self._whole.merge(block)
+
+    def summary(self) -> Summary:
+        """Return all numbers."""
+        self._close()
+        return (self._whole or self._empty()).summary()
+
+    def _close(self) -> None:
+        if self._block is not None:
+            block, self._block = self._block, None
+            self.add_block(block)
+
+    def _empty(self) -> RunTotals:
+        return RunTotals(shares_of_value=self.shares_of_value, interval=self.interval)
 
 
 _COLUMNS = tuple(column.name for column in fields(ResultRow))

@@ -1,7 +1,6 @@
 """Evaluation of one candidate on one suite, from reading to the stored run."""
 
 import gc
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
     AbstractContextManager,
@@ -20,11 +19,8 @@ from proctor.contracts.report import RunView
 from proctor.core.fingerprint import suite_key
 from proctor.core.run import (
     STOPPED_EARLY,
-    CaseResult,
     Run,
-    RunStatus,
     Signature,
-    Totals,
 )
 from proctor.core.suite import Spec, Suite
 from proctor.engine.models.budget import Budget
@@ -33,14 +29,14 @@ from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import RunSums
 from proctor.engine.run.attempt_writer import AttemptWriter, RunRows
 from proctor.engine.run.collect_answers import AnswerImporter
-from proctor.engine.run.later_findings import with_later_findings
+from proctor.engine.run.later_findings import Ending, concluded, stored_results
 from proctor.engine.run.lock import allow_time_to_sum_up, alone, at_work
 from proctor.engine.run.names import named_run, namesake_notice
 from proctor.engine.run.prepare import PreparedRun, open_sandbox, prepare
 from proctor.engine.run.score import Graded, RunScoring, blocks_of
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Scorers
-from proctor.engine.run.settings import LOCAL, MAX_UNSCORED, RunSettings
+from proctor.engine.run.settings import LOCAL, RunSettings
 from proctor.engine.run.signature import (
     refused_before,
     refused_for_others,
@@ -117,6 +113,8 @@ async def evaluate_all(
         notice(f"reading {settings.suite.path}, {size / 2**20:,.0f} MiB: this takes a while")
     with _within_network(settings), _rare_collections(), _told(progress):
         try:
+            if (outcome := await _in_bulk(settings, store, models, progress)) is not None:
+                return [outcome]
             readings = read_suite.read_usable(settings.suite)
             trial = _Trial(refused if len(readings) > 1 else None, len(readings))
             prepared = []
@@ -146,6 +144,32 @@ def _told(progress: Callable[[RunProgress], None]) -> Iterator[None]:
         yield
     finally:
         LISTENER.reset(token)
+
+
+async def _in_bulk(
+    settings: RunSettings,
+    store: Store,
+    models: Models,
+    progress: Callable[[RunProgress], None],
+) -> Outcome | None:
+    """Evaluate many answers on file part by part; None where that is not for this run."""
+    if not settings.may_be_bulk:
+        return None
+    from proctor.engine.bulk.driver import evaluate_in_bulk
+
+    executor = _ExecutorOnDemand(settings)
+
+    def report(phase: str, done: int, total: int, failed: int) -> None:
+        progress(RunProgress(phase=phase, done=done, total=total, failed=failed))
+
+    try:
+        ended = await evaluate_in_bulk(settings, store, models, executor, report)
+    finally:
+        await executor.close()
+    if ended is None:
+        return None
+    view, warnings, graded = ended
+    return Outcome(view=view, warnings=warnings, graded=graded)
 
 
 def _within_network(settings: RunSettings) -> AbstractContextManager[None]:
@@ -487,20 +511,6 @@ async def _score(
     return scoring.counted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How a run ended, and how much may be missing in a complete run."""
-
-    stopped: bool = False
-    max_unscored: float = MAX_UNSCORED
-
-    def status(self, totals: Totals) -> RunStatus:
-        """Return incomplete if attempts failed, or more cases than allowed are unscored."""
-        unscored = totals.cases_unscored > self.max_unscored * totals.cases
-        lacks = self.stopped or totals.errors or unscored
-        return RunStatus.INCOMPLETE if lacks else RunStatus.COMPLETE
-
-
 def finish(
     store: Store, run: Run, suite: Suite, scorers: Scorers | None, *, rows: RunRows | None = None
 ) -> RunView:
@@ -521,14 +531,8 @@ def _sums(run: Run, suite: Suite, rows: RunRows) -> RunSums:
         header,
         interval=run.settings.get("interval", "bounded"),
         hold=rows.are_in_memory,
-        stored_results=partial(_stored_results, rows.store, run.id, header),
+        stored_results=partial(stored_results, rows.store, run.id, header),
     )
-
-
-def _stored_results(store: Store, run_id: str, header: Suite) -> Iterator[CaseResult]:
-    from proctor.engine.run.stored_view import results_of
-
-    return results_of(store, run_id, header)
 
 
 def _finished(
@@ -550,18 +554,9 @@ def _finished(
     done = replace(
         run,
         status=(ending or Ending()).status(summary.totals),
-        finished=time.time(),
         signature=signature(run, suite, summary, signed_by) if signed_by else run.signature,
     )
-    with store.batch():
-        store.summaries.save(run.id, summary.to_json())
-        store.runs.save(done)
-    results: Callable[[], Iterator[CaseResult]] = partial(iter, sums.results)
-    if not sums.hold:
-        results = partial(_stored_results, store, run.id, header)
-    return with_later_findings(
-        store, RunView(run=done, summary=summary, suite=header, results=results)
-    )
+    return concluded(store, done, summary, header, sums.results if sums.hold else None)
 
 
 class _ExecutorOnDemand:

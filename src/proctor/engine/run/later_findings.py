@@ -1,14 +1,18 @@
-"""Later findings on a run: labels, audits of its judge, and what follows from them."""
+"""The end of a run, and later findings on it: labels, audits of its judge, and what follows."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
 from proctor.contracts.report import RunView
 from proctor.core.fold import parse_fold
-from proctor.core.run import CorrectedScore, Run
+from proctor.core.run import CaseResult, CorrectedScore, Run, RunStatus, Summary, Totals
+from proctor.core.suite import Suite
 from proctor.core.variance import VarianceParts, variance_budget
+from proctor.engine.run.settings import MAX_UNSCORED
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 
@@ -94,3 +98,44 @@ def counted_rows(rows: Iterable[ResultRow], parts: VarianceParts) -> Iterator[Re
         if row.value is not None and row.full > 0:
             parts.add(row.full * row.weight, row.spread * row.weight)
         yield row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a run ended, and how much may be missing in a complete run."""
+
+    stopped: bool = False
+    max_unscored: float = MAX_UNSCORED
+
+    def status(self, totals: Totals) -> RunStatus:
+        """Return incomplete if attempts failed, or more cases than allowed are unscored."""
+        unscored = totals.cases_unscored > self.max_unscored * totals.cases
+        lacks = self.stopped or totals.errors or unscored
+        return RunStatus.INCOMPLETE if lacks else RunStatus.COMPLETE
+
+
+def concluded(
+    store: Store,
+    run: Run,
+    summary: Summary,
+    header: Suite,
+    in_memory: Sequence[CaseResult] | None = None,
+) -> RunView:
+    """Store the numbers of a run whose results are stored."""
+    done = replace(run, finished=time.time())
+    with store.batch():
+        store.summaries.save(run.id, summary.to_json())
+        store.runs.save(done)
+    results: Callable[[], Iterator[CaseResult]] = partial(stored_results, store, run.id, header)
+    if in_memory is not None:
+        results = partial(iter, in_memory)
+    return with_later_findings(
+        store, RunView(run=done, summary=summary, suite=header, results=results)
+    )
+
+
+def stored_results(store: Store, run_id: str, header: Suite) -> Iterator[CaseResult]:
+    """Yield the cases of a run as they are stored."""
+    from proctor.engine.run.stored_view import results_of
+
+    return results_of(store, run_id, header)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.contracts.model import Model, ModelChoice
     from proctor.contracts.sandbox import Sandbox
     from proctor.engine.run.collect import AttemptPlan, Collector
+    from proctor.engine.run.scorer_pool import Survey
 
 NO_BOUNDARY = "--sandbox process is no boundary: programs can read and change whatever you can"
 
@@ -151,13 +152,20 @@ class PreparedRun:
             raise
 
 
-def prepare(settings: RunSettings, reading: "Reading", models: Models) -> PreparedRun:
-    """Select cases, assign roles, and raise all problems."""
+def prepare(
+    settings: RunSettings, reading: "Reading", models: Models, survey: "Survey | None" = None
+) -> PreparedRun:
+    """Select cases, assign roles, and raise all problems.
+
+    ``survey`` is what was found out of the criteria, where that was done before.
+    """
     settings = resolved(settings, reading)
     suite = measured(read_suite.chosen(reading.suite, settings.suite), settings)
     parse_fold(suite.reduce)
     scorers = Scorers(allow_import=settings.suite.allow_import, language=suite.language)
     dialogues = Dialogues(allow_import=settings.suite.allow_import)
+    if survey is not None:
+        scorers.know(suite.cases, survey)
     if problems := scorers.problems(suite):
         raise SuiteError(problems)
     needs = {"judge"} if scorers.need_judge(suite, counting=True) else set()

@@ -123,10 +123,18 @@ class Scorers(ScoreKeys):
         if self._surveyed is None or self._surveyed[0] is not suite.cases:
             surveyed = Survey()
             for case in tallied("check", suite.cases, len(suite.cases)):
-                for criterion in case.criteria:
-                    self._look_at(case, criterion, surveyed)
+                self.look_at(case, surveyed)
             self._surveyed = suite.cases, surveyed
         return self._surveyed[1]
+
+    def know(self, cases: Sequence[Case], survey: Survey) -> None:
+        """Take findings on the cases of a suite that were made elsewhere."""
+        self._surveyed = cases, survey
+
+    def look_at(self, case: Case, surveyed: Survey) -> None:
+        """Examine the criteria of one case."""
+        for criterion in case.criteria:
+            self._look_at(case, criterion, surveyed)
 
     def _look_at(self, case: Case, criterion: Criterion, surveyed: Survey) -> None:
         surveyed.specs[criterion.scorer.name] = criterion.scorer

@@ -175,6 +175,9 @@ class RunSettings:
     """Gates that the caller will check."""
     stop: StopSettings | None = None
     """When the run may end before its last case."""
+    bulk: bool | None = None
+    """Whether attempts and scores are kept as parts, files beside the store; None where the number
+    of rows decides."""
     max_unscored: float = MAX_UNSCORED
     """A run is incomplete if a larger share of its cases could not be scored."""
 
@@ -236,6 +239,19 @@ class RunSettings:
         path = self.answers.resolve()
         return path.name if path.is_dir() else path.stem
 
+    @property
+    def may_be_bulk(self) -> bool:
+        """Tell by the files' names and sizes whether a run may have its home in parts."""
+        files = (self.suite.path, self.answers)
+        if self.bulk is False or self.executor.name != LOCAL or self.calls.record is not None:
+            return False
+        suite = self.suite
+        if suite.where or suite.select or suite.compat or suite.options or suite.allow_import:
+            return False
+        if not all(file is not None and _is_rows(file) for file in files):
+            return False
+        return bool(self.bulk) or all(_is_large(file) for file in files if file is not None)
+
     def stored(self) -> dict[str, Json]:
         """Return the settings that may change the numbers, as stored with the run."""
         stored_settings: dict[str, Json] = {
@@ -258,6 +274,19 @@ class RunSettings:
             for name, value in stored_settings.items()
             if value not in ("", None, [], {})
         }
+
+
+BULK_ROWS = 20_000
+"""From so many rows on, a run of answers on file has its home in parts."""
+
+
+def _is_rows(file: Path) -> bool:
+    return file.suffix.lower() in (".jsonl", ".parquet") and file.is_file()
+
+
+def _is_large(file: Path) -> bool:
+    """Tell whether a file may have so many rows; one of JSON has ten bytes at least."""
+    return file.stat().st_size >= BULK_ROWS * (10 if file.suffix.lower() == ".jsonl" else 1)
 
 
 def short_name(spec: str) -> str:

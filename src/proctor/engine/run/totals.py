@@ -1,6 +1,6 @@
 """Numbers of a run: sums over cases, in blocks that add up the same wherever they are summed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
 from statistics import fmean, stdev
@@ -10,14 +10,7 @@ from proctor.core.attempt import AttemptStatus
 from proctor.core.case_value import ValueStatus, only_shown, shares
 from proctor.core.exchange import Usage
 from proctor.core.failures import FailureCounts
-from proctor.core.run import (
-    CASES_PER_BLOCK,
-    AttemptResult,
-    CaseResult,
-    Group,
-    Summary,
-    Totals,
-)
+from proctor.core.run import AttemptResult, CaseResult, Group, Summary, Totals
 from proctor.core.score import CONTAINED, EQUAL, REFERENCE, Score, ScoreStatus
 from proctor.core.suite import Case, Criterion, Json
 from proctor.core.variance import VarianceParts
@@ -137,6 +130,15 @@ class _CaseSums:
             self.buckets[late] += value
         self.sums.add(value, worth.full, worth.cluster)
 
+    def add_many(self, worths: "Sequence[PlainWorth]") -> None:
+        """Add cases of one attempt each and of no cluster to others of that sort."""
+        for scale in {scale for _, _, scale in worths}:
+            if scale is not SHARE:
+                self.scale = Scale.around(self.scale, scale)
+        self.sums.add_plain([worth[0] for worth in worths], [worth[1] for worth in worths])
+        # The one bucket has had the same numbers added in the same order.
+        self.buckets = [self.sums.cases.value]
+
     def merge(self, other: "_CaseSums") -> None:
         """Add all cases of the next block; a missing bucket counts with the values of its cases."""
         if other.scale is not SHARE:
@@ -191,6 +193,25 @@ class _Worth(NamedTuple):
     """The value of each bucket of attempts."""
     scale: Scale
     cluster: str
+
+
+PlainWorth = tuple[float, float, Scale]
+"""Value, full marks and scale."""
+
+
+class PlainCase(NamedTuple):
+    """A case with one attempt, all of whose criteria are scored, and that has no cluster."""
+
+    id: str
+    value: float
+    weight: float
+    full_score: float
+    scale: Scale
+    tags: Mapping[str, Sequence[str]]
+    metrics: Sequence[tuple[str, PlainWorth]]
+    """What each kind of criterion gave, by label."""
+    relations: Collection[Json] = ()
+    """How the answer relates to the references."""
 
 
 @dataclass
@@ -258,12 +279,16 @@ class _ReferenceCounts:
             for score in attempt.scores.values()
             if isinstance(score.detail, Mapping) and REFERENCE in score.detail
         }
+        self.note(result.case.id, relations)
+
+    def note(self, case_id: str, relations: Collection[Json]) -> None:
+        """Add one case whose answers have these relations to its references."""
         self.compared += bool(relations)
         if not relations or EQUAL in relations:
             return
         self.unmatched += 1
         if CONTAINED in relations and len(self.contained) < self.most:
-            self.contained.append(result.case.id)
+            self.contained.append(case_id)
 
     def merge(self, other: "_ReferenceCounts") -> None:
         """Add the cases of the next block."""
@@ -375,6 +400,41 @@ class RunTotals:
         for row in metric_rows(result, shares_of_value=self.shares_of_value):
             sums = self._metrics.setdefault(row.label, self._sums())
             sums.add(_Worth(row.points, row.full, row.buckets, row.scale, case.cluster))
+
+    def add_plain(self, cases: Sequence[PlainCase]) -> None:
+        """Add all cases of a block at once; the numbers are those of adding them one by one."""
+        self._count("cases", len(cases))
+        self._count("attempts", len(cases))
+        self._count("ragged", 0)
+        self._count(ValueStatus.SCORED, len(cases))
+        low, _, marks = self._bounds
+        totals: list[PlainWorth] = []
+        groups: dict[str, dict[str, list[PlainWorth]]] = {}
+        metrics: dict[str, list[PlainWorth]] = {}
+        for case in cases:
+            full = case.full_score * case.weight
+            value = case.value * case.weight
+            low += value
+            marks += full
+            if case.full_score > 0:
+                self._parts.add(full, 0.0)
+            self._references.note(case.id, case.relations)
+            totals.append(worth := (value, full, case.scale))
+            for tag, names in case.tags.items():
+                rows = groups.setdefault(tag, {})
+                for name in names:
+                    if len(rows) <= MAX_ROWS:
+                        rows.setdefault(name, []).append(worth)
+            for label, metric_worth in case.metrics:
+                metrics.setdefault(label, []).append(metric_worth)
+        self._bounds = [low, low, marks]
+        self._total.add_many(totals)
+        for tag, listed in groups.items():
+            sums_by_name = self._groups.setdefault(tag, {})
+            for name, worths in listed.items():
+                sums_by_name.setdefault(name, self._sums()).add_many(worths)
+        for label, worths in metrics.items():
+            self._metrics.setdefault(label, self._sums()).add_many(worths)
 
     def summary(self) -> Summary:
         """Return all numbers so far."""
@@ -489,46 +549,6 @@ class RunTotals:
 
     def _count(self, what: str, by: int = 1) -> None:
         self._counts[what] = self._counts.get(what, 0) + by
-
-
-@dataclass
-class BlockTotals:
-    """Numbers of a run, summed block by block."""
-
-    shares_of_value: bool = False
-    interval: IntervalMethod = "bounded"
-    _whole: RunTotals | None = None
-    _block: RunTotals | None = None
-    _number: int = -1
-
-    def add(self, position: int, result: CaseResult, *, ragged: bool = False) -> None:
-        """Add one case; those of one block come one after the other."""
-        number = position // CASES_PER_BLOCK
-        if self._block is None or number != self._number:
-            self._close()
-            self._block, self._number = self._empty(), number
-        self._block.add(result, ragged=ragged)
-
-    def add_block(self, block: RunTotals) -> None:
-        """Add the next block, which was summed elsewhere."""
-        self._close()
-        if self._whole is None:
-            self._whole = block
-        else:
-            self._whole.merge(block)
-
-    def summary(self) -> Summary:
-        """Return all numbers."""
-        self._close()
-        return (self._whole or self._empty()).summary()
-
-    def _close(self) -> None:
-        if self._block is not None:
-            block, self._block = self._block, None
-            self.add_block(block)
-
-    def _empty(self) -> RunTotals:
-        return RunTotals(shares_of_value=self.shares_of_value, interval=self.interval)
 
 
 def _scale_of(result: CaseResult) -> Scale:

@@ -2,16 +2,17 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, time
 from decimal import Decimal
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
 from proctor.contracts.case_spool import CaseFinder
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.suite import Case, Json, Message, Suite
+from proctor.core.suite import Json, Message, Suite
 from proctor.errors import DialectError
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS, read_rows
@@ -52,7 +53,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     for row in _AnswerRows(path, cases, findings):
         data = row.document.data
         has_output = has_output or "output" in data or "messages" in data
-        messages = _reply(findings, row, cases)
+        messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
         room -= _size(data)
         if held is not None:
             held.append(_attempt(row, messages))
@@ -66,7 +67,7 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
 def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:
     findings = Findings()
     for row in _AnswerRows(path, cases, findings):
-        messages = _reply(findings, row, cases)
+        messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
         findings.check()
         yield _attempt(row, messages)
 
@@ -78,7 +79,7 @@ def _attempt(row: _Row, messages: tuple[Message, ...]) -> Attempt:
         index=row.number,
         messages=messages,
         status=AttemptStatus.ANSWERED if answered else AttemptStatus.UNANSWERED,
-        meta={key: _json(value) for key, value in row.document.data.items() if key not in OWN},
+        meta={key: json_value(value) for key, value in row.document.data.items() if key not in OWN},
     )
 
 
@@ -110,7 +111,7 @@ class _AnswerRows:
                 continue
             if is_table:
                 document.data = {k: v for k, v in document.data.items() if v != "" or k == "case"}
-            case = _as_text(document.data["case"])
+            case = as_text(document.data["case"])
             place = self.cases.place(case)
             if place is None:
                 self._strange(case, document)
@@ -129,7 +130,7 @@ class _AnswerRows:
     def _index(self, document: Document, case: str, place: int) -> int | None:
         """Return the number of an attempt: the one written, or the next one."""
         written = document.data.get("attempt")
-        index = self.next[place] if written is None else _whole(written)
+        index = self.next[place] if written is None else read_number(written)
         if index is None:
             message = f"'attempt' is a whole number from 0, not {describe(written)}"
             self._error(document, message)
@@ -176,17 +177,22 @@ def _there(data: Mapping[str, Json]) -> str:
     return hint if closest("case", data) else f"answers have 'case' and 'output'; {hint}"
 
 
-def _reply(findings: Findings, row: _Row, cases: CaseFinder) -> tuple[Message, ...]:
-    """Return what the candidate said; nothing if it gave no answer."""
-    document, data = row.document, row.document.data
+def read_reply(
+    findings: Findings, document: Document, asked: Callable[[], tuple[Message, ...]]
+) -> tuple[Message, ...]:
+    """Return what the candidate said; nothing if it gave no answer.
+
+    ``asked`` gives the messages of the case, which a conversation may repeat.
+    """
+    data = document.data
     output, messages = data.get("output"), data.get("messages")
     if output is not None and messages is not None:
         problem = document.problem((), "'output' and 'messages' say the same thing; write one")
         findings.add(problem)
     elif messages is not None:
-        return _transcript(findings, document, cases[row.case])
+        return _transcript(findings, document, asked())
     elif isinstance(output, str | bool | int | float):
-        return (Message(role="assistant", content=_as_text(output)),)
+        return (Message(role="assistant", content=as_text(output)),)
     elif output is not None:
         message = f"'output' is a text, not {describe(output)}"
         findings.add(document.problem(("output",), message))
@@ -196,7 +202,13 @@ def _reply(findings: Findings, row: _Row, cases: CaseFinder) -> tuple[Message, .
     return ()
 
 
-def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Message, ...]:
+def _asked(cases: CaseFinder, case_id: str) -> tuple[Message, ...]:
+    return cases[case_id].messages
+
+
+def _transcript(
+    findings: Findings, document: Document, own: tuple[Message, ...]
+) -> tuple[Message, ...]:
     """Read a conversation, leaving out the case's own messages where it starts with them."""
     written = document.data["messages"]
     if isinstance(written, str):
@@ -209,8 +221,7 @@ def _transcript(findings: Findings, document: Document, case: Case) -> tuple[Mes
         message = "'messages' is a list of objects with a 'role' and a 'content' of text"
         findings.add(document.problem(("messages",), message))
         return ()
-    messages = tuple(Message(role=m["role"], content=_as_text(m["content"])) for m in written)
-    own = case.messages
+    messages = tuple(Message(role=m["role"], content=as_text(m["content"])) for m in written)
     return messages[len(own) :] if messages[: len(own)] == own else messages
 
 
@@ -222,7 +233,7 @@ def _is_message(entry: Json) -> bool:
     )
 
 
-def _whole(value: Json) -> int | None:
+def read_number(value: Json) -> int | None:
     """Read a whole number from 0; tables may spell it as a text or with a fraction of zero."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
@@ -234,7 +245,7 @@ def _whole(value: Json) -> int | None:
     return int(number) if good else None
 
 
-def _as_text(value: Json) -> str:
+def as_text(value: Json) -> str:
     """Return a value as text; what is no character (half of a surrogate pair) is replaced."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -244,16 +255,16 @@ def _as_text(value: Json) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _json(value: Json) -> Json:
+def json_value(value: Json) -> Json:
     """Make a value of a Parquet file a JSON value."""
     if isinstance(value, Mapping):
-        return {_as_text(key): _json(part) for key, part in value.items()}
+        return {as_text(key): json_value(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_json(part) for part in value]
+        return [json_value(part) for part in value]
     if isinstance(value, float) and not isfinite(value):
         return None
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, date | time | Decimal | bytes):
         return str(value)
-    return _as_text(value)
+    return as_text(value)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
@@ -15,7 +15,7 @@ from proctor.contracts.case_spool import SpooledCases
 from proctor.contracts.dialect import Dialect, Reading
 from proctor.core.attempt import Attempt
 from proctor.core.fold import MODES, parse_fold
-from proctor.core.suite import Spec, Suite
+from proctor.core.suite import Case, Spec, Suite
 from proctor.errors import MissingResource, SuiteError, UsageError
 from proctor.formats.carried_modules import SuiteModules
 from proctor.formats.native.answers import read_answers
@@ -39,6 +39,9 @@ from proctor.io.text_files import Document, Loc, csv_delimiter, inside, parse_js
 from proctor.io.validation import describe
 from proctor.io.yaml_files import read_yaml
 from proctor.suggestions import suggest
+
+if TYPE_CHECKING:
+    from proctor.contracts.shares import FileRow, ShareReader
 
 FIRST_LOOK = 64 * 1024
 
@@ -221,7 +224,7 @@ class Native(Dialect):
             folder, path = path, suite_file or path
         else:
             folder = path.parent
-        loader = _Loader(root or folder, folder)
+        loader = CaseLoader(root or folder, folder)
         if path.is_dir():
             loader.folder(path)
         else:
@@ -247,8 +250,16 @@ class Native(Dialect):
     def answers(self, path: Path, suite: Suite) -> Iterator[Attempt]:
         return read_answers(path, suite)
 
+    def shares(
+        self, path: Path, *, root: Path | None = None, first_row: "FileRow | None" = None
+    ) -> "ShareReader | None":
+        from proctor.formats.native.shares import NativeShares
 
-class _Loader:
+        rows = path.suffix.lower() in ROW_ENDINGS
+        return NativeShares(path, root, first_row) if rows else None
+
+
+class CaseLoader:
     """Loader of a suite's cases from its files."""
 
     def __init__(self, root: Path, home: Path) -> None:
@@ -290,7 +301,7 @@ class _Loader:
         files = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in FOLDER_ENDINGS)
         if not files:
             hint = f"put a suite.yaml there, or files of cases ({', '.join(FOLDER_ENDINGS)})"
-            self._spot(Document(path=path, data=None)).error("no suite in this folder", hint=hint)
+            self.spot(Document(path=path, data=None)).error("no suite in this folder", hint=hint)
         for file in files:
             self.file(file, Defaults())
 
@@ -304,7 +315,7 @@ class _Loader:
             else:
                 document = read_yaml(path)
                 self.findings.warn(*document.warnings)
-                self._yaml(self._spot(document), defaults, top)
+                self._yaml(self.spot(document), defaults, top)
             if before == (len(self.cases), self.findings.total):
                 at: Loc = ("cases",) if isinstance(document.data, dict) else ()
                 problem = document.problem(at, "there are no cases here")
@@ -313,13 +324,14 @@ class _Loader:
             self.findings.add(*error.problems)
         self.open.pop()
 
-    def _spot(self, document: Document) -> Spot:
+    def spot(self, document: Document) -> Spot:
+        """Point at all that a document holds."""
         return Spot(self.findings, self.modules, document, (), document.data)
 
     def _rows(self, path: Path, defaults: Defaults, top: bool) -> Document:
         number = 0
         for document in case_rows(self.findings, path):
-            spot = self._spot(document)
+            spot = self.spot(document)
             if number == 0 and set(spot.value) == {"suite"}:
                 defaults = self._header(spot.at("suite"), defaults, top, rows=True)
                 continue
@@ -468,9 +480,18 @@ class _Loader:
         self.read.add()
         if case is not None:
             self.cases.append(case)
-            self.tags |= dict.fromkeys(case.tags)
-            if case.cluster:
-                self.clustered.add(defaults.cluster_by)
+            self.note(case, defaults)
+
+    def note(self, case: Case, defaults: Defaults) -> None:
+        """Note the tags of a case, and what it has a cluster by."""
+        for name in case.tags:
+            self.tags[name] = None
+        if case.cluster:
+            self.clustered.add(defaults.cluster_by)
+
+    def row_header(self, document: Document, defaults: Defaults) -> Defaults:
+        """Read the row that describes the suite, and return the defaults of its cases."""
+        return self._header(self.spot(document).at("suite"), defaults, True, rows=True)
 
     def _claim(self, name: str, spot: Spot) -> None:
         """Note it where an id is there already, with both places."""

@@ -38,7 +38,7 @@ def _json_rows(findings: Findings, path: Path) -> Iterator[Document]:
         if not isinstance(document.data, dict):
             message = f"a case is an object, not {describe(document.data)}"
             findings.add(document.problem((), message))
-        elif _is_encodable(document.data):
+        elif is_encodable(document.data):
             yield document
         else:
             message = "a text contains half of a surrogate pair, which is no character"
@@ -62,6 +62,13 @@ def _table_rows(findings: Findings, path: Path) -> Iterator[Document]:
         document.data = _case_of(findings, document)
         if not strange and findings.total == before:
             yield document
+
+
+def read_table_row(findings: Findings, document: Document) -> None:
+    """Give the row of a table the keys of a case, noting every problem."""
+    unknown = [name for name in document.data if not _is_known(name)]
+    findings.add(*(_unknown_column(document.path, name) for name in unknown))
+    document.data = _case_of(findings, document)
 
 
 def _is_known(column: str) -> bool:
@@ -141,7 +148,8 @@ def _maybe_list(cell: Json) -> Json:
         return cell
 
 
-def _is_encodable(data: Json) -> bool:
+def is_encodable(data: Json) -> bool:
+    """Tell whether no text holds half of a surrogate pair."""
     if json_bytes.is_writable(data):
         return True
     text = json.dumps(data, ensure_ascii=False)

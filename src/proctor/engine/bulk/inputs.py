@@ -1,0 +1,312 @@
+"""First pass over the files of a large run: all rows are checked, and answers find their cases."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from proctor.contracts.shares import FileRow, RowProblem
+from proctor.core.suite import Json, Suite
+from proctor.engine.bulk.check import reader_of
+from proctor.engine.bulk.surveys import joined
+from proctor.engine.bulk.tasks import (
+    AnswersTask,
+    CheckedCases,
+    CheckTask,
+    PlanTask,
+    SortTask,
+    Source,
+)
+from proctor.engine.bulk.workers import Workers
+from proctor.engine.run.scorer_pool import Survey
+from proctor.engine.run.settings import RunSettings
+from proctor.errors import Problem
+from proctor.io.parquet_files import parquet_limits
+from proctor.io.row_shares import JSONL, FilePlan, Share, UnreadableShare, plan_text, rows_of
+from proctor.store.parts.files import SUITE, PartFolder
+
+PART = 10_000
+"""Cases of a part, where nothing speaks for another number."""
+MOST_IN_PART = 50_000
+BLOCK = 1_000
+MOST_RUNS = 8
+"""In how many places of a file the answers of a part may lie before they are sorted."""
+
+Tell = Callable[[int, int], None]
+"""Is told how many rows of how many are read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedPart:
+    """Cases of the run that were read and written as a part of the suite."""
+
+    first: int
+    cases: int
+    place: str
+    size: int
+
+
+@dataclass(kw_only=True)
+class Inputs:
+    """A suite and answers that are as they should be."""
+
+    suite: Suite
+    """Without its cases."""
+    warnings: list[Problem]
+    survey: Survey
+    parts: list[CheckedPart]
+    keys: list[str]
+    """Those of the cases, 32 digits each, in one text for each part."""
+    answers: Source
+    shares: dict[int, list[Share]] = field(default_factory=dict)
+    """The answers to the cases of each part."""
+    scratch: "tempfile.TemporaryDirectory[str] | None" = None
+
+    @property
+    def cases(self) -> int:
+        """Return the number of cases of the run."""
+        return sum(part.cases for part in self.parts)
+
+    def case_keys(self) -> Iterator[str]:
+        """Yield the keys of the cases."""
+        for keys in self.keys:
+            yield from (keys[at : at + 32] for at in range(0, len(keys), 32))
+
+
+async def file_plan(workers: Workers, path: Path) -> tuple[FilePlan, dict[str, int]]:
+    """Return where the rows of a file lie, and how much it may come to."""
+    if path.suffix.lower() == JSONL:
+        return plan_text(path, BLOCK), {}
+    limits = parquet_limits(path)
+    return await workers.run(PlanTask(path=_whole(path), limits=limits)), limits
+
+
+@dataclass
+class InputReader:
+    """First pass over a suite and answers to it."""
+
+    settings: RunSettings
+    dialect: str
+    workers: Workers
+    folder: PartFolder
+    tell: Tell
+    _done: int = 0
+    _total: int = 0
+    written: list[str] = field(default_factory=list)
+    """The parts of the suite whose files may be there."""
+
+    async def read(self, suite_plan: FilePlan, answers_plan: FilePlan, limits: Any) -> Inputs:
+        """Check all rows, and tell which answers belong to which part."""
+        suite_limits, answers_limits = limits
+        source = self._source(self.settings.suite.path, suite_limits, suite_plan)
+        assert self.settings.answers is not None
+        answers = self._source(self.settings.answers, answers_limits, None)
+        try:
+            reader = reader_of(source)
+            suite, warnings = reader.header()
+        except RowProblem:
+            raise UnreadableShare from None
+        before = int(source.first_row is not None)
+        self._total = suite_plan.rows - before + answers_plan.rows
+        checked = await self._check(source, suite, suite_plan, before)
+        try:
+            reader.check_clusters(
+                dict.fromkeys(tag for one in checked for tag in one.tags),
+                {name for one in checked for name in one.clustered},
+            )
+        except RowProblem:
+            raise UnreadableShare from None
+        sizes = _sizes(suite_plan.rows - before, self._part_size(suite_plan))
+        parts = [
+            CheckedPart(first=first, cases=one.cases, place=place, size=one.size)
+            for (first, _), one, place in zip(sizes, checked, self.written, strict=True)
+            if one.cases
+        ]
+        inputs = Inputs(
+            suite=suite,
+            warnings=[*warnings, *self._warnings(checked)],
+            survey=joined(one.survey for one in checked),
+            parts=parts,
+            keys=[one.keys for one in checked],
+            answers=answers,
+        )
+        await self._join(inputs, [one.ids for one in checked], answers, answers_plan)
+        return inputs
+
+    def _source(self, path: Path, limits: Any, plan: FilePlan | None) -> Source:
+        root = self.settings.suite.root
+        return Source(
+            path=_whole(path),
+            dialect=self.dialect,
+            root=None if root is None else _whole(root),
+            first_row=None if plan is None else _first_row(path, plan),
+            limits=limits,
+        )
+
+    def _part_size(self, plan: FilePlan) -> int:
+        """Return how many cases a part has: those of a large row group are read together."""
+        largest = max(plan.groups, default=0)
+        return min(MOST_IN_PART, max(PART, -(-largest // BLOCK) * BLOCK))
+
+    async def _check(
+        self, source: Source, suite: Suite, plan: FilePlan, before: int
+    ) -> list[CheckedCases]:
+        limit = self.settings.suite.limit
+        most = plan.rows - before if limit is None else limit
+        tasks = []
+        for number, (first, rows) in enumerate(_sizes(plan.rows - before, self._part_size(plan))):
+            self.written.append(self.folder.new_place(SUITE, self.written_for, number))
+            tasks.append(
+                CheckTask(
+                    source=source,
+                    share=replace(plan.cut(before + first, rows), path=source.path),
+                    first=first,
+                    keep=max(0, min(rows, most - first)),
+                    allow_import=self.settings.suite.allow_import,
+                    language=suite.language,
+                    folder=self.folder,
+                    place=self.written[-1],
+                )
+            )
+        return await self._all(tasks, lambda done: len(done.ids) // 16)
+
+    @property
+    def written_for(self) -> str:
+        """Return what the folder of the new parts is named after: their key is not known yet."""
+        return f"{_whole(self.settings.suite.path)} {id(self)}"
+
+    async def _all(self, tasks: Sequence[Any], rows: Callable[[Any], int]) -> list[Any]:
+        """Do tasks, and return what came of them in their order."""
+        results: list[Any] = [None] * len(tasks)
+
+        async def one(number: int) -> tuple[int, Any]:
+            return number, await self.workers.run(tasks[number])
+
+        from proctor.io.concurrency import map_unordered
+
+        done = map_unordered(range(len(tasks)), one, limit=self.workers.size)
+        async with aclosing(done) as numbered:
+            async for number, result in numbered:
+                results[number] = result
+                self._done += rows(result)
+                self.tell(self._done, self._total)
+        return results
+
+    def _warnings(self, checked: Sequence[CheckedCases]) -> Iterator[Problem]:
+        """Yield the warnings of workers, which know the file by its whole path."""
+        path = self.settings.suite.path
+        for one in checked:
+            for fields in one.warnings:
+                problem = Problem(**fields)
+                same = problem.file == _whole(path)
+                yield replace(problem, file=str(path)) if same else problem
+
+    async def _join(
+        self, inputs: Inputs, ids: Sequence[str], source: Source, plan: FilePlan
+    ) -> None:
+        """Find the case of each answer, and where the answers of each part lie."""
+        import numpy as np
+
+        sizes = list(_sizes(plan.rows, PART))
+        tasks = [
+            AnswersTask(source=source, share=replace(plan.cut(*cut), path=source.path))
+            for cut in sizes
+        ]
+        checked = await self._all(tasks, lambda done: int(done.answers))
+        if not any(one.has_output for one in checked):
+            raise UnreadableShare
+        cases = _hashes(ids)
+        if len(np.unique(cases)) < len(cases):
+            raise UnreadableShare
+        order = np.argsort(cases, kind="stable")
+        answers = _hashes([one.ids for one in checked])
+        found = np.searchsorted(cases, answers, sorter=order)
+        positions = order[np.minimum(found, len(order) - 1)]
+        if (cases[positions] != answers).any():
+            raise UnreadableShare
+        _check_numbers(positions, [number for one in checked for number in one.numbers])
+        ends = np.array([part.first + part.cases for part in inputs.parts])
+        of_part = np.searchsorted(ends, positions, side="right")
+        of_part[of_part >= len(ends)] = -1
+        runs = _runs(of_part)
+        if len(runs) <= MOST_RUNS * max(1, len(inputs.parts)):
+            for part, first, rows in runs:
+                if part >= 0:
+                    share = replace(plan.cut(first, rows), path=source.path)
+                    inputs.shares.setdefault(part, []).append(share)
+            return
+        inputs.scratch = tempfile.TemporaryDirectory(prefix="proctor-")
+        await self._sort(inputs, source, [task.share for task in tasks], of_part)
+
+    async def _sort(
+        self, inputs: Inputs, source: Source, shares: Sequence[Share], of_part: Any
+    ) -> None:
+        assert inputs.scratch is not None
+        tasks = []
+        start = 0
+        for number, share in enumerate(shares):
+            parts = of_part[start : start + share.rows].tolist()
+            start += share.rows
+            target = str(Path(inputs.scratch.name) / f"{number:05}.jsonl")
+            tasks.append(SortTask(source=source, share=share, parts=tuple(parts), target=target))
+        self._total += start
+        results = await self._all(tasks, lambda done: sum(place[3] for place in done.places))
+        for result in results:
+            for part, offset, line, rows in result.places:
+                share = Share(path=result.path, rows=rows, offset=offset, line=line)
+                inputs.shares.setdefault(part, []).append(share)
+
+
+def _whole(path: Path) -> str:
+    return os.path.abspath(path)
+
+
+def _sizes(rows: int, size: int) -> list[tuple[int, int]]:
+    return [(first, min(size, rows - first)) for first in range(0, rows, size)]
+
+
+def _hashes(texts: Sequence[str]) -> Any:
+    import numpy as np
+
+    return np.frombuffer(bytes.fromhex("".join(texts)), dtype=">u8").astype("u8")
+
+
+def _check_numbers(positions: Any, numbers: Sequence[int | None]) -> None:
+    """Raise an UnreadableShare if two answers are the same attempt at a case."""
+    import numpy as np
+
+    if not any(number is not None for number in numbers):
+        return
+    following: dict[int, int] = {}
+    attempts = []
+    for position, written in zip(positions.tolist(), numbers, strict=True):
+        number = following.get(position, 0) if written is None else written
+        following[position] = max(following.get(position, 0), number + 1)
+        attempts.append(position << 31 | number)
+    if len(np.unique(np.array(attempts))) < len(attempts):
+        raise UnreadableShare
+
+
+def _runs(of_part: Any) -> list[tuple[int, int, int]]:
+    """Return part, first row and number of rows of each run of rows of one part."""
+    import numpy as np
+
+    if not len(of_part):
+        return []
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(of_part)) + 1, [len(of_part)]))
+    return [
+        (int(of_part[first]), int(first), int(end - first))
+        for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+    ]
+
+
+def _first_row(path: Path, plan: FilePlan) -> tuple[int, Json] | None:
+    """Return the row that describes the suite, where a text begins with one."""
+    if path.suffix.lower() != JSONL or not plan.rows:
+        return None
+    row = FileRow(*next(rows_of(replace(plan.cut(0, 1), path=_whole(path)), {})))
+    is_header = isinstance(row.data, dict) and set(row.data) == {"suite"}
+    return (row.line, row.data) if is_header else None

@@ -1,0 +1,168 @@
+"""Cases as their documents say them, and the value of those that are as simple as most are.
+
+Cases of one shape have the same criteria, but for the parameters of their scorers, and the same
+weights and marks. Their values are those of ``core.case_value`` and ``RunTotals``, bit for bit.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from proctor import registry
+from proctor.contracts.scorer import Scorer
+from proctor.core.case_value import only_shown
+from proctor.core.encoding import case_from, spec_from
+from proctor.core.fold import Fold
+from proctor.core.suite import Case, Criterion, Json, Spec
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.totals import PlainWorth
+from proctor.stats.intervals import SHARE, Scale
+
+QUICK_TEXTS: Mapping[str, str] = {"keywords": "rules"}
+"""Scorers that are made of plain texts without any check: reading the suite has checked them."""
+_OF_CASE = ("id", "messages", "criteria", "references", "context", "hidden", "tags", "cluster")
+"""What may differ between cases of one shape."""
+MOST_SHAPES = 1_000
+
+
+class PlainValue(NamedTuple):
+    """The value of an answer, all of whose criteria that count are scored."""
+
+    value: float
+    scale: Scale
+    metrics: Sequence[tuple[str, PlainWorth]]
+
+
+@dataclass(eq=False)
+class CaseShape:
+    """What cases of one shape have in common."""
+
+    case: Case
+    """One of them."""
+    shares_of_value: bool
+
+    @cached_property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Return the criteria; the parameters of their scorers are those of one case."""
+        return self.case.criteria
+
+    @cached_property
+    def counted(self) -> list[tuple[int, float, str]]:
+        """Return place, weight and label of each criterion that counts."""
+        return [(i, c.weight, c.label) for i, c in enumerate(self.criteria) if c.weight != 0]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Tell whether the value of a single answered attempt is a plain sum."""
+        turns = any(criterion.turn is not None for criterion in self.criteria)
+        return bool(self.criteria) and not turns and not only_shown(self.case)
+
+    def plain_value(self, scored: Sequence[tuple[float, float]]) -> PlainValue | None:
+        """Return the value of the points and marks of what counts; none if there are no marks."""
+        case = self.case
+        total = full = penalties = 0.0
+        for (points, marks), (_, weight, _) in zip(scored, self.counted, strict=True):
+            total += weight * (points or 0.0)
+            if weight > 0:
+                full += weight * (marks or 0.0)
+            else:
+                penalties += weight * (marks or 0.0)
+        if case.out_of is not None:
+            denominator = case.out_of
+        else:
+            denominator = full if case.max_points is None else min(case.max_points, full)
+        if denominator <= 0:
+            return None
+        value = self._scaled(total, denominator) + 0.0
+        least = min(0.0, self._scaled(penalties, denominator))
+        most = max(case.full_score, self._scaled(full, denominator))
+        return PlainValue(value, self._scale(least, most), self._metrics(scored, denominator))
+
+    def _scaled(self, points: float, denominator: float) -> float:
+        case = self.case
+        if case.max_points is not None:
+            points = min(points, case.max_points)
+        if case.min_points is not None:
+            points = max(points, case.min_points)
+        return points / denominator * case.full_score
+
+    def _scale(self, least: float, most: float) -> Scale:
+        full = self.case.full_score
+        low, high = min(0.0, least, self.case.null_score), max(full, most)
+        return SHARE if full <= 0 or (low == 0 and high == full) else Scale(low / full, high / full)
+
+    def _metrics(
+        self, scored: Sequence[tuple[float, float]], denominator: float
+    ) -> list[tuple[str, PlainWorth]]:
+        fulls = [
+            weight * marks if weight > 0 else 0.0
+            for (_, marks), (_, weight, _) in zip(scored, self.counted, strict=True)
+        ]
+        whole = denominator if self.shares_of_value else sum(fulls)
+        case = self.case
+        scale = case.full_score / whole if whole > 0 else 0.0
+        sums: dict[str, tuple[float, float, float]] = {}
+        for (points, marks), (_, weight, label), marks_won in zip(
+            scored, self.counted, fulls, strict=True
+        ):
+            before = sums.get(label, (0.0, 0.0, 0.0))
+            sums[label] = (
+                before[0] + weight * points * scale,
+                before[1] + marks_won * scale,
+                before[2] + min(0.0, weight * (marks or 0.0)) * scale,
+            )
+        return [
+            (
+                label,
+                (
+                    (points + 0.0) * case.weight,
+                    (full + 0.0) * case.weight,
+                    Scale(lost / full, 1.0) if lost < 0 < full else SHARE,
+                ),
+            )
+            for label, (points, full, lost) in sums.items()
+            if full > 0 or points
+        ]
+
+
+@dataclass
+class ShapePool:
+    """The shapes of cases, and the scorers of their criteria."""
+
+    scorers: Scorers
+    shares_of_value: bool
+    how: Fold
+    _shapes: dict[tuple[Json, ...], CaseShape] = field(default_factory=dict)
+    _classes: dict[str, type[Scorer]] = field(default_factory=dict)
+
+    def shape(self, content: Mapping[str, Json]) -> CaseShape:
+        """Return the shape of a case."""
+        key: tuple[Json, ...] = (
+            *[
+                (c["id"], c["scorer"]["name"], c.get("weight"), c.get("metric"), c.get("turn"))
+                for c in content.get("criteria", ())
+            ],
+            *[
+                (name, content[name] if name != "dialogue" else None)
+                for name in content
+                if name not in _OF_CASE and name not in ("files", "setup")
+            ],
+        )
+        if (shape := self._shapes.get(key)) is None:
+            if len(self._shapes) >= MOST_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[key] = CaseShape(case_from(content), self.shares_of_value)
+        return shape
+
+    def scorer(self, spec: Mapping[str, Json]) -> Scorer:
+        """Return the scorer of a criterion."""
+        name, params = spec["name"], spec.get("params")
+        parameter = QUICK_TEXTS.get(name)
+        if parameter is not None and params is not None and params.keys() == {parameter}:
+            texts = params[parameter]
+            if type(texts) is list and all(type(text) is str for text in texts):
+                if (kind := self._classes.get(name)) is None:
+                    kind = self._classes[name] = registry.class_of("scorer", Spec(name=name))
+                return kind(**{parameter: tuple(texts)})
+        return self.scorers.built(spec_from(spec))

@@ -1,0 +1,197 @@
+"""Shares of the rows of JSONL and Parquet files: where each begins, and its rows.
+
+Parquet is decoded in the process that reads it: it is for processes that are limited, and that may
+be lost.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from proctor.errors import SuiteError
+from proctor.io.json_bytes import Json
+from proctor.io.text_files import MAX_ROW, decode, limit, parse_json, read_lines
+
+PARQUET, JSONL = ".parquet", ".jsonl"
+ENDINGS = (PARQUET, JSONL)
+MOST_BRACKETS = 50
+_LONG_NUMBER = re.compile(rb"\d{15}")
+
+
+class UnreadableShare(Exception):
+    """Something wrong in a share, or with a file: reading the whole file says what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Some rows of a file, one after the other."""
+
+    path: str
+    rows: int
+    groups: tuple[int, ...] = ()
+    """The row groups of a Parquet file that they lie in."""
+    skip: int = 0
+    """How many rows come before them: of the first group, or from the offset on."""
+    first: int = 0
+    """The number of the first row of a Parquet file, from 0."""
+    offset: int = 0
+    """Where a line of a text begins, and the number of that line, from 1."""
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePlan:
+    """The rows of a file, and where to cut them."""
+
+    path: str
+    rows: int
+    columns: tuple[str, ...] = ()
+    """Of a Parquet file."""
+    groups: tuple[int, ...] = ()
+    """The rows of each row group."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Of a text, offset and number of the line of every so many rows, and those of its end."""
+    every: int = 0
+
+    def cut(self, first: int, rows: int) -> Share:
+        """Return some of the rows."""
+        if self.groups or not self.marks:
+            return self._of_groups(first, rows)
+        number, skip = divmod(first, self.every)
+        offset, line = self.marks[number]
+        return Share(path=self.path, rows=rows, skip=skip, offset=offset, line=line)
+
+    def _of_groups(self, first: int, rows: int) -> Share:
+        groups: list[int] = []
+        skip = start = 0
+        for number, size in enumerate(self.groups):
+            if start + size > first and start < first + rows:
+                if not groups:
+                    skip = first - start
+                groups.append(number)
+            start += size
+        return Share(path=self.path, rows=rows, groups=tuple(groups), skip=skip, first=first)
+
+
+def plan_text(path: Path, every: int) -> FilePlan:
+    """Go through the lines of a JSONL file, and note where every so many rows begin."""
+    rows = offset = 0
+    marks: list[tuple[int, int]] = []
+    most, number = limit("rows"), 0
+    try:
+        for number, line in enumerate(read_lines(path), 1):
+            if number > most:
+                raise UnreadableShare
+            if line.strip():
+                if rows % every == 0:
+                    marks.append((offset, number))
+                rows += 1
+            offset += len(line)
+    except SuiteError:
+        raise UnreadableShare from None
+    return FilePlan(path=str(path), rows=rows, marks=(*marks, (offset, number + 1)), every=every)
+
+
+def plan_parquet(path: Path, limits: Mapping[str, int]) -> FilePlan:
+    """Look at what a Parquet file says of itself."""
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    from proctor.io.parquet_process import opened_file
+
+    with _reading(pyarrow), path.open("rb") as file:
+        opened = opened_file(pyarrow, file, limits)
+        about = opened.metadata
+        groups = [about.row_group(place).num_rows for place in range(about.num_row_groups)]
+        names = opened.schema_arrow.names
+    return FilePlan(path=str(path), rows=sum(groups), columns=tuple(names), groups=tuple(groups))
+
+
+def rows_of(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[int, Json]]:
+    """Yield line number and data of each row of a share."""
+    if share.path.lower().endswith(JSONL):
+        yield from _text_rows(share)
+    else:
+        yield from _table_rows(share, limits)
+
+
+def _text_rows(share: Share) -> Iterator[tuple[int, Json]]:
+    path = Path(share.path)
+    left, before = share.rows, share.skip
+    try:
+        with path.open("rb") as file:
+            file.seek(share.offset)
+            for number, line in enumerate(iter(lambda: file.readline(MAX_ROW), b""), share.line):
+                if not left:
+                    return
+                if len(line) >= MAX_ROW:
+                    raise UnreadableShare
+                if not line.strip():
+                    continue
+                if before:
+                    before -= 1
+                    continue
+                left -= 1
+                yield number, _parsed(path, line, number)
+    except (OSError, SuiteError, ValueError):
+        raise UnreadableShare from None
+    if left:
+        raise UnreadableShare
+
+
+def _parsed(path: Path, line: bytes, number: int) -> Json:
+    """Read a line; quickly where both readers of JSON come to the same value."""
+    brackets = line.count(b"[") + line.count(b"{")
+    if brackets <= MOST_BRACKETS and not _LONG_NUMBER.search(line):
+        try:
+            return orjson.loads(line)
+        except orjson.JSONDecodeError:
+            pass
+    return parse_json(decode(path, line.rstrip(b"\r\n"), row=number))
+
+
+def _table_rows(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[int, Json]]:
+    import pyarrow
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    from proctor.io.parquet_files import is_simple, plain_rows
+    from proctor.io.parquet_process import opened_file, plain_batches, shown_schema
+
+    path = Path(share.path)
+    with _reading(pyarrow), path.open("rb") as file:
+        opened = opened_file(pyarrow, file, limits)
+        simple = all(is_simple(pyarrow, one.type) for one in shown_schema(pyarrow, opened))
+        before, left = share.skip, share.rows
+        number = share.first
+        for batch, _ in plain_batches(pyarrow, opened, limits, share.groups):
+            part = batch.slice(before, left)
+            before = max(0, before - batch.num_rows)
+            for row in plain_rows(path, pyarrow, part, number, simple=simple):
+                number += 1
+                yield number, row
+            left -= part.num_rows
+            if not left:
+                return
+    raise UnreadableShare
+
+
+@contextmanager
+def _reading(pyarrow: Any) -> Iterator[None]:
+    """Turn all that goes wrong with a Parquet file into one error."""
+    from proctor.io.parquet_process import LimitPassed
+
+    kinds = (
+        *(OSError, ValueError, ArithmeticError, LookupError, TypeError, RecursionError),
+        *(MemoryError, pyarrow.ArrowException, LimitPassed, SuiteError),
+    )
+    try:
+        yield
+    except kinds:
+        raise UnreadableShare from None

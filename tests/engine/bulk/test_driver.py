@@ -1,0 +1,227 @@
+"""Large runs part by part: the numbers of the small path, bit for bit."""
+
+import random
+from pathlib import Path
+
+import pytest
+from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
+
+from proctor.core.suite import Json
+from proctor.engine.bulk import worker_process
+from proctor.engine.bulk.tasks import ShareTask
+from proctor.engine.bulk.workers import WorkerLost
+from proctor.errors import SuiteError
+
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def test_a_run_in_parts_has_the_numbers_of_one_in_rows(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(60)
+    answers[7]["output"] = None
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    assert_same(run(suite, file, store="rows"), run(suite, file, store="parts", bulk=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_both_homes_have_the_same_numbers(tmp_path: Path, run: Run, ending: str) -> None:
+    cases, answers = simple_rows(2_100)
+    suite = write_rows(tmp_path / f"suite.{ending}", cases)
+    file = write_rows(tmp_path / f"answers.{ending}", answers)
+    rows = run(suite, file, store="rows", bulk=False)
+    parts = run(suite, file, store="parts", bulk=True)
+    assert_same(rows, parts)
+    assert {one.phase for one in parts.progress} == {"read", "grade"}
+    assert len(parts.store.parts.of_run(parts.outcome.view.run.id)) == 3
+
+
+QUICK: list[Json] = [
+    [{"keywords": ["four", {"text": "blue", "weight": 2}, {"text": "green", "neg": True}]}],
+    [{"contains": "Paris"}, {"contains": ["four", "blue"], "weight": 0.5}],
+    ["Paris"],
+    [{"exact_match": True, "weight": 0.3}, {"token_f1": True}],
+    [{"rouge": "rougeL"}, {"rouge": "rouge1", "weight": 0}],
+    [{"number": 4}, {"keywords": [{"any": ["Paris", "4"]}], "metric": "words"}],
+    [{"contains": "blue", "weight": -0.7, "id": "penalty"}, {"token_f1": True}],
+    [{"word_count_match": True}, {"contains": "references"}],
+    [{"readability": True, "weight": 0}],
+    [{"noted": "x"}, {"specificity": True, "weight": 0}],
+]
+SLOW: list[Json] = [
+    [{"matches": "(four|blue)+ "}, {"token_f1": True}],
+    [{"keywords": [{"text": "f..r", "regex": True}, {"text": "4", "cond": "len(response) > 9"}]}],
+    [{"text_metrics": ["bleu", "chrf"], "weight": 0}, {"exact_match": True}],
+    [{"blanks": {"template": "a [blank] c", "targets": ["four"]}}],
+    [{"contains": {"texts": "BLUE", "ignore_case": True}}],
+]
+"""Criteria that are scored in processes that can be killed, or many at once."""
+
+
+def varied(count: int, kinds: list[Json]) -> tuple[list[Json], list[Json]]:
+    """Return cases with criteria of all these kinds, and answers of all sorts."""
+    draw = random.Random(11)
+    cases, answers = [], []
+    for number in range(count):
+        case: dict[str, Json] = {
+            "id": f"c{number}\u00e9",
+            "ask": f"Say {number}",
+            "references": draw.sample(["Paris", "four blue", "4"], draw.randint(1, 2)),
+            "criteria": kinds[number % len(kinds)],
+            "tags": {"kind": str(number % 4), "own": [str(number), "x"]},
+        }
+        if number % 5 == 0:
+            case["weight"] = 1.7
+        if number % 6 == 1:
+            case |= {"full_score": 3, "null_score": -1}
+        if number % 11 == 2:
+            case["cluster"] = f"k{number % 9}"
+        if number % 13 == 3:
+            del case["criteria"]
+        cases.append(case)
+        for _ in range(draw.choice([0, 1, 1, 1, 2])):
+            said = " ".join(draw.choices(["Paris", "four", "blue", "green", "4"], k=3))
+            answer: dict[str, Json] = {"case": case["id"], "output": said}
+            if draw.random() < 0.1:
+                answer["output"] = None
+            if draw.random() < 0.1:
+                answer["model"] = "m"
+            answers.append(answer)
+    return cases, answers
+
+
+@pytest.mark.slow
+def test_every_kind_of_criterion_has_the_same_numbers(tmp_path: Path, run: Run) -> None:
+    cases, answers = varied(1_300, QUICK)
+    header = {"suite": {"measures": ["accuracy"], "reduce": "max", "full_score": 2}}
+    suite = write_rows(tmp_path / "suite.jsonl", [header, *cases])
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    for method in ("bounded", "bootstrap"):
+        rows = run(suite, file, store=f"rows-{method}", bulk=False, interval=method)
+        parts = run(suite, file, store=f"parts-{method}", bulk=True, interval=method)
+        assert_same(rows, parts)
+
+
+@pytest.mark.slow
+def test_criteria_that_need_processes_have_the_same_numbers(tmp_path: Path, run: Run) -> None:
+    cases, answers = varied(1_100, SLOW)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    rows = run(suite, file, store="rows", bulk=False)
+    parts = run(suite, file, store="parts", bulk=True)
+    assert_same(rows, parts)
+
+
+@pytest.mark.slow
+def test_answers_in_any_order_find_their_cases(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(2_300)
+    answers += [{**answer, "output": "Paris"} for answer in answers[::3]]
+    random.Random(2).shuffle(answers)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.parquet", answers)
+    rows = run(suite, file, store="rows", bulk=False, attempts=2)
+    parts = run(suite, file, store="parts", bulk=True, attempts=2)
+    assert_same(rows, parts)
+
+
+@pytest.mark.slow
+def test_a_limit_keeps_the_first_cases(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(1_200)
+    suite = write_rows(tmp_path / "suite.parquet", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    rows = run(suite, file, store="rows", bulk=False, limit=1_050)
+    parts = run(suite, file, store="parts", bulk=True, limit=1_050)
+    assert_same(rows, parts)
+    assert parts.outcome.view.summary.totals.cases == 1_050
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("which", "place", "change"),
+    [
+        ("suite", 1_100, {"criteria": [{"keywords": [""]}]}),
+        ("suite", 1_100, {"id": "case-3"}),
+        ("suite", 1_100, {"criteri": "x"}),
+        ("suite", 5, {"criteria": [{"rouge": "rougeQ"}]}),
+        ("answers", 1_100, {"case": "nobody"}),
+        ("answers", 1_100, {"output": {"a": 1}}),
+        ("answers", 1_100, {"attempt": -1}),
+        ("answers", 1_100, {"messages": "["}),
+    ],
+)
+def test_problems_are_told_as_for_small_runs(
+    tmp_path: Path, run: Run, which: str, place: int, change: Json
+) -> None:
+    cases, answers = simple_rows(1_150)
+    rows = cases if which == "suite" else answers
+    rows[place] = {**rows[place], **change}
+    if "messages" in change:
+        del rows[place]["output"]
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    told = []
+    for bulk in (False, True):
+        with pytest.raises(SuiteError) as error:
+            run(suite, file, store=f"s{bulk}", bulk=bulk)
+        told.append(str(error.value))
+    assert told[0] == told[1]
+    assert not list(tmp_path.glob("*.parts/**/*.parquet"))
+
+
+def test_a_part_that_is_there_is_kept_and_one_of_other_answers_made_again(
+    tmp_path: Path, run: Run
+) -> None:
+    cases, answers = simple_rows(40)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    first = run(suite, file, bulk=True)
+    before = first.store.parts.of_run(first.outcome.view.run.id)
+    again = run(suite, file, bulk=True)
+    assert again.outcome.graded.stored == 80
+    assert again.outcome.graded.judged == 0
+    assert again.outcome.view.summary == first.outcome.view.summary
+    assert first.store.parts.of_run(first.outcome.view.run.id) == before
+    answers[3]["output"] = "nothing of the kind"
+    write_rows(file, answers)
+    third = run(suite, file, bulk=True)
+    assert third.outcome.graded.judged == 80
+    assert third.outcome.view.run.id == first.outcome.view.run.id
+    assert third.outcome.view.summary != first.outcome.view.summary
+    assert len(list(tmp_path.glob("s.db.parts/r-*/*.parquet"))) == 2
+    assert len(list(tmp_path.glob("s.db.parts/s-*/*.parquet"))) == 1
+
+
+def test_a_part_that_costs_a_worker_its_life_is_scored_here(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases, answers = simple_rows(30)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    rows = run(suite, file, store="rows")
+
+    def lost(_: object) -> None:
+        raise WorkerLost
+
+    monkeypatch.setitem(worker_process._WORK, ShareTask, lost)
+    assert_same(rows, run(suite, file, store="parts", bulk=True))
+
+
+def test_few_answers_stay_in_rows_unless_a_person_wants_parts(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(5)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    assert run(suite, file, store="few").home == "rows"
+    assert run(suite, file, store="many", bulk=True).home == "parts"
+
+
+@pytest.mark.slow
+def test_a_run_that_was_in_parts_can_be_made_in_rows_again(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(30)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    parts = run(suite, file, bulk=True)
+    summary = parts.outcome.view.summary
+    rows = run(suite, file, bulk=False)
+    assert rows.home == "rows"
+    assert rows.outcome.view.summary == summary
+    assert run(suite, file, bulk=True).outcome.view.summary == summary

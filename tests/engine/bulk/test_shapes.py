@@ -1,0 +1,89 @@
+"""The value of plain cases: what the one formula and the sums make of them, bit for bit."""
+
+import random
+
+import pytest
+
+from proctor.core.attempt import Attempt
+from proctor.core.fingerprint import plain
+from proctor.core.score import Score
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.engine.bulk.shapes import CaseShape, ShapePool
+from proctor.engine.run.aggregate import case_result, fold_of
+from proctor.engine.run.scorer_pool import Scorers
+from proctor.engine.run.totals import PlainCase, RunTotals
+
+
+def drawn_case(draw: random.Random) -> Case:
+    criteria = tuple(
+        Criterion(
+            id=f"c{place}",
+            scorer=Spec(name="contains", params={"texts": "x"}),
+            weight=draw.choice([1.0, 0.3, 1.7, -0.6, 0.0]),
+            metric=draw.choice(["", "m"]),
+        )
+        for place in range(draw.randint(1, 4))
+    )
+    return Case(
+        id="c",
+        messages=(Message(role="user", content="?"),),
+        criteria=criteria,
+        tags={"t": (draw.choice("ab"),)},
+        weight=draw.choice([1.0, 0.7]),
+        full_score=draw.choice([1.0, 3.3]),
+        null_score=draw.choice([0.0, -0.5]),
+        min_points=draw.choice([None, -0.1]),
+        max_points=draw.choice([None, 0.9]),
+        out_of=draw.choice([None, None, 2.1]),
+    )
+
+
+@pytest.mark.parametrize("shares_of_value", [False, True])
+def test_plain_values_and_sums_are_those_of_single_cases(shares_of_value: bool) -> None:
+    draw = random.Random(4)
+    how = fold_of(Suite(name="s", cases=()))
+    one_by_one = RunTotals(shares_of_value=shares_of_value)
+    plain_cases = []
+    for _ in range(600):
+        case = drawn_case(draw)
+        shape = CaseShape(case, shares_of_value)
+        scores = {
+            c.id: Score(points=draw.choice([0.0, -0.0, draw.random()]), out_of=draw.random() + 0.5)
+            for c in case.criteria
+        }
+        result = case_result(how, case, [(Attempt.of("c", "x"), scores)])
+        counted = [scores[case.criteria[place].id] for place, _, _ in shape.counted]
+        pairs = [(one.points or 0.0, one.out_of or 0.0) for one in counted]
+        value = shape.plain_value(pairs) if shape.is_plain else None
+        if value is None:
+            assert result.folded.value is None
+            continue
+        assert value.value == result.folded.value
+        one_by_one.add(result)
+        plain_cases.append(
+            PlainCase(
+                case.id,
+                value.value,
+                case.weight,
+                case.full_score,
+                value.scale,
+                case.tags,
+                value.metrics,
+            )
+        )
+    at_once = RunTotals(shares_of_value=shares_of_value)
+    at_once.add_plain(plain_cases)
+    assert len(plain_cases) > 300
+    assert at_once.to_json() == one_by_one.to_json()
+
+
+def test_cases_of_one_shape_share_it_and_scorers_of_plain_texts_are_built_as_others() -> None:
+    pool = ShapePool(Scorers(), False, fold_of(Suite(name="s", cases=())))
+    draw = random.Random(1)
+    case = drawn_case(draw)
+    assert pool.shape(plain(case)) is pool.shape({**plain(case), "id": "other", "cluster": "k"})
+    assert pool.shape(plain(case)) is not pool.shape({**plain(case), "weight": 9.0})
+    quick = pool.scorer({"name": "keywords", "params": {"rules": ["a", "b"]}})
+    built = Scorers().built(Spec(name="keywords", params={"rules": ["a", "b"]}))
+    assert type(quick) is type(built)
+    assert quick.full_marks == built.full_marks == 2.0

@@ -1,0 +1,87 @@
+"""Worker processes: what they do, and that a run survives their loss and its own."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
+
+from proctor.engine.bulk.tasks import PlanTask
+from proctor.engine.bulk.workers import WorkerLost, Workers
+from proctor.io.concurrency import run_sync
+from proctor.io.parquet_files import parquet_limits
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_lost_costs_its_task_alone(tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "rows.parquet", simple_rows(10)[0])
+    task = PlanTask(path=str(file), limits=parquet_limits(file))
+
+    async def twice() -> int:
+        workers = Workers()
+        try:
+            assert (await workers.run(task)).rows == 10
+            (process,) = workers._all
+            process.kill()
+            with pytest.raises(WorkerLost):
+                await workers.run(task)
+            plan = await workers.run(task)
+            return int(plan.rows)
+        finally:
+            await workers.close()
+
+    assert run_sync(twice()) == 10
+
+
+@pytest.mark.slow
+def test_processes_make_the_run_that_this_one_would(tmp_path: Path, run: Run) -> None:
+    cases, answers = simple_rows(1_200)
+    suite = write_rows(tmp_path / "suite.parquet", cases)
+    file = write_rows(tmp_path / "answers.parquet", answers)
+    assert_same(
+        run(suite, file, store="rows", bulk=False), run(suite, file, store="parts", bulk=True)
+    )
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_after_its_last_part(tmp_path: Path) -> None:
+    cases, answers = simple_rows(42_000)
+    suite = write_rows(tmp_path / "suite.jsonl", cases)
+    file = write_rows(tmp_path / "answers.jsonl", answers)
+    command = [sys.executable, "-m", "proctor.cli.main", "run", str(suite), "--answers", str(file)]
+
+    def began(store: str) -> "subprocess.Popen[bytes]":
+        whole = [*command, "--store", str(tmp_path / store), "--json"]
+        return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    process = began("killed.db")
+    committed = 0
+    while not committed and process.poll() is None:
+        time.sleep(0.05)
+        if (tmp_path / "killed.db").exists():
+            committed = _parts(tmp_path / "killed.db")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert committed > 0
+    before = _parts(tmp_path / "killed.db")
+    out, _ = began("killed.db").communicate()
+    resumed = json.loads(out)
+    out, _ = began("whole.db").communicate()
+    whole = json.loads(out)
+    assert before < _parts(tmp_path / "killed.db") == 5
+    assert resumed["totals"] == whole["totals"]
+    assert resumed["groups"] == whole["groups"]
+
+
+def _parts(store: Path) -> int:
+    try:
+        with sqlite3.connect(store) as connection:
+            return int(connection.execute("SELECT count(*) FROM run_parts").fetchone()[0])
+    except sqlite3.Error:
+        return 0
