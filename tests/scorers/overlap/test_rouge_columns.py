@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from column_checks import COLUMNS, REFERENCES, TEXTS, assert_same, context, silent_context
 from level import LEVEL
 from proctor import ScoreContext
+from proctor.contracts.columns import ScoreRows, run_scorer_column
 from proctor.origins.infibench.scorers import InfiBenchRouge
 from proctor.scorers.overlap import rouge_columns
 from proctor.scorers.overlap.rouge import METRICS, Rouge
@@ -49,3 +50,23 @@ def test_empty_columns_and_texts() -> None:
     assert_same([], [])
     assert_same([Rouge()] * 2, [context(""), context("", [""])])
     assert_same([Rouge()], [context(" \n ", ["", "...", "\n"])])
+
+
+@pytest.mark.parametrize(
+    ("output", "reference", "longest", "union"),
+    [
+        ("c d\na b", "a b c d", 0.5, 1.0),
+        ("a b c d", "c d\na b", 0.5, 1.0),
+        ("c d\n\n...\na b\n", "a b\nc d", 0.5, 1.0),
+        ("\nc d a b\n", "a b c d", 0.5, 0.5),
+        ("今\n天", "天今", 0.5, 1.0),
+    ],
+)
+def test_lines_are_joined_for_the_sum_alone(
+    output: str, reference: str, longest: float, union: float
+) -> None:
+    contexts = [context(output, [reference])]
+    assert_same([Rouge("rougeLsum")], contexts)
+    column = run_scorer_column([Rouge("rougeLsum")], ScoreRows.of(contexts))
+    detail = column.score(0).detail
+    assert (detail["rougeL"], detail["rougeLsum"]) == (longest, union)

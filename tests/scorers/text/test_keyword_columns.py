@@ -100,3 +100,10 @@ def test_a_handler_of_the_suite_needs_one() -> None:
         "scorer", Spec(name="keywords", params={"rules": ["a"], "post_handler": handler})
     )
     assert not takes_columns(scorer)
+
+
+def test_equal_weights_that_are_written_differently() -> None:
+    weights = [0.0, -0.0, 1.0, 1, True, 0, 7]
+    scorers = [Keywords((KeywordRule(text="a", weight=weight),)) for weight in weights]
+    taken = [Keywords((KeywordRule(text="a", weight=weight, neg=True),)) for weight in weights]
+    assert_same([*scorers, *taken], [context("a")] * 14)

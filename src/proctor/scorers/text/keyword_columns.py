@@ -64,7 +64,7 @@ def _words(scorer: Keywords) -> list[Word] | None:
 
 def _is_plain(rule: KeywordRule) -> bool:
     more = rule.any or rule.all or rule.regex or rule.ignore_case or rule.cond is not None
-    return not more and isfinite(rule.weight)
+    return not more and type(rule.weight) is float and isfinite(rule.weight)
 
 
 @lru_cache(maxsize=1 << 14, typed=True)
