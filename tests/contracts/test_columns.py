@@ -7,13 +7,8 @@ from typing import Any, ClassVar
 import pytest
 
 from column_checks import assert_same, context, silent_context
-from proctor.contracts.columns import (
-    ScoreColumn,
-    ScoreRows,
-    row_by_row,
-    run_scorer_column,
-    takes_columns,
-)
+from proctor.contracts.columns import long_rows, row_by_row, run_scorer_column, takes_columns
+from proctor.contracts.score_columns import ScoreColumn, ScoreRows
 from proctor.contracts.scorer import ScoreContext, Scorer, TextScorer
 from proctor.core.score import Score, ScoreStatus
 
@@ -123,10 +118,6 @@ def test_an_empty_column() -> None:
     assert len(run_scorer_column([], ScoreRows.of([]))) == 0
 
 
-def test_written_details_are_taken_as_they_are() -> None:
-    column = ScoreColumn(
-        points=[1.0, 2.0], out_of=[None, None], reasons=["", ""], details=[b'{"a":[1]}', None]
-    )
-    assert column.written_details() == [b'{"a":[1]}', None]
-    assert column.score(0) == Score(points=1.0, detail={"a": [1]})
-    assert column.statuses == [ScoreStatus.SCORED] * 2
+def test_rows_that_take_long_are_named() -> None:
+    rows = ScoreRows.of([context("a" * 1_000_001), context("a"), context("", ["a" * 1_000_001])])
+    assert long_rows([Length()] * 3, rows) == [0, 2]

@@ -13,9 +13,9 @@ from proctor.core.score import Score
 from proctor.core.suite import Case, Message
 
 if TYPE_CHECKING:
-    from proctor.contracts.columns import ScoreColumn, ScoreRows
     from proctor.contracts.judge import Judge
     from proctor.contracts.sandbox import Sandbox
+    from proctor.contracts.score_columns import ScoreColumn, ScoreRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,11 +236,10 @@ class Scorer(ABC):
         """Score many attempts at once, where ``columnar`` says so; row i by the i-th scorer.
 
         Each score is the one that ``score`` gives, to the last bit. The parameters may differ from
-        row to row, and the rows are of different cases.
+        row to row, and the rows are of different cases. A TextScorer need not define it: its
+        ``score_texts`` is called for each row.
         """
-        from proctor.contracts.columns import row_by_row
-
-        return row_by_row(scorers, rows)
+        raise NotImplementedError
 
     @property
     def is_async(self) -> bool:
@@ -261,7 +260,10 @@ class Scorer(ABC):
 
 
 class TextScorer(Scorer):
-    """Base of scorers that look at nothing but the answer and the references."""
+    """Base of scorers that look at nothing but the answer and the references.
+
+    They need no context, so that they score columns without more ado where they are ``columnar``.
+    """
 
     def score(self, ctx: ScoreContext) -> Any:
         return self.score_texts(ctx.output, ctx.references)
@@ -269,12 +271,6 @@ class TextScorer(Scorer):
     @abstractmethod
     def score_texts(self, output: str, references: tuple[str, ...]) -> Any:
         """Return what ``score`` returns."""
-
-    @classmethod
-    def score_column(cls, scorers: "Sequence[Self]", rows: "ScoreRows") -> "ScoreColumn":
-        from proctor.contracts.columns import text_by_text
-
-        return text_by_text(scorers, rows)
 
 
 @cache

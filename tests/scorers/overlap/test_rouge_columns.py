@@ -10,7 +10,8 @@ from proctor import ScoreContext
 from proctor.contracts.columns import ScoreRows, run_scorer_column
 from proctor.origins.infibench.scorers import InfiBenchRouge
 from proctor.scorers.overlap import rouge_columns
-from proctor.scorers.overlap.rouge import METRICS, Rouge
+from proctor.scorers.overlap.rouge import Rouge
+from proctor.scorers.overlap.rouge_texts import METRICS
 
 LIMITS = st.sampled_from([0.0, 0.25, 1.0, -1.0, 1e308, -1e308, float("nan"), float("inf")])
 

@@ -15,7 +15,7 @@ from proctor.scorers.overlap.tokens import Language, language_of
 from proctor.scorers.overlap.values import OURS, ROWS, Metric, MetricRow, Pair, values_of
 
 if TYPE_CHECKING:
-    from proctor.contracts.columns import ScoreColumn, ScoreRows
+    from proctor.contracts.score_columns import ScoreColumn, ScoreRows
 
 
 def _listed(value: Any) -> Any:
@@ -66,7 +66,7 @@ class TextMetrics(Scorer):
     @classmethod
     def score_column(cls, scorers: "Sequence[TextMetrics]", rows: "ScoreRows") -> "ScoreColumn":
         """Score in this process alone, since each of the others has a column of its own."""
-        from proctor.contracts.columns import ScoreColumn
+        from proctor.contracts.score_columns import ScoreColumn
         from proctor.contracts.scoring import as_score
 
         places_by_metrics: dict[tuple[Metric, ...], list[int]] = {}

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from math import isfinite
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from proctor.contracts.columns import ScoreColumn, ScoreRows, text_by_text
-from proctor.io import json_bytes
 from proctor.scorers.overlap.ngrams import count_shared
-from proctor.scorers.overlap.rouge import Rouge, RougeValues, cut_lines, union_hits
+from proctor.scorers.overlap.rouge_texts import RougeValues, cut_lines, union_hits
 
 TextPair = tuple[str, str]
 """An answer and a reference."""
@@ -23,37 +20,6 @@ _TOKEN_BYTES = bytes(
     for code in range(256)
 )
 """Lower-case letters and digits, and spaces for all other ASCII."""
-
-
-def score_rouge(scorers: Sequence[Rouge], rows: ScoreRows, ascii_only: bool) -> ScoreColumn:
-    """Score a column; every row has the values that it has by itself."""
-    column = ScoreColumn.empty(len(rows))
-    pairs: list[TextPair] = []
-    counts: list[int] = []
-    for scorer, output, own in zip(scorers, rows.outputs, rows.references, strict=True):
-        references = scorer.references or own
-        counts.append(len(references))
-        pairs += [(output, reference) for reference in references]
-    values = rouge_values(pairs, ascii_only)
-    others = [
-        row
-        for row, (scorer, count_of_row) in enumerate(zip(scorers, counts, strict=True))
-        if not _put(column, row, scorer, [next(values) for _ in range(count_of_row)])
-    ]
-    if others:
-        own_scorers = [scorers[row] for row in others]
-        column.put_rows(others, text_by_text(own_scorers, rows.take(others)))
-    return column
-
-
-def _put(column: ScoreColumn, row: int, scorer: Rouge, values: Sequence[RougeValues]) -> bool:
-    """Set a score, or tell that the row has none to be set."""
-    if not values or scorer.high == scorer.low:
-        return False
-    points, reason, detail = scorer.summary(values)
-    column.points[row], column.out_of[row] = points, 1.0
-    column.reasons[row], column.details[row] = reason, json_bytes.dumps(detail)
-    return isfinite(points)
 
 
 def rouge_values(pairs: Sequence[TextPair], ascii_only: bool) -> Iterator[RougeValues]:

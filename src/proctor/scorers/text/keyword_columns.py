@@ -1,15 +1,11 @@
-"""Keywords in many answers at once."""
+"""Plain texts that are looked for in many answers, with what is written about each."""
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
 from typing import NamedTuple
 
-from proctor.contracts.columns import ScoreColumn, ScoreRows, text_by_text
-from proctor.core.case_value import in_turn
 from proctor.core.suite import Json
 from proctor.io import json_bytes
-from proctor.scorers.text.keywords import KeywordRule, Keywords, reason_of
 
 
 class Word(NamedTuple):
@@ -25,50 +21,9 @@ class Word(NamedTuple):
     missed: str
 
 
-def score_keywords(scorers: Sequence[Keywords], rows: ScoreRows) -> ScoreColumn:
-    """Score a column; rows with more than plain texts to look for take the longer way."""
-    column = ScoreColumn.empty(len(rows))
-    others: list[int] = []
-    last, words, out_of = None, None, 0.0
-    for row, (scorer, output) in enumerate(zip(scorers, rows.outputs, strict=True)):
-        if scorer is not last:
-            last, words = scorer, _words(scorer)
-            out_of = in_turn([word.weight for word in words or ()])
-        if words is None or not isfinite(out_of):
-            others.append(row)
-            continue
-        points, column.reasons[row], column.details[row] = _looked_up(words, output)
-        column.points[row], column.out_of[row] = points, out_of
-        if not isfinite(points):
-            others.append(row)
-    if others:
-        own_scorers = [scorers[row] for row in others]
-        column.put_rows(others, text_by_text(own_scorers, rows.take(others)))
-    return column
-
-
-def _words(scorer: Keywords) -> list[Word] | None:
-    """Return the texts of rules that are nothing else; none where some rule is more."""
-    words: list[Word] = []
-    for rule in scorer.rules:
-        if isinstance(rule, str):
-            words.append(_word(rule))
-        elif _is_plain(rule) and rule.text is not None:
-            # Zeros of both signs are equal, and written differently.
-            written = _word if rule.weight else _word.__wrapped__
-            words.append(written(rule.text, rule.weight, rule.neg))
-        else:
-            return None
-    return words
-
-
-def _is_plain(rule: KeywordRule) -> bool:
-    more = rule.any or rule.all or rule.regex or rule.ignore_case or rule.cond is not None
-    return not more and type(rule.weight) is float and isfinite(rule.weight)
-
-
 @lru_cache(maxsize=1 << 14, typed=True)
-def _word(text: str, weight: float = 1.0, negative: bool = False) -> Word:
+def plain_word(text: str, weight: float = 1.0, negative: bool = False) -> Word:
+    """Write all that is the same wherever a text is looked for."""
     points = -weight if negative else weight
     head = f'{{"keyword":{_written(text)},"status":'
     tail = '"neg":true,' if negative else ""
@@ -85,7 +40,7 @@ def _written(value: Json) -> str:
     return json_bytes.dumps(value).decode()
 
 
-def _looked_up(words: Sequence[Word], text: str) -> tuple[float, str, bytes]:
+def looked_up(words: Sequence[Word], text: str) -> tuple[float, str, bytes]:
     """Return points, reason and the detail as JSON."""
     total = 0.0
     matched, missing, rows = [], [], []
@@ -100,3 +55,17 @@ def _looked_up(words: Sequence[Word], text: str) -> tuple[float, str, bytes]:
             rows.append(f"{found}{start},{start + len(word)}]]}}")
     detail = f'{{"rules":[{",".join(rows)}]}}'
     return total, reason_of(matched, missing), detail.encode()
+
+
+def reason_of(matched: Sequence[str], missing: Sequence[str]) -> str:
+    """Say which keywords the answer contains."""
+    parts = [f"{len(matched)} of {len(matched) + len(missing)} keywords found"]
+    if matched:
+        parts.append("found: " + ", ".join([_short(word) for word in matched]))
+    if missing:
+        parts.append("not found: " + ", ".join([_short(word) for word in missing]))
+    return "; ".join(parts)
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else word[:39] + "…"

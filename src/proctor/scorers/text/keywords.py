@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict
@@ -14,6 +15,7 @@ from proctor.core.suite import Case
 from proctor.errors import ConditionError
 from proctor.scorers.programs.python_check import Handled, Handler
 from proctor.scorers.text.conditions import answers_to_try, condition_problem, holds_for
+from proctor.scorers.text.keyword_columns import Word, looked_up, plain_word, reason_of
 from proctor.scorers.text.patterns import (
     MOST_FOLDED,
     example_of,
@@ -23,7 +25,7 @@ from proctor.scorers.text.patterns import (
 )
 
 if TYPE_CHECKING:
-    from proctor.contracts.columns import ScoreColumn, ScoreRows
+    from proctor.contracts.score_columns import ScoreColumn, ScoreRows
 
 Span = tuple[int, int]
 
@@ -80,6 +82,12 @@ class KeywordRule(Node):
     weight: float = 1.0
     neg: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether a text is looked for as it is, and nothing more."""
+        more = self.any or self.all or self.regex or self.ignore_case or self.cond is not None
+        return not more and type(self.weight) is float and isfinite(self.weight)
+
 
 @dataclass(frozen=True)
 class Keywords(TextScorer, Handled):
@@ -103,9 +111,41 @@ class Keywords(TextScorer, Handled):
 
     @classmethod
     def score_column(cls, scorers: "Sequence[Keywords]", rows: "ScoreRows") -> "ScoreColumn":
-        from proctor.scorers.text.keyword_columns import score_keywords
+        from proctor.contracts.columns import text_by_text
+        from proctor.contracts.score_columns import ScoreColumn
 
-        return score_keywords(scorers, rows)
+        column = ScoreColumn.empty(len(rows))
+        others: list[int] = []
+        last, words, out_of = None, None, 0.0
+        for row, (scorer, output) in enumerate(zip(scorers, rows.outputs, strict=True)):
+            if scorer is not last:
+                last, words = scorer, scorer._plain_words()
+                out_of = in_turn([word.weight for word in words or ()])
+            if words is None or not isfinite(out_of):
+                others.append(row)
+                continue
+            points, column.reasons[row], column.details[row] = looked_up(words, output)
+            column.points[row], column.out_of[row] = points, out_of
+            if not isfinite(points):
+                others.append(row)
+        if others:
+            own_scorers = [scorers[row] for row in others]
+            column.put_rows(others, text_by_text(own_scorers, rows.take(others)))
+        return column
+
+    def _plain_words(self) -> list[Word] | None:
+        """Return the texts of rules that are nothing else; none where some rule is more."""
+        words: list[Word] = []
+        for rule in self.rules:
+            if isinstance(rule, str):
+                words.append(plain_word(rule))
+            elif rule.is_plain and rule.text is not None:
+                # Zeros of both signs are equal, and written differently.
+                written = plain_word if rule.weight else plain_word.__wrapped__
+                words.append(written(rule.text, rule.weight, rule.neg))
+            else:
+                return None
+        return words
 
     @property
     def is_instant(self) -> bool:
@@ -222,20 +262,6 @@ class _Read:
     """Answers on which conditions are tried that fail on this one."""
     failed: bool
     """Whether a condition holds that fails on this answer alone: to nobody's advantage."""
-
-
-def reason_of(matched: Sequence[str], missing: Sequence[str]) -> str:
-    """Say which keywords the answer contains."""
-    parts = [f"{len(matched)} of {len(matched) + len(missing)} keywords found"]
-    if matched:
-        parts.append("found: " + ", ".join([_short(word) for word in matched]))
-    if missing:
-        parts.append("not found: " + ", ".join([_short(word) for word in missing]))
-    return "; ".join(parts)
-
-
-def _short(word: str) -> str:
-    return word if len(word) <= 40 else word[:39] + "…"
 
 
 def _is_searched_quickly(node: Node) -> bool:
