@@ -30,6 +30,8 @@ FILES = {
     "colossal": [("config.json", '{"language": "en", "category": {}}')],
     "askbench": [
         ("task.ini", "[model]\nmodel_name = x\n[tasks]\nenabled = a\n"),
+        ("asks.jsonl", '{"task": "a", "id": "x", "vague": true, "ask_again": 1}\n'),
+        ("test.jsonl", '{"id": 1, "ori_question": "ask", "expected_answer": "d"}\n'),
         ("rows.jsonl", '{"id": 1, "ori_question": "a", "degraded_question": "b",'
          ' "degraded_info": "c", "required_points": [], "expected_answer": "d"}\n'),
     ],
@@ -51,13 +53,17 @@ def test_every_dialect_of_an_origin_has_signs() -> None:
     assert set(origin_tables.signs()) == set(origin_tables.plugins("dialect")) == set(FILES)
 
 
-def test_no_origin_is_loaded_for_a_native_suite(tmp_path: Path) -> None:
-    (tmp_path / "quiz.yaml").write_text(
-        'name: q\ncases:\n  - {ask: "a?", criteria: {contains: a}}\n'
-    )
+@pytest.mark.parametrize(("name", "text"), [
+    ("quiz.yaml", 'name: q\ncases:\n  - {ask: "a?", criteria: {contains: a}}\n'),
+    ("quiz.jsonl", '{"id": "a", "ask": "a?", "criteria": {"contains": "a"}}\n'),
+    ("quiz.jsonl", '{"suite": {"name": "q"}}\n{"ask": "a?"}\n'),
+])  # fmt: skip
+@pytest.mark.sampled(3)
+def test_no_origin_is_loaded_for_a_native_suite(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
     code = (
         "import sys\nfrom pathlib import Path\nfrom proctor.engine.run import read_suite\n"
-        "assert read_suite.find_dialect(Path('quiz.yaml')).name == 'native'\n"
+        f"assert read_suite.find_dialect(Path({name!r})).name == 'native'\n"
         "print([n for n in sys.modules if n.startswith('proctor.origins.') and n.count('.') > 2])"
     )
     done = subprocess.run(

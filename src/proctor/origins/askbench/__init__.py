@@ -4,7 +4,11 @@ PLUGINS = {
     "dialect": {"askbench": "proctor.origins.askbench.dialect:AskBench"},
     "layout": {"askbench": "proctor.origins.askbench.layout:AskBenchLayout"},
 }
-SIGNS = {"askbench": {".ini": "", ".cfg": "", ".conf": "", ".jsonl": ""}}
+_ROWS = (
+    r'\A(?!\s*\{\s*(?:"id"\s*:\s*(?:"[^"\\]*"|\d+)\s*,\s*)?"(?:ask|ask_file|messages|suite)"\s*:)'
+)
+"""Rows of any kind but those that begin, after their id, with what a native suite asks."""
+SIGNS = {"askbench": {".ini": "", ".cfg": "", ".conf": "", ".jsonl": _ROWS}}
 VARIANTS = {
     "scorer": {
         "judged_correct": "proctor.origins.askbench.scorers:AskBenchJudgedCorrect",
