@@ -40,6 +40,7 @@ class TextMetrics(Scorer):
 
     version: ClassVar[str] = "2"
     out_of: ClassVar[float | None] = None
+    instant: ClassVar[bool] = True
     batches: ClassVar[bool] = True
     columnar: ClassVar[bool] = True
     formulas: ClassVar[str] = OURS
