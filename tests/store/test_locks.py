@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from proctor.errors import StoreError
 from proctor.store.store import Store
 
 
@@ -36,3 +39,31 @@ def test_a_file_that_somebody_took_away_is_no_lock(tmp_path: Path) -> None:
         assert one.locks.acquire("r")
         Path(f"{one.place}-r.lock").unlink()
         assert two.locks.acquire("r")
+
+
+def test_the_whole_store_is_for_one_process_while_no_run_is_held(tmp_path: Path) -> None:
+    address = str(tmp_path / "proctor.db")
+    with Store.open(address) as one, Store.open(address) as two, Store.open(address) as three:
+        assert one.locks.acquire("r1")
+        assert two.locks.acquire("r2")
+        one.locks.release("r1")
+        with pytest.raises(StoreError, match="in use"), three.locks.whole_store():
+            pass
+        two.locks.release("r2")
+        with three.locks.whole_store():
+            assert not one.locks.acquire("r1")
+            with pytest.raises(StoreError, match="in use"), two.locks.whole_store():
+                pass
+        assert one.locks.acquire("r1")
+    assert {path.name for path in tmp_path.iterdir()} == {"proctor.db"}
+
+
+def test_what_a_killed_process_left_is_no_lock(tmp_path: Path) -> None:
+    address = str(tmp_path / "proctor.db")
+    with Store.open(address) as store:
+        Path(f"{address}-in-use").write_bytes(b"")
+        with store.locks.whole_store():
+            pass
+        Path(f"{address}-in-use").write_bytes(b"")
+        assert store.locks.acquire("r1")
+    assert not Path(f"{address}-in-use").exists()
