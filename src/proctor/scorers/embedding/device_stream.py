@@ -14,6 +14,8 @@ AHEAD = 2
 """How many items are prepared before they are wanted."""
 IN_FLIGHT = 2
 """How many results may be under way before the next work is queued on a device."""
+STAGED = 2**16
+"""Bytes up to which a copy to a GPU waits for nothing, wherever it is copied from."""
 THREAD = "proctor-prepare"
 
 
@@ -85,9 +87,11 @@ class _Copy:
 
 def sent(tensor: Any, device: str) -> Any:
     """Move something small to a device without waiting for it."""
-    if device.startswith("cuda"):
-        return pinned(tensor, device).to(device, non_blocking=True)
-    return tensor.to(device)
+    if not device.startswith("cuda"):
+        return tensor.to(device)
+    small = tensor.numel() * tensor.element_size() <= STAGED
+    # What is small the driver copies at once, which is quicker than to look for pinned memory.
+    return (tensor if small else pinned(tensor, device)).to(device, non_blocking=True)
 
 
 def pinned(tensor: Any, device: str) -> Any:

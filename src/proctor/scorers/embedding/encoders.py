@@ -112,6 +112,7 @@ class Encoder:
 
     def vectors(self, texts: Sequence[Sequence[int]], budget: int) -> Vectors:
         """Return the vectors of texts that are cut into tokens, so many tokens at a time."""
+        import numpy as np
         import torch
 
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
@@ -123,32 +124,32 @@ class Encoder:
                 for i, text in zip(batch, chosen, strict=True):
                     starts[order[i]] = total
                     total += len(text)
-                flat = self.sent(torch.tensor(list(chain.from_iterable(chosen))))
-                ids.append(flat)
                 lengths = [len(text) for text in chosen]
+                tokens = chain.from_iterable(chosen)
+                # Torch's own threads would wait for those of the tokenizer here.
+                flat = self.sent(torch.from_numpy(np.fromiter(tokens, np.int64, sum(lengths))))
+                ids.append(flat)
                 parts.append((self._packed if self.packs else self._padded)(flat, lengths))
             table = parts[0] if len(parts) == 1 else torch.cat(parts)
             return Vectors(table, torch.cat(ids), starts, [len(text) for text in texts])
 
     def _packed(self, flat: Any, lengths: Sequence[int]) -> Any:
         """Encode texts laid one after the other, each attending to itself alone."""
+        import numpy as np
         import torch
 
         runs = [(len(list(same)), length) for length, same in groupby(lengths)]
-        counts = torch.tensor(lengths)
-        starts = torch.repeat_interleave(counts.cumsum(0) - counts, counts)
-        places = torch.arange(len(starts)) - starts
-        ends = None
+        borders = np.array([0, *accumulate(lengths)])
+        places = np.arange(borders[-1]) - np.repeat(borders[:-1], lengths) + self.first
+        numbers = self.sent(torch.from_numpy(np.concatenate([places, borders])))
+        places, ends = numbers[: len(places)], None
         if self.device.startswith("cuda"):
-            ends = self.sent(torch.tensor([0, *accumulate(lengths)], dtype=torch.int32))
+            ends = numbers[len(places) :].to(torch.int32)
         token = _PACKING.set(_Packing(runs, max(lengths), ends))
         try:
             if self.layers is not None:
-                return self.layers(flat, self.sent(places + self.first), _attend_packed)
-            out = self.model(
-                input_ids=flat.unsqueeze(0),
-                position_ids=self.sent(places + self.first).unsqueeze(0),
-            )
+                return self.layers(flat, places, _attend_packed)
+            out = self.model(input_ids=flat.unsqueeze(0), position_ids=places.unsqueeze(0))
         finally:
             _PACKING.reset(token)
         return out[0][0]

@@ -34,7 +34,7 @@ class Sizes:
     def of(cls, device: str) -> "Sizes":
         """Return what suits a device."""
         if device.startswith("cuda"):
-            return cls(characters=2**18, tokens=2**15, cells=2**25)
+            return cls(characters=2**19, tokens=2**15, cells=2**25)
         return cls(characters=2**18, tokens=2**11, cells=2**21)
 
     @property
@@ -163,10 +163,11 @@ class _Side:
 
     @classmethod
     def of(cls, encoder: Encoder, vectors: Vectors, rows: Sequence[int], weights: Any) -> "_Side":
+        import numpy as np
         import torch
 
-        spans = torch.tensor([(vectors.starts[row], vectors.lengths[row]) for row in rows])
-        starts, lengths = encoder.sent(spans).unsqueeze(2).unbind(1)
+        spans = np.array([(vectors.starts[row], vectors.lengths[row]) for row in rows])
+        starts, lengths = encoder.sent(torch.from_numpy(spans)).unsqueeze(2).unbind(1)
         place = torch.arange(int(spans[:, 1].max()), device=vectors.table.device).unsqueeze(0)
         where = (starts + place).clamp_max_(len(vectors.table) - 1)
         mask = place < lengths
