@@ -124,3 +124,20 @@ def test_not_computable(text: str, words: str) -> None:
 @pytest.mark.parametrize("text", ["lang.__class__", "'x'.upper", "score.real", "topics.count"])
 def test_attributes_lead_into_mappings_only(text: str) -> None:
     assert Expression(text).value(NAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown", "sure"),
+    [
+        ("a.low > 1", ["a.low"], False),
+        ("not a.low > 1", ["a.low"], False),
+        ("not a > 1 and b == 2", ["a"], False),
+        ("b == 2 or not a.low > 1", ["a.low"], True),
+        ("not b > 2", [], True),
+    ],
+)
+def test_what_is_not_known_decides_nothing(text: str, unknown: list[str], sure: bool) -> None:
+    names = {"a": {"value": None, "low": None}, "b": 2}
+    expression = Expression(text)
+    assert expression.unknown(names) == unknown
+    assert expression.surely_holds(names) is sure

@@ -3,7 +3,7 @@
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from math import isclose
+from math import inf, isclose
 from typing import Any
 
 from proctor.errors import UsageError
@@ -70,12 +70,40 @@ class Expression:
 
     def check_names(self, names: Mapping[str, Any]) -> None:
         """Raise if any name in the expression is unknown, also where it would not be looked at."""
+        for part in self._named():
+            _value(part, names, self.text)
+            if isinstance(part, ast.Attribute):
+                _check_owner(part, names, self.text)
+
+    def unknown(self, names: Mapping[str, Any]) -> list[str]:
+        """Return what is named in the expression and has no value, each once."""
+        parts = [part for part in self._named() if _number(_value(part, names, self.text)) is None]
+        return list(dict.fromkeys(ast.unparse(part) for part in parts))
+
+    def surely_holds(self, names: Mapping[str, Any]) -> bool:
+        """Tell whether the expression is true whatever the numbers are that are not known."""
+        if not self.holds(names):
+            return False
+        paths = [name.split(".") for name in self.unknown(names)]
+        negated = any(isinstance(part, ast.Not) for part in ast.walk(self._tree))
+        if not paths or not negated:
+            return True
+        for end in (-inf, inf):
+            filled = names
+            for path in paths:
+                filled = _replaced(filled, path, end)
+            if not self.holds(filled):
+                return False
+        return True
+
+    def _named(self) -> list[ast.Name | ast.Attribute]:
+        """Return all names, dots and what follows them included."""
         inner = {id(part.value) for part in ast.walk(self._tree) if isinstance(part, ast.Attribute)}
-        for part in ast.walk(self._tree):
-            if isinstance(part, ast.Name | ast.Attribute) and id(part) not in inner:
-                _value(part, names, self.text)
-                if isinstance(part, ast.Attribute):
-                    _check_owner(part, names, self.text)
+        return [
+            part
+            for part in ast.walk(self._tree)
+            if isinstance(part, ast.Name | ast.Attribute) and id(part) not in inner
+        ]
 
     def value(self, names: Mapping[str, Any]) -> Any:
         """Compute the expression over names; dots lead into mappings."""
@@ -121,6 +149,15 @@ def _value(node: ast.AST, names: Mapping[str, Any], text: str) -> Any:
         case ast.Compare():
             return _compare(node, names, text)
     raise UsageError(f"cannot compute the expression {text!r}")
+
+
+def _replaced(names: Mapping[str, Any], path: list[str], value: float) -> Mapping[str, Any]:
+    """Return names of which one, at the end of a path of dots, has another value."""
+    name, *rest = path
+    inner = names[name]
+    if rest:
+        return {**names, name: _replaced(inner, rest, value)}
+    return {**names, name: {**inner, "value": value} if isinstance(inner, Mapping) else value}
 
 
 def raw_value(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:

@@ -21,7 +21,7 @@ from proctor.engine.compare.results import (
 )
 from proctor.engine.compare.sequential import sequential_contrasts
 from proctor.engine.compare.verdict import GroupContrast
-from proctor.engine.run.gates import GateResult, luck_of
+from proctor.engine.run.gates import GateResult, luck_of, unknown_words
 from proctor.engine.run.stored_view import view_of
 from proctor.engine.run.totals import MAX_ROWS, METRIC
 from proctor.errors import UsageError
@@ -59,7 +59,11 @@ class CompareSettings:
                 f"--margin is in points of 100, above 0 and below 100, not {self.margin * 100:g}"
             )
         if self.sequential and self.by:
-            raise UsageError("--sequential looks at all cases together: leave out --by")
+            raise UsageError(
+                "--sequential looks at all cases together: leave out --by"
+                " (fix: decide by all cases with --sequential; compare groups once, by --by"
+                " without --sequential, when all planned cases are there)"
+            )
 
 
 def compare(
@@ -171,8 +175,16 @@ def gate_results(gates: Iterable[str], compared: Compared) -> list[GateResult]:
         for names in rows:
             expression.check_names(names)
         chances = [luck for names in rows if (luck := luck_of(expression, names)) is not None]
-        passed = all(expression.holds(names) for names in rows)
-        results.append(GateResult(gate=gate, passed=passed, luck=max(chances, default=None)))
+        missed = [names for names in rows if not expression.surely_holds(names)]
+        notes = dict.fromkeys(unknown_words(expression, names) for names in missed)
+        results.append(
+            GateResult(
+                gate=gate,
+                passed=not missed,
+                note="; ".join(filter(None, notes)),
+                luck=max(chances, default=None),
+            )
+        )
     return results
 
 

@@ -133,11 +133,24 @@ def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
     results = []
     for gate in gates:
         expression = Expression(gate)
-        passed = expression.holds(names)
-        note = _openness(expression, passed, names, summary.totals)
+        passed = expression.surely_holds(names)
+        openness = _openness(expression, passed, names, summary.totals)
+        unknown = "" if passed else unknown_words(expression, names)
+        note = "; ".join(filter(None, (openness, unknown)))
         luck = luck_of(expression, names)
         results.append(GateResult(gate=gate, passed=passed, note=note, luck=luck))
     return results
+
+
+def unknown_words(expression: Expression, names: Mapping[str, Any]) -> str:
+    """Say which numbers of a gate are not known; nothing where all are."""
+    unknown = expression.unknown(names)
+    if not unknown:
+        return ""
+    words = f"{', '.join(unknown)} {'is' if len(unknown) == 1 else 'are'} not known"
+    if any(name.split(".")[0] == "corrected" for name in unknown):
+        words += " without labels: add some with `proctor labels`, then give the same command"
+    return words
 
 
 def luck_of(expression: Expression, names: Mapping[str, Any]) -> float | None:
