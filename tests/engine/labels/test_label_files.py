@@ -96,6 +96,25 @@ def test_a_mistake_has_its_line_and_nothing_is_stored(
     assert store.labels.of_run("one") == []
 
 
+def test_one_person_who_says_two_things_of_one_attempt(
+    store: Store, put_scored: Callable[..., Run], tmp_path: Path
+) -> None:
+    """Two people may differ, and a later label replaces an earlier one; here neither is so."""
+    run = put_scored(store, "one", [[1.0], [0.0]])
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "case,points,author\nc0,1,ann\nc1,1,ann\nc0,0,bob\nc0,0,ann\n", encoding="utf-8"
+    )
+    with pytest.raises(SuiteError, match=r"labels.csv:5:.*row 1 has another label of the same"):
+        import_labels(store, run, path)
+    assert not store.labels.of_run("one")
+    path.write_text(
+        "case,points,author,created\nc0,1,ann,5\nc0,0,ann,6\nc1,1,ann,\nc1,1,ann,\n",
+        encoding="utf-8",
+    )
+    assert import_labels(store, run, path).added == 3
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -153,6 +153,10 @@ class _LabelRows:
     empty: int = 0
     _cases: dict[str, "LinkedCase | None"] = field(default_factory=dict)
     _scales: dict[tuple[str, str], CriterionScale] = field(default_factory=dict)
+    _undated: dict[tuple[str, int, str, str], tuple[float | None, int]] = field(
+        default_factory=dict
+    )
+    """Points and row of each label that does not say when it was given."""
 
     def read(self, path: Path) -> Iterator[Label]:
         is_table = path.suffix.lower() != ".jsonl"
@@ -166,7 +170,18 @@ class _LabelRows:
             if document.data.get("points") in (None, ""):
                 self.empty += 1
             elif (label := self._label(document)) is not None:
+                self._check_twice(document, label, number + 1)
                 yield label
+
+    def _check_twice(self, document: Document, label: Label, row: int) -> None:
+        """Refuse what one person says twice, and differently, if nothing tells which is newer."""
+        if label.created:
+            return
+        place = (label.case_id, label.index, label.criterion, label.author)
+        points, before = self._undated.setdefault(place, (label.points, row))
+        if points != label.points:
+            message = f"row {before} has another label of the same attempt by the same author"
+            self._wrong(document, "points", message, hint="keep one of them")
 
     def _check_names(self, document: Document, *, first: bool) -> None:
         data = document.data
