@@ -113,6 +113,7 @@ def everything(store: Store, run: Run) -> dict[str, object]:
         "last": results.last_position(run.id),
         "ids": results.ids_at(run.id, some),
         "clusters": results.clusters_of(run.id, some),
+        "clusters among": results.clusters_among(run.id, ids),
         "neighbours": [results.neighbours(run.id, place) for place in (0, 11, 12, 22)],
         "suite": store.suites.get(run.suite_key),
         "suite cases": list(store.suites.iter_cases(run.suite_key)),

@@ -89,6 +89,10 @@ class Results:
 
     def clusters_among(self, run_id: str, case_ids: Iterable[str]) -> dict[str, str]:
         """Return the clusters of some cases of a run; those without one are left out."""
+        if (home := self._homes.run(run_id)) is not None:
+            places = home.columns.find(case_ids)
+            clusters = ((case_id, home.columns.cluster.of(at)) for case_id, at in places.items())
+            return {case_id: cluster for case_id, cluster in clusters if cluster is not None}
         table = run_results.c
         query = select(table.case_id, table.cluster).where(
             table.run_id == run_id, table.cluster.is_not(None)
