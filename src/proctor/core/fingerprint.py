@@ -30,7 +30,10 @@ def plain(thing: Any) -> Json:
         return {
             name: value if type(value) in _SCALARS else plain(value)
             for name, default, value in zip(names, defaults, values(thing), strict=True)
-            if value is not default and not _is_default(default, value)
+            # Neither its default nor empty; written out, since each case asks this dozens of times.
+            if value is not default
+            and (value or not (value is None or isinstance(value, _EMPTY)))
+            and (type(value) is not type(default) or value != default)
         }
     return _unusual(thing)
 
@@ -165,12 +168,6 @@ def _filed(case: Case) -> list[list[str]]:
 def _hashable_transcript(messages: Sequence[Message]) -> list[list[str]]:
     """Write a transcript in the form that is quick to hash."""
     return [[message.role, message.content, *message.images] for message in messages]
-
-
-def _is_default(default: Any, value: Any) -> bool:
-    if not value and (value is None or isinstance(value, _EMPTY)):
-        return True
-    return type(value) is type(default) and bool(value == default)
 
 
 _EMPTY = (str, tuple, dict)

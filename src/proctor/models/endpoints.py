@@ -3,9 +3,8 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from proctor.core.access import Destination
@@ -96,8 +95,7 @@ LARGEST = 64 * 2**20
 """Bytes of a reply beyond which it cannot be one."""
 
 
-@dataclass(frozen=True, slots=True)
-class HttpAnswer:
+class HttpAnswer(NamedTuple):
     """Response of a server, whatever its status."""
 
     status: int

@@ -1,6 +1,7 @@
 """Getting ready: what stands in the way is raised before anything is bought, doubts are told."""
 
 import asyncio
+import gc
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from proctor.core.access import Access, Source
 from proctor.core.suite import Case, Criterion, Message, Spec, Suite
 from proctor.engine.models.roles import Models
 from proctor.engine.run.collect import Collector
-from proctor.engine.run.evaluate import evaluate
+from proctor.engine.run.evaluate import COLLECT_EVERY, evaluate
 from proctor.engine.run.prepare import (
     NO_BOUNDARY,
     NO_JUDGE,
@@ -212,6 +213,9 @@ def test_attempts_wait_in_line_for_a_server_that_gets_no_more_calls(
             model=ModelChoice(spec=f"openai:m@{server.url}"),
             calls=CallSettings(concurrency=concurrency),
         )
-        asyncio.run(evaluate(settings, store))
+        before, during = gc.get_threshold(), []
+        asyncio.run(evaluate(settings, store, lambda _: during.append(gc.get_threshold())))
         assert server.max_in_flight == concurrency
     assert limits == [begun]
+    assert {threshold[0] for threshold in during} == {COLLECT_EVERY}
+    assert gc.get_threshold() == before

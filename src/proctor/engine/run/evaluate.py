@@ -379,8 +379,10 @@ COLLECT_EVERY = 20_000
 def _rare_collections() -> Iterator[None]:
     """Look for cycles of garbage less often: most of what a run makes stays until its end."""
     before = gc.get_threshold()
-    if 0 < before[0] < COLLECT_EVERY:
-        gc.set_threshold(COLLECT_EVERY, *before[1:])
+    if not 0 < before[0] < COLLECT_EVERY:
+        yield
+        return
+    gc.set_threshold(COLLECT_EVERY, *before[1:])
     try:
         yield
     finally:

@@ -271,22 +271,32 @@ def normal(spot: Spot) -> dict[str, Json]:
     for key, value in spot.value.items():
         if value is None:
             continue
-        part = spot.at(key)
-        if key in ("references", "context"):
-            data[key] = [_passage(item) for item in part.items()]
-        elif key == "files":
-            data[key] = [_named_file(item) for item in part.items()]
-        elif key == "tags" and isinstance(value, dict):
-            data[key] = {name: [item.text() for item in part.at(name).items()] for name in value}
-        elif key in ("messages", "examples") and isinstance(value, list):
-            data[key] = [_message(item) for item in part.items()]
-        elif key == "images":
-            data[key] = [item.text() for item in part.items()]
-        elif key in _TEXT_KEYS:
-            data[key] = part.text()
+        if key in _TEXT_KEYS:
+            data[key] = value if type(value) is str else spot.at(key).text()
+        elif key in _PART_KEYS:
+            data[key] = _part(key, spot.at(key))
         else:
             data[key] = value
     return data
+
+
+_PART_KEYS = frozenset({"references", "context", "files", "tags", "messages", "examples", "images"})
+
+
+def _part(key: str, part: Spot) -> Json:
+    """Write out the shorthands of a value that has parts."""
+    value = part.value
+    if key in ("references", "context"):
+        return [_passage(item) for item in part.items()]
+    if key == "files":
+        return [_named_file(item) for item in part.items()]
+    if key == "images":
+        return [item.text() for item in part.items()]
+    if key == "tags" and isinstance(value, dict):
+        return {name: [item.text() for item in part.at(name).items()] for name in value}
+    if key in ("messages", "examples") and isinstance(value, list):
+        return [_message(item) for item in part.items()]
+    return value
 
 
 _DEFAULTS = tuple(entry.name for entry in fields(Defaults))
