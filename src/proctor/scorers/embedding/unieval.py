@@ -79,7 +79,7 @@ class UniEval(Scorer):
     device: str = "auto"
     """``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes a GPU where there is one."""
     precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
-    """``auto`` is ``tf32`` on a GPU, full elsewhere; ``bfloat16`` is quicker and less exact."""
+    """``auto`` is ``tf32`` on a GPU, full elsewhere; ``float16`` is quicker and as exact."""
 
     @property
     def points_range(self) -> tuple[float | None, float | None]:
