@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, or_, select
 
@@ -14,7 +14,15 @@ from proctor.store.conditions import Condition
 from proctor.store.database import Database
 from proctor.store.listing import Listing, SqlTerms, contains
 from proctor.store.results import row_of
-from proctor.store.rows import BROKEN, PairedCount, PairedRow, ResultRow, StoredPair, tags_of
+from proctor.store.rows import (
+    BROKEN,
+    Change,
+    PairedCount,
+    PairedRow,
+    ResultRow,
+    StoredPair,
+    tags_of,
+)
 from proctor.store.runs import Homes
 from proctor.store.schema import cases, run_results, run_tags, suite_cases
 from proctor.store.searching import Search
@@ -23,7 +31,6 @@ from proctor.store.suites import Suites, read_case
 if TYPE_CHECKING:
     from proctor.store.parts.pairs import PairColumns
 
-Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]
 
 _CASES = 500
 """How many cases of two suites are compared at once."""
@@ -48,7 +55,9 @@ class Pairs:
     def columns(self, first: Run, second: Run) -> "PairColumns | None":
         """Return the pairs of two runs as columns; None if both are rows of the database."""
         homes = [self._homes.run(run.id) for run in (first, second)]
-        if not any(homes):
+        by_id = first.suite_key != second.suite_key
+        # The rows of two suites are joined by the ids of the second's cases, unless it has none.
+        if not any(homes) and not (by_id and self._homes.suite(second.suite_key)):
             return None
         from proctor.store.parts.pairs import LoadedResults, PairColumns
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import orjson
 from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Float, Integer, Text
@@ -248,6 +248,10 @@ class ResultRow:
     """The cluster of the case; empty where it is a draw of its own."""
     broken: bool = False
     """Whether part of it could not be read and was replaced by defaults."""
+
+
+Change = Literal["better", "worse", "both_wrong", "both_partly", "both_right"]
+"""How a case of two runs changed."""
 
 
 class PairedRow(NamedTuple):

@@ -2,11 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Column, Double, Executable, Table, and_, delete, exists, func, select, update
 from sqlalchemy.exc import SQLAlchemyError
@@ -44,7 +44,6 @@ from proctor.store.schema import runs as run_table
 from proctor.suggestions import LOOSELY, did_you_mean, similar
 
 if TYPE_CHECKING:
-    from proctor.store.parts.ledger import Parts
     from proctor.store.parts.reader import RunInParts, SuiteInParts
 
 BEAT = 10.0
@@ -99,6 +98,28 @@ _REMEMBERED = 1000
 _LAST = re.compile(r"@last(?:~(\d{1,9}))?")
 
 
+class PartsOfRuns(Protocol):
+    """What is done with runs and suites that have parts; ``parts.ledger`` does it."""
+
+    def run(self, run_id: str) -> "RunInParts":
+        """Return a run whose cases are files, to read from."""
+
+    def suite(self, suite_key: str) -> "SuiteInParts":
+        """Return a suite whose cases are files, to read from."""
+
+    def drop_run(self, run_id: str) -> None:
+        """Delete the parts of a run, with their files."""
+
+    def drop_suite(self, suite_key: str) -> None:
+        """Delete the parts of a suite, with their files."""
+
+    def delete_files(self, places: Iterable[str]) -> None:
+        """Delete the files of parts that no row commits any more."""
+
+    def sweep(self) -> int:
+        """Delete old files that no row commits, and return their bytes."""
+
+
 class Homes:
     """Where the cases of runs and suites are: rows of tables, or files of parts.
 
@@ -106,7 +127,7 @@ class Homes:
     imported for runs and suites that have any.
     """
 
-    def __init__(self, database: Database, parts: "Callable[[], Parts]") -> None:
+    def __init__(self, database: Database, parts: Callable[[], PartsOfRuns]) -> None:
         self._database = database
         self._parts = parts
 

@@ -7,7 +7,7 @@ texts stay under unused numbers; once they outnumber live ones, the index is emp
 and rebuilt.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +30,7 @@ from sqlalchemy.exc import DBAPIError
 
 from proctor.errors import StoreError
 from proctor.store.database import Database, Transaction
-from proctor.store.rows import BROKEN, decode, escape, tags_of
+from proctor.store.rows import BROKEN, Positions, decode, escape, tags_of
 from proctor.store.runs import Homes
 from proctor.store.schema import (
     attempts,
@@ -151,13 +151,18 @@ class Search:
         return SEARCHES.get(search).go_on(seconds)
 
     def _questions(self, suite_key: str, places: range) -> Iterator[tuple[int, str]]:
-        query = (
-            select(suite_cases.c.position, cases.c.document)
-            .join(cases, cases.c.key == suite_cases.c.case_key)
-            .where(suite_cases.c.suite_key == suite_key)
-            .where(suite_cases.c.position.between(places.start, places.stop - 1))
-        )
-        for place, contents in self._documents(query).items():
+        """Yield the questions of a suite at some positions, from either home."""
+        if (home := self._homes.suite(suite_key)) is not None:
+            stored = home.cases(Positions(places.start, places.stop - 1))
+            rows: Iterable[tuple[int, str]] = ((row.position, row.document) for row in stored)
+        else:
+            rows = self._database.fetch_all(
+                select(suite_cases.c.position, cases.c.document)
+                .join(cases, cases.c.key == suite_cases.c.case_key)
+                .where(suite_cases.c.suite_key == suite_key)
+                .where(suite_cases.c.position.between(places.start, places.stop - 1))
+            )
+        for place, contents in _messages(rows).items():
             yield place, "\n".join(contents)
 
     def iter_texts(
@@ -305,15 +310,20 @@ class Search:
 
     def _documents(self, query: Any) -> dict[int, list[str]]:
         """Return the messages in the documents of each position."""
-        by_place: dict[int, list[str]] = {}
-        for place, document in self._database.fetch_all(query):
-            try:
-                messages = decode(document).get("messages", ())
-                contents = [str(message.get("content", "")) for message in messages]
-            except BROKEN:
-                contents = []
-            by_place.setdefault(place, []).extend(contents)
-        return by_place
+        return _messages(self._database.fetch_all(query))
+
+
+def _messages(rows: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    """Return the messages in the documents of each position."""
+    by_place: dict[int, list[str]] = {}
+    for place, document in rows:
+        try:
+            messages = decode(document).get("messages", ())
+            contents = [str(message.get("content", "")) for message in messages]
+        except BROKEN:
+            contents = []
+        by_place.setdefault(place, []).extend(contents)
+    return by_place
 
 
 def _next_number(connection: Transaction) -> int:

@@ -203,12 +203,6 @@ class Suites:
         with self._database.write() as connection:
             connection.execute(self._database.upsert(suite_table, replace=replaced), [row])
 
-    def drop_rows(self, key: str) -> None:
-        """Delete the rows of a suite's cases, which are parts now."""
-        with self._database.write() as connection:
-            delete_unshared(connection, case_table, suite_cases.c.case_key, key)
-            connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == key))
-
     def has_cases(self, key: str, cases: int) -> bool:
         """Tell whether all cases of a suite are stored, in rows or in parts."""
         if (home := self.homes.suite(key)) is not None:
@@ -277,6 +271,13 @@ def _described(suite: Suite) -> dict[str, str]:
 def read_case(document: str, source: str) -> Case:
     """Build a case from its document and its source in this suite."""
     return case_from(decode_object(document) | {"source": source})
+
+
+def drop_case_rows(database: Database, suite_key: str) -> None:
+    """Delete the rows of a suite's cases, which are parts now."""
+    with database.write() as connection:
+        delete_unshared(connection, case_table, suite_cases.c.case_key, suite_key)
+        connection.execute(delete(suite_cases).where(suite_cases.c.suite_key == suite_key))
 
 
 def lost_case(position: int) -> Case:

@@ -69,3 +69,13 @@ def test_both_homes_have_the_same_pairs(store: Store, size: int, moved: tuple[st
     in_parts = everything(store, runs)
     for number, (one, other) in enumerate(zip(in_parts, in_rows, strict=True)):
         assert one == other, number
+
+
+def test_runs_in_rows_are_matched_by_id_where_a_suite_is_in_parts(store: Store) -> None:
+    runs = put_two(store, 19)
+    in_rows = everything(store, runs)
+    other = put_run(store, "r3", 19)
+    move_to_parts(store, other.id, cases=8)
+    assert store.homes.run(runs[1].id) is None
+    assert store.homes.suite(runs[1].suite_key) is not None
+    assert everything(store, runs) == in_rows

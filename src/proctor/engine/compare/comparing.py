@@ -27,8 +27,8 @@ from proctor.engine.run.totals import MAX_ROWS, METRIC
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
 from proctor.stats.paired import holm
-from proctor.store.pairs import Change, PairCursor, PairQuery
-from proctor.store.rows import StoredPair
+from proctor.store.pairs import PairCursor, PairQuery
+from proctor.store.rows import Change, StoredPair
 from proctor.store.store import Store
 
 MOST_RUNS = 10

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from proctor.engine.compare.obstacles import Side
 from proctor.engine.compare.verdict import GroupContrast
-from proctor.store.pairs import NEAR, Change
+from proctor.store.pairs import NEAR
+from proctor.store.rows import Change
 
 KINDS: tuple[Change, ...] = ("better", "worse", "both_wrong", "both_partly", "both_right")
 

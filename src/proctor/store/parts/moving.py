@@ -11,6 +11,7 @@ from proctor.store.parts.files import RUN, SUITE, PartFolder
 from proctor.store.parts.layout import ATTEMPTS, CASES, RESULTS
 from proctor.store.parts.rows import RunPart, SuitePart
 from proctor.store.rows import LinkedCase
+from proctor.store.suites import drop_case_rows
 
 if TYPE_CHECKING:
     from proctor.store.store import Store
@@ -43,7 +44,7 @@ def move_to_parts(store: "Store", run_id: str, *, cases: int = PART) -> int:
         for part in run_parts:
             store.parts.commit(run_id, part)
         if suite_parts:
-            store.suites.drop_rows(suite_key)
+            drop_case_rows(store.database, suite_key)
         for suite_part in suite_parts:
             store.parts.commit_suite(suite_key, suite_part)
     return len(run_parts)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.store.parts.columns import Codes, ResultColumns, loaded_ids
 from proctor.store.parts.conditions import ColumnTerms
-from proctor.store.rows import PairedRow, ResultRow, StoredPair, encode, tags_of
+from proctor.store.rows import Change, PairedRow, ResultRow, StoredPair, encode, tags_of
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from proctor.store.pairs import Change
 
     Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -20,7 +20,8 @@ from proctor.engine.compare.obstacles import Side
 from proctor.engine.compare.results import KINDS, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
-from proctor.store.pairs import Change, PairCursor, PairQuery
+from proctor.store.pairs import PairCursor, PairQuery
+from proctor.store.rows import Change
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.addresses import one_of, whole_number

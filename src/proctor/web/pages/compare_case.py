@@ -8,7 +8,7 @@ from proctor.contracts.report import RunView
 from proctor.core.run import AttemptResult, CaseResult
 from proctor.engine.run.stored_view import placed_case, view_of
 from proctor.errors import StoreError
-from proctor.store.pairs import Change
+from proctor.store.rows import Change
 from proctor.store.store import Store
 from proctor.web import addresses
 from proctor.web.api.response import Named, ResponseModel, ValueState
