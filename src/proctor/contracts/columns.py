@@ -42,13 +42,13 @@ def run_scorer_column(scorers: Sequence[Scorer], rows: ScoreRows) -> ScoreColumn
     Scorers of several classes may be mixed. A row that breaks a column costs the others nothing
     but time.
     """
-    places_by_class: dict[type[Scorer], list[int]] = {}
     silent = set(rows.unanswered)
+    if not silent and len(set(map(type, scorers))) == 1:
+        return _column_of(scorers, rows)
+    places_by_class: dict[type[Scorer], list[int]] = {}
     for place, scorer in enumerate(scorers):
         if place not in silent:
             places_by_class.setdefault(type(scorer), []).append(place)
-    if not silent and len(places_by_class) == 1:
-        return _column_of(scorers, rows)
     column = ScoreColumn.empty(len(rows))
     for place in silent:
         column.put(place, run_scorer(scorers[place], rows.context(place)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -106,7 +107,7 @@ class Rouge(TextScorer):
         others = [
             row
             for row, (scorer, count) in enumerate(zip(scorers, counts, strict=True))
-            if not scorer._put(column, row, [next(values) for _ in range(count)])
+            if not scorer._put(column, row, tuple(islice(values, count)))
         ]
         if others:
             own_scorers = [scorers[row] for row in others]

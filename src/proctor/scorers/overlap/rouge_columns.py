@@ -62,8 +62,9 @@ def _numbered(texts: Sequence[str], ascii_only: bool) -> tuple[Ids, npt.NDArray[
     ids = numbered.indices.to_numpy().astype(np.uint32)
     ends = split.offsets.to_numpy().astype(np.int64)
     # Where a text begins or ends with a space, an empty token is beside it.
-    if (empty := numbered.dictionary.index("").as_py()) >= 0:
-        tokens = ids != empty
+    sizes = pyarrow.compute.binary_length(numbered.dictionary).to_numpy()
+    if len(empty := np.flatnonzero(sizes == 0)):
+        tokens = ids != empty[0]
         ends = np.concatenate(([0], np.cumsum(tokens)))[ends]
         ids = ids[tokens]
     lengths = np.diff(ends)

@@ -76,9 +76,13 @@ def union_hits(pair: tuple[str, str], longest: int, ascii_only: bool) -> int:
     Where both have one line, these are the longest common subsequence, whose length is known.
     """
     answer, reference = pair
-    if "\n" not in answer.strip() and "\n" not in reference.strip():
+    if _is_line(answer) and _is_line(reference):
         return longest
     return _union_hits(prepared(reference, ascii_only), RougeText.of(answer, ascii_only), longest)
+
+
+def _is_line(text: str) -> bool:
+    return "\n" not in text or "\n" not in text.strip()
 
 
 def _f_of_counts(reference: Counter[Any], answer: Counter[Any]) -> float:
