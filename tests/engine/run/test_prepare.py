@@ -25,6 +25,7 @@ from proctor.engine.run.prepare import (
     open_sandbox,
     prepare,
 )
+from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.settings import CallSettings, JudgeSettings, RunSettings, SuiteSettings
 from proctor.errors import MissingResource, ModelError, SuiteError, UsageError
 from proctor.store.store import Store
@@ -219,3 +220,16 @@ def test_attempts_wait_in_line_for_a_server_that_gets_no_more_calls(
     assert limits == [begun]
     assert {threshold[0] for threshold in during} == {COLLECT_EVERY}
     assert gc.get_threshold() == before
+
+
+def test_processes_are_started_for_the_criteria_that_need_them_alone() -> None:
+    def case(number: int, name: str, value: str) -> Case:
+        spec = Spec(name=name, params={"pattern" if name == "matches" else "text": value})
+        criterion = Criterion(id="c", scorer=spec)
+        question = Message(role="user", content="?")
+        return Case(id=str(number), messages=(question,), criteria=(criterion,))
+
+    quick = [case(number, "contains", "a") for number in range(300)]
+    assert Scorers().in_processes(Suite(name="s", cases=tuple(quick))) == 0
+    both = [*quick, case(300, "matches", "a+b"), case(301, "matches", "c")]
+    assert Scorers().in_processes(Suite(name="s", cases=tuple(both))) == 2

@@ -293,8 +293,8 @@ async def _carry_out(
     sandbox = await _sandbox(ready, store, executor)
     try:
         fresh = settings.on_file and store.summaries.get(run.id) is None
-        if fresh and scorers.need_processes(suite):
-            await executor().warm(len(suite.cases))
+        if fresh and (apart := scorers.in_processes(suite)):
+            await executor().warm(apart)
         with ready.models.spread(executor):
             programs = sandbox.places.most if sandbox is not None else 0
             tools = Tools(executor=executor, sandbox=sandbox, programs=programs)

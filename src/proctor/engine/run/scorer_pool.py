@@ -47,6 +47,8 @@ class Survey:
     doubts: dict[str, Lacking] = field(default_factory=dict)
     examples: dict[tuple[bool, ...], Criterion] = field(default_factory=dict)
     specs: dict[str, Spec] = field(default_factory=dict)
+    in_processes: int = 0
+    """Criteria that are scored in separate processes."""
 
 
 @dataclass
@@ -81,14 +83,9 @@ class Scorers(ScoreKeys):
         """Tell whether some criterion of a suite must run programs."""
         return any(self.of(c).needs_sandbox for c in self.examples(suite))
 
-    def need_processes(self, suite: Suite) -> bool:
-        """Tell whether some criterion of a suite is scored in a separate process."""
-        scorers_used = (self.of(c) for c in self.examples(suite))
-        return any(
-            scorer.finishes or not (scorer.is_instant or scorer.batches)
-            for scorer in scorers_used
-            if not scorer.is_async
-        )
+    def in_processes(self, suite: Suite) -> int:
+        """Return how many criteria of a suite are scored in separate processes."""
+        return self.survey(suite).in_processes
 
     def need_judge(self, suite: Suite, *, counting: bool = False) -> bool:
         """Tell whether some criterion of a suite asks a judge, or some that counts."""
@@ -150,6 +147,8 @@ class Scorers(ScoreKeys):
             *(scorer.finishes, scorer.is_async, criterion.weight != 0),
         )
         surveyed.examples.setdefault(kind, criterion)
+        if not scorer.is_async and (scorer.finishes or not (scorer.is_instant or scorer.batches)):
+            surveyed.in_processes += 1
         for message in scorer.missing():
             surveyed.missing.setdefault(message, Lacking()).add(case.id)
         for message in scorer.doubts(case):
