@@ -20,7 +20,6 @@ PACKAGES = {
 EXTRAS = {
     "local": ("models on this machine", ("xllamacpp",)),
     "maths": ("mathematical answers", ("math-verify",)),
-    "parquet": ("Parquet files", ("pyarrow",)),
     "semantic": ("encoders and UniEval", ("torch", "transformers")),
     "chinese": ("Chinese words", ("jieba", "rjieba")),
     "bench": ("readability and specificity", ("pyphen", "rjieba", "wordfreq")),
