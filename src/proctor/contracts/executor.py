@@ -7,7 +7,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from proctor.contracts.scorer import ScoreContext, Scorer
 from proctor.contracts.scoring import run_scorer_batch
@@ -19,6 +19,7 @@ from proctor.io.concurrency import in_thread
 if TYPE_CHECKING:
     from proctor.contracts.model import Model
     from proctor.contracts.sandbox import Sandbox
+    from proctor.io.message_process import ServingModule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,9 @@ class GradeTask:
 
 class Executor(ABC):
     """A place with cores where scorers run."""
+
+    serves: ClassVar[bool] = False
+    """Whether modules of ours can be run on its machines, by ``exchange``."""
 
     async def warm(self, cases: int) -> None:  # noqa: B027 - most executors have nothing to do here
         """Start what takes time to start for so many cases, while the caller does other things."""
@@ -71,6 +75,13 @@ class Executor(ABC):
     async def width(self) -> int | None:
         """Return how many programs may run at once; none means: one a core of this machine."""
         return None
+
+    async def exchange(self, module: "ServingModule", message: bytes) -> bytes | None:
+        """Let a process that runs a module of ours, on some machine, reply to a message.
+
+        None where it ended over that: itself, or one machine after the other.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     async def close(self) -> None:

@@ -23,6 +23,7 @@ from proctor.executors.local import GradingJob, jobs
 from proctor.executors.ray_pool import NodeLost, Pool
 from proctor.executors.ray_worker import Batcher, Parcel, RayWorker, Setting, WorkerHost
 from proctor.io import concurrency, search_paths
+from proctor.io.message_process import ServingModule
 
 BATCH = 1024
 """How many attempts a scorer that scores many at once is given on a node."""
@@ -36,6 +37,8 @@ SHARED = 64
 @dataclass
 class RayExecutor(Executor):
     """The nodes of a Ray cluster, which run scorers and programs; results are stored here."""
+
+    serves = True
 
     address: str = ""
     """Where the cluster is; empty means the one that this machine belongs to, else a new one."""
@@ -147,6 +150,18 @@ class RayExecutor(Executor):
             return await pool.use(work)
         except NodeLost:
             raise SandboxError(_LOST) from None
+
+    async def exchange(self, module: ServingModule, message: bytes) -> bytes | None:
+        pool = await self._grading()
+
+        async def work(worker: Any) -> bytes | None:
+            reply: bytes | None = await worker.exchange.remote(module, message)
+            return reply
+
+        try:
+            return await pool.use(work)
+        except NodeLost:
+            return None
 
     async def close(self) -> None:
         for pool in (self._pool, self._batchers, *self._hosts.values()):

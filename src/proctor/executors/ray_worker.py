@@ -22,6 +22,7 @@ from proctor.core.suite import Spec
 from proctor.errors import SandboxError
 from proctor.executors.local import LocalExecutor
 from proctor.io.downloads import cache
+from proctor.io.message_process import MessageProcess, ProcessLost, ServingModule
 from proctor.io.search_paths import import_from_text
 from proctor.registry import build
 from proctor.version import __version__
@@ -67,6 +68,7 @@ class RayWorker:
         self._setting = setting
         self._local = LocalExecutor(workers=1, allow_import=setting.allow_import)
         self._sandbox: Sandbox | None = None
+        self._serving: dict[ServingModule, MessageProcess] = {}
         self._one = asyncio.Lock()
 
     async def ready(self) -> WorkerReady:
@@ -96,8 +98,21 @@ class RayWorker:
                 return await self._sandbox.run_python(program)
             return await self._sandbox.run(program)
 
+    async def exchange(self, module: ServingModule, message: bytes) -> bytes | None:
+        """Let a process of this node reply to a message; None where that ended it."""
+        async with self._one:
+            process = self._serving.pop(module, None) or await MessageProcess.start(module)
+            try:
+                reply = await process.reply(message)
+            except ProcessLost:
+                return None
+            self._serving[module] = process
+            return reply
+
     async def close(self) -> None:
         """Leave no process behind."""
+        while self._serving:
+            await self._serving.popitem()[1].end()
         await self._local.close()
         if self._sandbox is not None:
             await self._sandbox.close()

@@ -11,21 +11,23 @@ import pytest
 
 from proctor.core.suite import Json
 from proctor.engine.bulk import driver, inputs, worker_process
+from proctor.engine.bulk.workers import Workers
 from proctor.engine.run.evaluate import Outcome, evaluate
 from proctor.engine.run.settings import RunSettings, SuiteSettings
 from proctor.io.concurrency import run_sync
+from proctor.store.parts.layout import ATTEMPTS, RESULTS
 from proctor.store.rows import LinkedCase, ResultRow
 from proctor.store.store import Store
 
 WORDS = ("Paris", "London", "four", "seven", "blue", "green", "Müller", "数字", "it's", "x-ray")
 
 
-class WorkersHere:
+class WorkersHere(Workers):
     """Workers that do their tasks at once, in this process."""
 
-    size = 1
-
     def __init__(self, **_: bool) -> None:
+        super().__init__()
+        self.size = 1
         self.tasks: list[Any] = []
 
     async def run(self, task: Any) -> Any:
@@ -155,3 +157,22 @@ def assert_same(rows: Ran, parts: Ran) -> None:
     for mine, other in both:
         assert (mine.position, mine.case) == (other.position, other.case)
         assert mine.attempts == other.attempts
+
+
+def assert_same_parts(one: Ran, other: Ran) -> None:
+    """Compare what two runs in parts sum up to, and the bytes of their files."""
+    assert one.outcome.view.run.id == other.outcome.view.run.id
+    assert one.outcome.view.summary == other.outcome.view.summary
+    run_id = one.outcome.view.run.id
+    assert list(one.store.parts.documents(run_id)) == list(other.store.parts.documents(run_id))
+    assert _files(one, run_id) == _files(other, run_id) != []
+
+
+def _files(ran: Ran, run_id: str) -> list[bytes]:
+    folder = ran.store.parts.folder
+    assert folder is not None
+    return [
+        Path(folder.address, folder.path(part.place, kind)).read_bytes()
+        for part in ran.store.parts.of_run(run_id)
+        for kind in (ATTEMPTS, RESULTS)
+    ]

@@ -28,7 +28,7 @@ def test_a_worker_that_is_lost_costs_its_task_alone(tmp_path: Path) -> None:
         try:
             assert (await workers.run(task)).rows == 10
             (process,) = workers._all
-            process.kill()
+            process.process.kill()
             with pytest.raises(WorkerLost):
                 await workers.run(task)
             plan = await workers.run(task)

@@ -20,8 +20,9 @@ from proctor.core.run import Run, Summary
 from proctor.core.suite import Json, Suite
 from proctor.engine.bulk.cases import PartCases
 from proctor.engine.bulk.inputs import CheckedPart, InputReader, Inputs, file_plan
+from proctor.engine.bulk.reach import Reach
 from proctor.engine.bulk.tasks import PartOutcome, ShareTask
-from proctor.engine.bulk.workers import WorkerLost, Workers
+from proctor.engine.bulk.workers import ClusterWorkers, WorkerLost, Workers
 from proctor.engine.models.roles import Models
 from proctor.engine.run import read_suite
 from proctor.engine.run.aggregate import BlockTotals
@@ -32,7 +33,7 @@ from proctor.engine.run.prepare import PreparedRun, prepare
 from proctor.engine.run.score import Graded
 from proctor.engine.run.score_dispatch import Tools
 from proctor.engine.run.scorer_pool import Survey
-from proctor.engine.run.settings import BULK_ROWS, RunSettings
+from proctor.engine.run.settings import BULK_ROWS, LOCAL, RunSettings
 from proctor.engine.run.signature import signature
 from proctor.engine.run.totals import RunTotals
 from proctor.errors import Problem, SuiteError
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 
 NATIVE = "native"
 PIECE = 2**22
+IN_FLIGHT = 2
+"""How many tasks each worker of a cluster is given: one waits while the other is done."""
 Report = Callable[[str, int, int, int], None]
 """Is told a phase, how much of how much is done, and how much failed."""
 
@@ -66,6 +69,8 @@ async def evaluate_in_bulk(
     """
     dialect = read_suite.find_dialect(settings.suite.path, settings.suite.dialect)
     if dialect.name != NATIVE or settings.answers is None:
+        return None
+    if settings.executor.name != LOCAL and not executor().serves:
         return None
     workers = Workers()
     try:
@@ -85,7 +90,7 @@ class _Bulk:
     models: Models
     executor: "Callable[[], Executor]"
     report: Report
-    workers: Workers
+    workers: Workers | ClusterWorkers
     graded: Graded = field(default_factory=Graded)
 
     async def evaluate(self) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
@@ -102,15 +107,13 @@ class _Bulk:
             )
             return None
         folder.check()
-        if not folder.is_local:
-            await self.workers.close()
-            self.workers = Workers(keys=True)
+        await self._choose_workers(folder)
         reader = InputReader(self.settings, NATIVE, self.workers, folder, self._tell_reading)
         inputs: Inputs | None = None
         try:
             limits = suite_limits, answers_limits
             inputs = await reader.read(suite_plan, answers_plan, limits)
-            if inputs.suite.dialect != NATIVE or _needs_more(inputs.survey):
+            if inputs.suite.dialect != NATIVE or self._needs_rows(inputs.survey):
                 return None
             return await self._examine(inputs, folder)
         finally:
@@ -118,6 +121,28 @@ class _Bulk:
             if inputs is not None and inputs.scratch is not None:
                 inputs.scratch.cleanup()
             await self.workers.close()
+
+    async def _choose_workers(self, folder: PartFolder) -> None:
+        """Let processes of this machine read and score, or those of a cluster's nodes."""
+        if not folder.is_local:
+            await self.workers.close()
+            self.workers = Workers(keys=True)
+        if self.settings.executor.name != LOCAL and isinstance(self.workers, Workers):
+            files = [file for file in (self.settings.suite.path, self.settings.answers) if file]
+            self.workers = ClusterWorkers(
+                executor=self.executor(),
+                size=IN_FLIGHT * (await self.executor().width() or 1),
+                here=self.workers,
+                reach=Reach.of(files, folder),
+                notice=self.models.notice,
+            )
+
+    def _needs_rows(self, survey: Survey) -> bool:
+        """Tell whether some criterion needs what no worker has."""
+        if self.settings.executor.name != LOCAL and not _are_quick(survey):
+            # A cluster scores them row by row, all parts at once.
+            return True
+        return any(kind[0] or kind[1] for kind in survey.examples)
 
     def _tell_reading(self, done: int, total: int) -> None:
         self.report("read", done, total, 0)
@@ -238,7 +263,7 @@ class _Bulk:
 
         tools = Tools(executor=self.executor, sandbox=None)
         here = PartScoring(ready.dispatcher(self.store, tools, look_first=False))
-        quick = all(_is_quick(kind) for kind in survey.examples)
+        quick = _are_quick(survey)
 
         async def outcome_of(task: ShareTask) -> PartOutcome:
             if quick:
@@ -330,9 +355,8 @@ class _Bulk:
         return replace(summary, measures=measures.measured(results))
 
 
-def _needs_more(survey: Survey) -> bool:
-    """Tell whether some criterion needs a sandbox or a judge."""
-    return any(kind[0] or kind[1] for kind in survey.examples)
+def _are_quick(survey: Survey) -> bool:
+    return all(_is_quick(kind) for kind in survey.examples)
 
 
 def _is_quick(kind: tuple[bool, ...]) -> bool:

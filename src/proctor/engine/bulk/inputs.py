@@ -20,7 +20,7 @@ from proctor.engine.bulk.tasks import (
     SortTask,
     Source,
 )
-from proctor.engine.bulk.workers import Workers
+from proctor.engine.bulk.workers import ClusterWorkers, Workers
 from proctor.engine.run.scorer_pool import Survey
 from proctor.engine.run.settings import RunSettings
 from proctor.errors import Problem
@@ -76,7 +76,9 @@ class Inputs:
             yield from (keys[at : at + 32] for at in range(0, len(keys), 32))
 
 
-async def file_plan(workers: Workers, path: Path) -> tuple[FilePlan, dict[str, int]]:
+async def file_plan(
+    workers: Workers | ClusterWorkers, path: Path
+) -> tuple[FilePlan, dict[str, int]]:
     """Return where the rows of a file lie, and how much it may come to."""
     if path.suffix.lower() == JSONL:
         return plan_text(path, BLOCK), {}
@@ -90,7 +92,7 @@ class InputReader:
 
     settings: RunSettings
     dialect: str
-    workers: Workers
+    workers: Workers | ClusterWorkers
     folder: PartFolder
     tell: Tell
     _done: int = 0
@@ -238,7 +240,7 @@ class InputReader:
                     share = replace(plan.cut(first, rows), path=source.path)
                     inputs.shares.setdefault(part, []).append(share)
             return
-        inputs.scratch = tempfile.TemporaryDirectory(prefix="proctor-")
+        inputs.scratch = self.workers.scratch()
         await self._sort(inputs, source, [task.share for task in tasks], of_part)
 
     async def _sort(

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from proctor.core.suite import Json
+from proctor.engine.bulk.reach import Reach
 from proctor.io.row_shares import FilePlan, Share
 from proctor.store.parts.files import PartFolder
 
@@ -146,7 +147,7 @@ _KINDS: Mapping[str, Any] = {
     kind.__name__: kind
     for kind in (
         *(PlanTask, CheckTask, AnswersTask, SortTask, ShareTask),
-        *(FilePlan, CheckedCases, CheckedAnswers, SortedAnswers, PartOutcome),
+        *(FilePlan, CheckedCases, CheckedAnswers, SortedAnswers, PartOutcome, Reach),
     )
 }
 
@@ -170,7 +171,7 @@ def from_json(data: Json) -> Any:
         values["parts"] = tuple(values["parts"])
     if "shares" in values:
         values["shares"] = tuple(_tuples(Share, share) for share in values["shares"])
-    return _tuples(kind, values) if kind in (FilePlan, SortedAnswers) else kind(**values)
+    return _tuples(kind, values) if kind in (FilePlan, SortedAnswers, Reach) else kind(**values)
 
 
 def _source(fields: Mapping[str, Json]) -> Source:

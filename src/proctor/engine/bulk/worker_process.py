@@ -5,11 +5,10 @@ output in the same way. The process may use so much memory and no more.
 """
 
 import os
-import struct
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from proctor.engine.bulk.tasks import (
     AnswersTask,
@@ -22,10 +21,10 @@ from proctor.engine.bulk.tasks import (
 )
 from proctor.errors import ProctorError
 from proctor.io import json_bytes
+from proctor.io.message_process import read_message, write_message
 from proctor.io.row_shares import UnreadableShare
 
 _ROOM = 1024 * 2**20
-LENGTH = struct.Struct("!Q")
 
 
 def done(task: Any) -> Any:
@@ -105,28 +104,20 @@ def _size_now() -> tuple[int, int]:
 
 
 def _reply(data: bytes) -> dict[str, Any]:
+    message = json_bytes.loads(data)
+    if isinstance(message, dict):
+        # From another machine, which may have other files than this one.
+        from proctor.engine.bulk.reach import lacking
+
+        if apart := lacking(from_json(message["reach"])):
+            return {"apart": apart}
+        message = message["task"]
     try:
-        return {"done": to_json(done(from_json(json_bytes.loads(data))))}
+        return {"done": to_json(done(from_json(message)))}
     except (UnreadableShare, MemoryError):
         return {"unreadable": True}
     except ProctorError as error:
         return {"error": str(error)}
-
-
-def read_message(source: BinaryIO) -> bytes | None:
-    """Read one message; None at the end."""
-    head = source.read(LENGTH.size)
-    if len(head) < LENGTH.size:
-        return None
-    data = source.read(LENGTH.unpack(head)[0])
-    return data if data else None
-
-
-def write_message(sink: BinaryIO, data: bytes) -> None:
-    """Write one message."""
-    sink.write(LENGTH.pack(len(data)))
-    sink.write(data)
-    sink.flush()
 
 
 if __name__ == "__main__":

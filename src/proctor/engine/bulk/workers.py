@@ -1,23 +1,24 @@
-"""Worker processes of this machine, one for each core, for the shares of a run."""
+"""Worker processes for the shares of a run: of this machine, one for each core, or of a cluster."""
 
 import asyncio
-import subprocess
-from contextlib import suppress
-from typing import Any
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from proctor.engine.bulk.reach import Reach
 from proctor.engine.bulk.tasks import from_json, to_json
-from proctor.engine.bulk.worker_process import LENGTH
 from proctor.errors import StoreError
-from proctor.io import child_processes, json_bytes
+from proctor.io import json_bytes
 from proctor.io.concurrency import available_cores
+from proctor.io.message_process import MessageProcess, ProcessLost, ServingModule
 from proctor.io.row_shares import UnreadableShare
 from proctor.io.text_files import limit
 
+if TYPE_CHECKING:
+    from proctor.contracts.executor import Executor
+
 _MODULE = "proctor.engine.bulk.worker_process"
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Each core has a process; threads of libraries would only take memory."""
-PATIENCE = 600.0
-"""Seconds after which a worker that says nothing of its task is taken for stuck."""
 
 
 class WorkerLost(UnreadableShare):
@@ -28,59 +29,106 @@ class Workers:
     """Processes that do tasks; one that is lost is replaced."""
 
     def __init__(self, *, keys: bool = False) -> None:
-        self._keys = keys
+        self.module = serving_module(keys=keys)
         self.size = available_cores()
-        self._idle: list[asyncio.subprocess.Process] = []
-        self._all: set[asyncio.subprocess.Process] = set()
+        self._idle: list[MessageProcess] = []
+        self._all: set[MessageProcess] = set()
 
     async def run(self, task: Any) -> Any:
         """Do one task; an UnreadableShare where its files are not as they should be."""
         process = self._idle.pop() if self._idle else await self._start()
         try:
-            async with asyncio.timeout(PATIENCE):
-                reply = await _exchanged(process, json_bytes.dumps(to_json(task)))
-        except (OSError, EOFError, TimeoutError, ValueError):
-            await self._end(process)
+            reply = json_bytes.loads(await process.reply(json_bytes.dumps(to_json(task))))
+        except ProcessLost:
+            self._all.discard(process)
             raise WorkerLost from None
-        except BaseException:
-            await self._end(process)
-            raise
         self._idle.append(process)
-        if "done" in reply:
-            return from_json(reply["done"])
-        if "error" in reply:
-            raise StoreError(reply["error"])
-        raise UnreadableShare
+        return result_of(reply)
+
+    def scratch(self) -> "tempfile.TemporaryDirectory[str]":
+        """Return a new folder that all workers reach."""
+        return tempfile.TemporaryDirectory(prefix="proctor-")
 
     async def close(self) -> None:
         """Leave no process behind."""
+        self._idle.clear()
         while self._all:
-            await self._end(next(iter(self._all)))
+            await self._all.pop().end()
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        process = await child_processes.spawn(
-            child_processes.own_module(_MODULE, str(limit("memory"))),
-            env={**child_processes.own_environment(keys=self._keys), **_ONE_THREAD},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            limit=2**20,
-        )
+    async def _start(self) -> MessageProcess:
+        process = await MessageProcess.start(self.module)
         self._all.add(process)
         return process
 
-    async def _end(self, process: asyncio.subprocess.Process) -> None:
-        self._all.discard(process)
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+
+@dataclass
+class ClusterWorkers:
+    """Workers on the nodes of a cluster; what all of them fail at is done by this machine's."""
+
+    executor: "Executor"
+    size: int
+    """How many tasks may be under way at once."""
+    here: Workers
+    reach: Reach
+    """What every node must be able to read and write."""
+    notice: Callable[[str], None]
+    _alone: bool = field(default=False, init=False)
+    """Whether this machine does all that is left, since some node lacks the files."""
+
+    def __post_init__(self) -> None:
+        self._room = asyncio.Semaphore(self.here.size)
+
+    async def run(self, task: Any) -> Any:
+        """Do one task, on a node where that is possible."""
+        if not self._alone:
+            message = {"reach": to_json(self.reach), "task": to_json(task)}
+            reply = await self.executor.exchange(self.here.module, json_bytes.dumps(message))
+            answer: Mapping[str, Any] = {} if reply is None else json_bytes.loads(reply)
+            if "apart" in answer:
+                self.keep_here(answer["apart"])
+            elif reply is not None:
+                return result_of(answer)
+        return await self._run_here(task)
+
+    def keep_here(self, reason: str) -> None:
+        """Do all that is left on this machine, and say why."""
+        if not self._alone:
+            self._alone = True
+            self.notice(
+                f"{reason}: this machine reads and scores alone (fix: a file system that all nodes"
+                " share; parts may be at an address, --parts URL)"
+            )
+
+    def scratch(self) -> "tempfile.TemporaryDirectory[str]":
+        """Return a new folder that all workers reach."""
+        folder = self.reach.folder
+        if folder.is_local and not self._alone:
+            return tempfile.TemporaryDirectory(prefix=".sorted-", dir=folder.address)
+        self.keep_here(
+            "the answers are in another order than the cases, and once sorted they lie in a folder"
+            " of this machine"
+        )
+        return self.here.scratch()
+
+    async def close(self) -> None:
+        """Leave neither process nor mark behind."""
+        await self.here.close()
+        self.reach.clear()
+
+    async def _run_here(self, task: Any) -> Any:
+        async with self._room:
+            return await self.here.run(task)
 
 
-async def _exchanged(process: asyncio.subprocess.Process, message: bytes) -> dict[str, Any]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(LENGTH.pack(len(message)) + message)
-    await process.stdin.drain()
-    (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
-    reply: dict[str, Any] = json_bytes.loads(await process.stdout.readexactly(length))
-    return reply
+def serving_module(*, keys: bool) -> ServingModule:
+    """Return the module that does tasks, with the memory that a file's rows may take."""
+    return ServingModule(name=_MODULE, arguments=(str(limit("memory")),), keys=keys)
+
+
+def result_of(reply: Mapping[str, Any]) -> Any:
+    """Return what came of a task; raise what went wrong with it."""
+    if "done" in reply:
+        return from_json(reply["done"])
+    if "error" in reply:
+        raise StoreError(reply["error"])
+    raise UnreadableShare

@@ -243,7 +243,7 @@ class RunSettings:
     def may_be_bulk(self) -> bool:
         """Tell by the files' names and sizes whether a run may have its home in parts."""
         files = (self.suite.path, self.answers)
-        if self.bulk is False or self.executor.name != LOCAL or self.calls.record is not None:
+        if self.bulk is False or self.calls.record is not None:
             return False
         suite = self.suite
         if suite.where or suite.select or suite.compat or suite.options or suite.allow_import:
