@@ -158,3 +158,23 @@ def test_a_server_needs_a_named_place_for_parts(
         assert part.place.startswith(f"file://{tmp_path}/there/r-")
         store.parts.commit("r1", part)
         assert store.parts.missing("r1") == []
+
+
+def test_a_row_that_says_too_much_is_not_followed(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "p.db")) as store:
+        store.parts.commit("r1", written(store, 0))
+        for cases in (-1, 2**62):
+            with store.database.write() as connection:
+                connection.execute(update(run_parts).values(cases=cases, size=abs(cases) % 1000))
+            assert store.parts.of_run("r1") == ()
+            assert store.attempts.count("r1") == 0
+            assert list(store.results.iter_rows("r1")) == []
+
+
+def test_a_place_that_leads_elsewhere_is_damage_of_its_cases(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "p.db")) as store:
+        store.parts.commit("r1", written(store, 0))
+        with store.database.write() as connection:
+            connection.execute(update(run_parts).values(place="../../etc/passwd"))
+        rows = list(store.results.iter_rows("r1"))
+        assert [row.broken for row in rows] == [True] * 3

@@ -91,7 +91,9 @@ class PartFolder:
         base = self.base
         name = place.removeprefix(f"{base}/") if base else place
         if (base and name == place) or _PLACE.fullmatch(name) is None:
-            raise StoreError(f"a part of the run is at {_shown(place)[:200]!r}, {_OUTSIDE}")
+            # A name that nobody gave is damage; an address may be that of another person's files.
+            error = StoreError if base or "://" in place else PartDamaged
+            raise error(f"a part of the run is at {_shown(place)[:200]!r}, {_OUTSIDE}")
         return name
 
     def path(self, place: str, kind: str) -> str:

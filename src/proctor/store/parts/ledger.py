@@ -239,13 +239,15 @@ class Parts:
 
 
 _MOST_CACHED = 64
+MOST_CASES = 10_000_000
+"""Maximum number of cases of a part; a row that says more is damaged."""
 
 
 def _in_order(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the parts up to the first that does not follow the one before it."""
     end = 0
     for number, part in enumerate(parts):
-        if part.number != number or part.first != end or part.cases < 0:
+        if part.number != number or part.first != end or not 0 <= part.cases <= MOST_CASES:
             return parts[:number]
         end = part.end
     return parts
