@@ -250,3 +250,14 @@ def test_a_session_has_the_processes_that_were_started_in_it() -> None:
         assert pid in members
         assert len(members) == 2
         os.killpg(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("quiet", "short"), [(3.0, False), (1.0, True)])
+def test_one_that_was_idle_for_longer_than_it_waited_was_not_short(
+    quiet: float, short: bool
+) -> None:
+    counted = ProcessorTime(list)
+    counted.begun -= 10
+    counted.known, counted.used, counted.gone = True, 1.0, (1.0, 2.0)
+    counted.idle, counted.quiet_since = True, time.monotonic() - quiet
+    assert counted.was_short(10, 10) is short

@@ -232,6 +232,7 @@ class ProcessorTime:
         self.known = False
         self.used = self.active = self.waited_before = 0.0
         self.quiet = 0
+        self.quiet_since = self.begun
         self.idle = False
 
     def next_step(self) -> None:
@@ -248,6 +249,7 @@ class ProcessorTime:
         self.look()
         self.looked = now
         self.quiet = self.quiet + 1 if self.active - active < IDLE * passed else 0
+        self.quiet_since = self.quiet_since if self.quiet else now
         idle = self.known and self.quiet > 1
         if idle != self.idle:
             self.idle = idle
@@ -286,12 +288,15 @@ class ProcessorTime:
         """Tell whether others had the cores for a good part of a step's time, or of the whole.
 
         None where the kernel does not say. What its own threads took from each other does not
-        count: the others had no more than what it left of the machine.
+        count: the others had no more than what it left of the machine. Nor was one short that has
+        done nothing for longer, in the end, than it ever waited.
         """
         if not self.known:
             return None
-        left = cores() * (time.monotonic() - self.begun) - self.used
-        waited = min(self.waited(), left)
+        now = time.monotonic()
+        waited = min(self.waited(), cores() * (now - self.begun) - self.used)
+        if self.idle and now - self.quiet_since >= waited:
+            return False
         return waited - self.waited_before >= SHORT * wall or waited >= SHORT * whole
 
 
