@@ -43,14 +43,16 @@ def compare(options: argparse.Namespace) -> list[Row]:
         suite, answers = write(Path(folder), options)
         size = suite.stat().st_size + answers.stat().st_size
         seconds, largest, together = proctor_run(suite, answers, Path(folder))
-        store = sum(file.stat().st_size for file in Path(folder).glob("store.db*"))
+        files = [*Path(folder).glob("store.db*"), *Path(folder).glob("store.db.parts/**/*")]
+        store = sum(file.stat().st_size for file in files if file.is_file())
         plain = plain_rate(options.words)
     ours = options.rows / seconds
     print(f"rows:                           {options.rows:12,}  ({size / 2**20:,.0f} MiB on file)")
     print(f"proctor run, store and all:     {ours:12,.0f} rows/s  ({seconds:,.1f} s)")
     print(f"largest process:                {largest / 2**20:12,.0f} MiB")
     print(f"all processes together, at most:{together / 2**20:12,.0f} MiB")
-    print(f"store:                          {store / 2**20:12,.0f} MiB")
+    print(f"store and its parts:            {store / 2**20:12,.0f} MiB")
+    print(f"on disk for each row:           {store / options.rows:12,.0f} bytes")
     print(f"plain loop over rouge-score:    {plain:12,.0f} rows/s  (sample of {SAMPLE:,})")
     print(f"ratio:                          {ours / plain:12.2f}x")
     what = f"{options.rows:,} answers from {options.form}"

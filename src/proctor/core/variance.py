@@ -1,6 +1,6 @@
 """Where the uncertainty of a rate comes from, and what more attempts or cases would buy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -31,6 +31,13 @@ class VarianceParts:
         self.within += spread * spread
         self.cases += 1
         self.varied += spread > 0
+
+    def add_alike(self, weights: Iterable[float]) -> None:
+        """Take in cases whose attempts do not differ, one after the other."""
+        for weight in weights:
+            self.weight += weight
+            self.squares += weight * weight
+            self.cases += 1
 
     def merge(self, other: "VarianceParts") -> None:
         """Take in all that another has gathered."""

@@ -50,6 +50,8 @@ class FilePlan:
 
     path: str
     rows: int
+    size: int = 0
+    """Bytes of all rows, decoded."""
     columns: tuple[str, ...] = ()
     """Of a Parquet file."""
     groups: tuple[int, ...] = ()
@@ -94,7 +96,9 @@ def plan_text(path: Path, every: int) -> FilePlan:
             offset += len(line)
     except SuiteError:
         raise UnreadableShare from None
-    return FilePlan(path=str(path), rows=rows, marks=(*marks, (offset, number + 1)), every=every)
+    return FilePlan(
+        path=str(path), rows=rows, size=offset, marks=(*marks, (offset, number + 1)), every=every
+    )
 
 
 def plan_parquet(path: Path, limits: Mapping[str, int]) -> FilePlan:
@@ -109,8 +113,11 @@ def plan_parquet(path: Path, limits: Mapping[str, int]) -> FilePlan:
         opened = opened_file(pyarrow, file, limits)
         about = opened.metadata
         groups = [about.row_group(place).num_rows for place in range(about.num_row_groups)]
-        names = opened.schema_arrow.names
-    return FilePlan(path=str(path), rows=sum(groups), columns=tuple(names), groups=tuple(groups))
+        size = sum(about.row_group(place).total_byte_size for place in range(len(groups)))
+        names = tuple(opened.schema_arrow.names)
+    return FilePlan(
+        path=str(path), rows=sum(groups), size=size, columns=names, groups=tuple(groups)
+    )
 
 
 def rows_of(share: Share, limits: Mapping[str, int]) -> Iterator[tuple[int, Json]]:

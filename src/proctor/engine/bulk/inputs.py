@@ -32,6 +32,8 @@ PART = 10_000
 """Cases of a part, where nothing speaks for another number."""
 MOST_IN_PART = 50_000
 BLOCK = 1_000
+MOST_BYTES = 64 * 2**20
+"""Of the rows of a part, about."""
 MOST_RUNS = 8
 """In how many places of a file the answers of a part may lie before they are sorted."""
 
@@ -151,7 +153,9 @@ class InputReader:
     def _part_size(self, plan: FilePlan) -> int:
         """Return how many cases a part has: those of a large row group are read together."""
         largest = max(plan.groups, default=0)
-        return min(MOST_IN_PART, max(PART, -(-largest // BLOCK) * BLOCK))
+        size = min(MOST_IN_PART, max(PART, -(-largest // BLOCK) * BLOCK))
+        room = MOST_BYTES * plan.rows // max(1, plan.size)
+        return max(BLOCK, min(size, room // BLOCK * BLOCK))
 
     async def _check(
         self, source: Source, suite: Suite, plan: FilePlan, before: int

@@ -6,7 +6,7 @@ suite, its share of the answers, and leaves two files that the driver commits.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from proctor.contracts.columns import ScoreColumn, ScoreRows, run_scorer_column
 from proctor.contracts.scorer import ScoreContext
@@ -287,8 +287,9 @@ class PartBuilder:
     def _column(self, place: int, rows: Sequence[Answer]) -> ScoreColumn:
         """Score answers by the criterion at a place."""
         criterion = rows[0].stored.shape.criteria[place]
-        scorer = self.pool.scorer
-        scorers = [scorer(row.stored.content["criteria"][place]["scorer"]) for row in rows]
+        scorers = self.pool.scorers_of(
+            [row.stored.content["criteria"][place]["scorer"] for row in rows]
+        )
 
         def context(number: int) -> ScoreContext:
             row = rows[number]
@@ -300,7 +301,7 @@ class PartBuilder:
                 ScoreRows(
                     outputs=[row.output for row in rows],
                     references=[tuple(row.stored.content.get("references", ())) for row in rows],
-                    prompts=[row.stored.prompt for row in rows],
+                    prompts=_Prompts(rows),
                     context=context,
                 ),
             )
@@ -338,6 +339,27 @@ class PartBuilder:
         return case_result(
             self.pool.how, case.case, [(answer.whole, answer.scores()) for answer in answers]
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompts(Sequence[str]):
+    """The questions of answers, looked up when they are wanted: few scorers do."""
+
+    rows: Sequence[Answer]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return _Prompts(self.rows[place])
+        return self.rows[place].stored.prompt
 
 
 def _plain_case(answers: Sequence[Answer]) -> tuple[PlainCase, PlainValue] | None:
@@ -379,9 +401,11 @@ def _relations(answer: Answer) -> list[Json] | None:
     relations = []
     for column in answer.columns:
         detail = column.details[answer.row]
-        if type(detail) is bytes and (b'"reference"' in detail or b'"usage"' in detail):
+        if type(detail) is bytes:
+            if b'"reference"' not in detail and b'"usage"' not in detail:
+                continue
             detail = json_bytes.loads(detail)
-        if isinstance(detail, Mapping):
+        if detail is not None and isinstance(detail, Mapping):
             if "usage" in detail:
                 return None
             if REFERENCE in detail:
@@ -392,6 +416,9 @@ def _relations(answer: Answer) -> list[Json] | None:
 def _enter(answers: list[tuple[int, AnswerRow]], row: AnswerRow) -> None:
     """Enter an answer under its number: the one written, or the next one."""
     number = row.number
+    if number is None and not answers:
+        answers.append((0, row))
+        return
     if number is None:
         number = max((one for one, _ in answers), default=-1) + 1
     if any(one == number for one, _ in answers):

@@ -21,7 +21,10 @@ from proctor.stats.intervals import SHARE, Scale
 
 QUICK_TEXTS: Mapping[str, str] = {"keywords": "rules"}
 """Scorers that are made of plain texts without any check: reading the suite has checked them."""
-_OF_CASE = ("id", "messages", "criteria", "references", "context", "hidden", "tags", "cluster")
+_OF_CASE = frozenset(
+    {"id", "messages", "criteria", "references", "context", "hidden", "tags", "cluster",
+     "dialogue", "files", "setup"}
+)  # fmt: skip
 """What may differ between cases of one shape."""
 MOST_SHAPES = 1_000
 
@@ -42,6 +45,11 @@ class CaseShape:
     """One of them."""
     shares_of_value: bool
 
+    @staticmethod
+    def scalars(content: Mapping[str, Json]) -> list[str]:
+        """Return the keys of a case that all cases of its shape have with the same value."""
+        return [name for name in content if name not in _OF_CASE]
+
     @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
         """Return the criteria; the parameters of their scorers are those of one case."""
@@ -61,6 +69,8 @@ class CaseShape:
     def plain_value(self, scored: Sequence[tuple[float, float]]) -> PlainValue | None:
         """Return the value of the points and marks of what counts; none if there are no marks."""
         case = self.case
+        if self._is_simple:
+            return self._simple_value(scored)
         total = full = penalties = 0.0
         for (points, marks), (_, weight, _) in zip(scored, self.counted, strict=True):
             total += weight * (points or 0.0)
@@ -78,6 +88,39 @@ class CaseShape:
         least = min(0.0, self._scaled(penalties, denominator))
         most = max(case.full_score, self._scaled(full, denominator))
         return PlainValue(value, self._scale(least, most), self._metrics(scored, denominator))
+
+    @cached_property
+    def _is_simple(self) -> bool:
+        """Tell whether there are neither penalties nor limits, and each label is there once."""
+        case, labels = self.case, [label for _, _, label in self.counted]
+        return (
+            all(weight > 0 for _, weight, _ in self.counted)
+            and len(set(labels)) == len(labels)
+            and (case.out_of, case.max_points, case.min_points) == (None, None, None)
+            and case.full_score > 0
+            and case.null_score >= 0
+        )
+
+    def _simple_value(self, scored: Sequence[tuple[float, float]]) -> PlainValue | None:
+        total = full = 0.0
+        shares = []
+        for (points, marks), (_, weight, label) in zip(scored, self.counted, strict=True):
+            total += weight * (points or 0.0)
+            full += weight * (marks or 0.0)
+            shares.append((label, weight * points, weight * marks))
+        if full <= 0:
+            return None
+        case = self.case
+        whole = full if self.shares_of_value else sum([share[2] for share in shares])
+        scale = case.full_score / whole if whole > 0 else 0.0
+        metrics = [
+            (label, ((points * scale + 0.0) * case.weight, marks * scale * case.weight, SHARE))
+            for label, points, marks in shares
+            if marks * scale > 0 or points * scale
+        ]
+        value = total / full * case.full_score + 0.0
+        most = max(case.full_score, full / full * case.full_score)
+        return PlainValue(value, self._scale(0.0, most), metrics)
 
     def _scaled(self, points: float, denominator: float) -> float:
         case = self.case
@@ -134,26 +177,49 @@ class ShapePool:
     shares_of_value: bool
     how: Fold
     _shapes: dict[tuple[Json, ...], CaseShape] = field(default_factory=dict)
+    _simple: dict[tuple[Json, ...], CaseShape] = field(default_factory=dict)
+    """Those of cases whose marks and weights are what they are where nobody says otherwise, by the
+    names of their keys and criteria."""
     _classes: dict[str, type[Scorer]] = field(default_factory=dict)
 
     def shape(self, content: Mapping[str, Json]) -> CaseShape:
         """Return the shape of a case."""
+        criteria = content.get("criteria", ())
+        key: tuple[Json, ...] = (
+            *content,
+            *[part for c in criteria for part in (c["id"], c["scorer"]["name"], len(c))],
+        )
+        if (shape := self._simple.get(key)) is None:
+            shape = self._shape(content)
+            plain = not shape.scalars(content) and all(len(c) == 2 for c in criteria)
+            if plain and len(self._simple) < MOST_SHAPES:
+                self._simple[key] = shape
+        return shape
+
+    def _shape(self, content: Mapping[str, Json]) -> CaseShape:
         key: tuple[Json, ...] = (
             *[
                 (c["id"], c["scorer"]["name"], c.get("weight"), c.get("metric"), c.get("turn"))
                 for c in content.get("criteria", ())
             ],
-            *[
-                (name, content[name] if name != "dialogue" else None)
-                for name in content
-                if name not in _OF_CASE and name not in ("files", "setup")
-            ],
+            *[(name, content[name]) for name in CaseShape.scalars(content)],
         )
         if (shape := self._shapes.get(key)) is None:
             if len(self._shapes) >= MOST_SHAPES:
                 self._shapes.clear()
             shape = self._shapes[key] = CaseShape(case_from(content), self.shares_of_value)
         return shape
+
+    def scorers_of(self, specs: Sequence[Mapping[str, Json]]) -> list[Scorer]:
+        """Return the scorers of one criterion of many cases; most often it is the same for all."""
+        scorers = []
+        last: Mapping[str, Json] = {}
+        scorer: Scorer | None = None
+        for spec in specs:
+            if scorer is None or spec != last:
+                last, scorer = spec, self.scorer(spec)
+            scorers.append(scorer)
+        return scorers
 
     def scorer(self, spec: Mapping[str, Json]) -> Scorer:
         """Return the scorer of a criterion."""

@@ -416,9 +416,8 @@ class RunTotals:
             value = case.value * case.weight
             low += value
             marks += full
-            if case.full_score > 0:
-                self._parts.add(full, 0.0)
-            self._references.note(case.id, case.relations)
+            if case.relations:
+                self._references.note(case.id, case.relations)
             totals.append(worth := (value, full, case.scale))
             for tag, names in case.tags.items():
                 rows = groups.setdefault(tag, {})
@@ -428,6 +427,7 @@ class RunTotals:
             for label, metric_worth in case.metrics:
                 metrics.setdefault(label, []).append(metric_worth)
         self._bounds = [low, low, marks]
+        self._parts.add_alike([one.full_score * one.weight for one in cases if one.full_score > 0])
         self._total.add_many(totals)
         for tag, listed in groups.items():
             sums_by_name = self._groups.setdefault(tag, {})
