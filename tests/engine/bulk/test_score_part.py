@@ -6,6 +6,7 @@ import pytest
 from tests.engine.bulk.conftest import simple_rows, write_rows
 
 from proctor.core.fingerprint import case_key
+from proctor.engine.bulk.answers import ScoredAnswer
 from proctor.engine.bulk.cases import PartCases
 from proctor.engine.bulk.check import check_answers, check_cases, document_key, id_hashes
 from proctor.engine.bulk.columns import PartColumns
@@ -131,3 +132,4 @@ def test_keys_and_hashes_are_those_of_the_core() -> None:
     assert PartColumns().attempts == 0
     assert PartScoring.__doc__
     assert Inputs.__doc__
+    assert ScoredAnswer.__doc__

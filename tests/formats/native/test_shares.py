@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proctor.contracts.shares import AnswerRow, FileRow, RowProblem
+from proctor.contracts.shares import AnswerRow, FileRow, RowProblem, ShareReader
 from proctor.core.encoding import case_from
 from proctor.core.fingerprint import case_key, plain
 from proctor.core.suite import Json
@@ -29,6 +29,12 @@ CRITERIA: list[Json] = [
     [{"scorer": "contains", "with": {"texts": "a", "ignore_case": True}}],
     None,
 ]
+
+
+def shares(path: Path, first_row: FileRow | None = None) -> ShareReader:
+    reader = Native().shares(path, first_row=first_row)
+    assert isinstance(reader, NativeShares)
+    return reader
 
 
 def rows() -> list[dict[str, Json]]:
@@ -74,12 +80,12 @@ def test_cases_are_those_of_the_whole_file(tmp_path: Path, ending: str, first: b
             FileRow(n, {key: value for key, value in row.items() if value is not None})
             for n, row in enumerate(pyarrow.parquet.read_table(path).to_pylist(), 1)
         ]
-        reader = NativeShares(path)
+        reader = shares(path)
     else:
         lines = [header, *data] if first else data
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         numbered = [FileRow(n, row) for n, row in enumerate(data, 1 + first)]
-        reader = NativeShares(path, first_row=FileRow(1, header) if first else None)
+        reader = shares(path, FileRow(1, header) if first else None)
     suite = Native().read(path).suite
     share = reader.cases(numbered, 0)
     assert share.ids == [case.id for case in suite.cases]
@@ -99,7 +105,7 @@ def test_cases_are_those_of_the_whole_file(tmp_path: Path, ending: str, first: b
 def test_a_wrong_row_is_a_problem(tmp_path: Path, row: Json) -> None:
     good = {"id": "g", "ask": "x", "criteria": [{"keywords": ["k"]}]}
     with pytest.raises(RowProblem):
-        NativeShares(tmp_path / "s.jsonl").cases([FileRow(1, good), FileRow(2, row)], 0)
+        shares(tmp_path / "s.jsonl").cases([FileRow(1, good), FileRow(2, row)], 0)
 
 
 def test_answers_are_read_as_from_the_whole_file(tmp_path: Path) -> None:
@@ -117,7 +123,7 @@ def test_answers_are_read_as_from_the_whole_file(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     suite = Native().read(suite_file).suite
     expected = list(Native().answers(file, suite))
-    reader = NativeShares(file)
+    reader = shares(file)
     read = list(reader.answers(FileRow(n, row) for n, row in enumerate(answers, 1)))
     numbers = [0, 3, 0, 1, 4]
     asked = suite.cases[0].messages

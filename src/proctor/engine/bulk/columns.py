@@ -22,7 +22,7 @@ from proctor.store.parts.layout import (
 from proctor.store.rows import LinkedCase, ResultRow, encode
 
 if TYPE_CHECKING:
-    from proctor.engine.bulk.score_part import Answer, StoredCase
+    from proctor.engine.bulk.answers import ScoredAnswer, StoredCase
     from proctor.engine.bulk.shapes import PlainValue
     from proctor.engine.run.totals import PlainCase
     from proctor.store.parts.files import PartFolder
@@ -39,7 +39,7 @@ class PartColumns:
     _attempts: list[AttemptColumns] = field(default_factory=list)
     _results: list[ResultColumnsToWrite] = field(default_factory=list)
 
-    def add_attempts(self, answers: "Sequence[Answer]") -> None:
+    def add_attempts(self, answers: "Sequence[ScoredAnswer]") -> None:
         """Add the attempts of a block with all their scores."""
         scores = _scores_of(answers)
         columns = AttemptColumns(
@@ -104,7 +104,7 @@ class PartColumns:
         return size, self.attempts, self.scores
 
 
-def _scores_of(answers: "Sequence[Answer]") -> ScoreColumns:
+def _scores_of(answers: "Sequence[ScoredAnswer]") -> ScoreColumns:
     offsets = [0]
     names: list[str] = []
     scorers: list[str] = []

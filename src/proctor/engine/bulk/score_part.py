@@ -12,18 +12,18 @@ from proctor.contracts.columns import ScoreColumn, ScoreRows, run_scorer_column
 from proctor.contracts.scorer import ScoreContext
 from proctor.contracts.shares import AnswerRow, RowProblem, ShareReader
 from proctor.core.attempt import Attempt, AttemptStatus
-from proctor.core.encoding import case_from, suite_from
+from proctor.core.encoding import suite_from
 from proctor.core.fold import is_ragged
 from proctor.core.rounds import scored_part
 from proctor.core.run import CASES_PER_BLOCK, CaseResult
 from proctor.core.score import REFERENCE, Score, ScoreStatus
-from proctor.core.suite import Case, Json, Suite
+from proctor.core.suite import Json, Suite
+from proctor.engine.bulk.answers import ScoredAnswer, StoredCase
 from proctor.engine.bulk.check import file_rows, reader_of
 from proctor.engine.bulk.columns import PartColumns
-from proctor.engine.bulk.shapes import CaseShape, PlainValue, ShapePool
+from proctor.engine.bulk.shapes import PlainValue, ShapePool
 from proctor.engine.bulk.tasks import PartOutcome, ShareTask
 from proctor.engine.run.aggregate import case_result, fold_of, result_row
-from proctor.engine.run.attempt_writer import stored_score
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.totals import PlainCase, RunTotals
 from proctor.io import json_bytes
@@ -33,61 +33,6 @@ from proctor.store.rows import LinkedCase
 
 _SCORED = ScoreStatus.SCORED
 _MOST_FAILURES = 1_000
-
-
-@dataclass(slots=True)
-class StoredCase:
-    """A case as the part of its suite has it."""
-
-    position: int
-    id: str
-    source: str
-    content: dict[str, Json]
-    shape: CaseShape
-    answers: list[tuple[int, AnswerRow]] = field(default_factory=list)
-    """The answers to it with their numbers, in order."""
-    _case: Case | None = None
-
-    @property
-    def case(self) -> Case:
-        """Return the case itself, made when it is first wanted."""
-        if self._case is None:
-            self._case = case_from({**self.content, "source": self.source})
-        return self._case
-
-    @property
-    def prompt(self) -> str:
-        """Return the question, as the case itself would."""
-        return next(
-            (m["content"] for m in reversed(self.content["messages"]) if m["role"] == "user"), ""
-        )
-
-
-@dataclass(slots=True)
-class Answer:
-    """An attempt at a case, and its scores as rows of columns."""
-
-    stored: StoredCase
-    number: int
-    output: str
-    attempt: Attempt | None
-    """None where it is one text, and nothing else."""
-    columns: Sequence[ScoreColumn] = ()
-    row: int = 0
-
-    @property
-    def whole(self) -> Attempt:
-        """Return the attempt itself."""
-        if self.attempt is None:
-            return Attempt.of(self.stored.id, self.output, index=self.number)
-        return self.attempt
-
-    def scores(self) -> dict[str, Score]:
-        """Return its scores by criterion."""
-        return {
-            criterion.id: stored_score(column.score(self.row))
-            for criterion, column in zip(self.stored.shape.criteria, self.columns, strict=False)
-        }
 
 
 def score_share(task: ShareTask) -> PartOutcome:
@@ -261,19 +206,19 @@ class PartBuilder:
             failures=self.failures,
         )
 
-    def _answers(self, case: StoredCase) -> Iterator[Answer]:
+    def _answers(self, case: StoredCase) -> Iterator[ScoredAnswer]:
         if not case.answers:
-            yield Answer(case, 0, "", Attempt.of(case.id, None))
+            yield ScoredAnswer(case, 0, "", Attempt.of(case.id, None))
         for number, row in case.answers:
             if row.rest is None:
-                yield Answer(case, number, row.output or "", None)
+                yield ScoredAnswer(case, number, row.output or "", None)
             else:
                 attempt = self._reader.attempt(row, number, case.case.messages)
-                yield Answer(case, number, attempt.output, attempt)
+                yield ScoredAnswer(case, number, attempt.output, attempt)
 
-    def _score(self, answers: Sequence[Answer]) -> None:
+    def _score(self, answers: Sequence[ScoredAnswer]) -> None:
         """Score all answers, those at cases of one shape together."""
-        by_shape: dict[int, list[Answer]] = {}
+        by_shape: dict[int, list[ScoredAnswer]] = {}
         for answer in answers:
             if answer.attempt is None or answer.attempt.status is AttemptStatus.ANSWERED:
                 by_shape.setdefault(id(answer.stored.shape), []).append(answer)
@@ -284,7 +229,7 @@ class PartBuilder:
             for number, answer in enumerate(rows):
                 answer.columns, answer.row = columns, number
 
-    def _column(self, place: int, rows: Sequence[Answer]) -> ScoreColumn:
+    def _column(self, place: int, rows: Sequence[ScoredAnswer]) -> ScoreColumn:
         """Score answers by the criterion at a place."""
         criterion = rows[0].stored.shape.criteria[place]
         scorers = self.pool.scorers_of(
@@ -307,7 +252,7 @@ class PartBuilder:
             )
         return run_scorer_column(scorers, ScoreRows.of([context(i) for i in range(len(rows))]))
 
-    def _count_failures(self, answers: Sequence[Answer]) -> None:
+    def _count_failures(self, answers: Sequence[ScoredAnswer]) -> None:
         seen: set[int] = set()
         for answer in answers:
             for criterion, column in zip(
@@ -323,7 +268,7 @@ class PartBuilder:
                             self.failures.append([reason, criterion.scorer.name])
 
     def _plain(
-        self, by_case: Sequence[Sequence[Answer]]
+        self, by_case: Sequence[Sequence[ScoredAnswer]]
     ) -> list[tuple[PlainCase, PlainValue]] | None:
         """Return the cases of a block if all of them are plain."""
         if self._measures is not None or self.pool.how.size not in (None, 1):
@@ -335,7 +280,7 @@ class PartBuilder:
             cases.append(case)
         return cases
 
-    def _result(self, case: StoredCase, answers: Sequence[Answer]) -> CaseResult:
+    def _result(self, case: StoredCase, answers: Sequence[ScoredAnswer]) -> CaseResult:
         return case_result(
             self.pool.how, case.case, [(answer.whole, answer.scores()) for answer in answers]
         )
@@ -345,7 +290,7 @@ class PartBuilder:
 class _Prompts(Sequence[str]):
     """The questions of answers, looked up when they are wanted: few scorers do."""
 
-    rows: Sequence[Answer]
+    rows: Sequence[ScoredAnswer]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -362,7 +307,7 @@ class _Prompts(Sequence[str]):
         return self.rows[place].stored.prompt
 
 
-def _plain_case(answers: Sequence[Answer]) -> tuple[PlainCase, PlainValue] | None:
+def _plain_case(answers: Sequence[ScoredAnswer]) -> tuple[PlainCase, PlainValue] | None:
     """Return a case with one answer, all of whose criteria are scored; none for any other."""
     answer = answers[0]
     stored, row = answer.stored, answer.row
@@ -396,7 +341,7 @@ def _plain_case(answers: Sequence[Answer]) -> tuple[PlainCase, PlainValue] | Non
     return plain, value
 
 
-def _relations(answer: Answer) -> list[Json] | None:
+def _relations(answer: ScoredAnswer) -> list[Json] | None:
     """Return how an answer relates to the references; none where its scores used a model."""
     relations = []
     for column in answer.columns:

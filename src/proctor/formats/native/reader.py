@@ -256,7 +256,8 @@ class Native(Dialect):
         from proctor.formats.native.shares import NativeShares
 
         rows = path.suffix.lower() in ROW_ENDINGS
-        return NativeShares(path, root, first_row) if rows else None
+        loader = CaseLoader(root or path.parent, path.parent)
+        return NativeShares(path, loader, first_row) if rows else None
 
 
 class CaseLoader:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -28,8 +28,8 @@ from proctor.formats.native.answers import (
     read_reply,
 )
 from proctor.formats.native.case import Defaults, read_case
-from proctor.formats.native.reader import CaseLoader
 from proctor.formats.native.rows import TAG_PREFIXES, is_encodable, read_table_row
+from proctor.formats.native.spot import Spot
 from proctor.io.findings import Findings
 from proctor.io.row_files import TABLE_ENDINGS
 from proctor.io.text_files import Document
@@ -84,23 +84,43 @@ class _Shape:
         return b"".join(pieces)
 
 
+class CaseLoading(Protocol):
+    """What a loader of cases offers to readers of shares."""
+
+    findings: Findings
+    tags: dict[str, None]
+    clustered: set[str]
+
+    def spot(self, document: Document) -> Spot:
+        """Point at all that a document holds."""
+
+    def note(self, case: Case, defaults: Defaults) -> None:
+        """Note the tags of a case, and what it has a cluster by."""
+
+    def row_header(self, document: Document, defaults: Defaults) -> Defaults:
+        """Read the row that describes the suite, and return the defaults of its cases."""
+
+    def suite(self, default_name: str) -> Suite:
+        """Make the suite of what was gathered."""
+
+    def check_clusters(self) -> None:
+        """Note the tags that clusters are named by, and no case has."""
+
+
 @dataclass
 class NativeShares(ShareReader):
     """Shares of one native file of rows."""
 
     path: Path
-    root: Path | None = None
+    _loader: CaseLoading
     first_row: FileRow | None = None
     """The row before the cases that describes the suite, where there is one."""
-    _loader: CaseLoader = field(init=False)
     _defaults: Defaults = field(init=False)
     _shapes: dict[Any, _Shape | None] = field(default_factory=dict)
     _short: str = field(default="", init=False)
     """The file as the sources of its cases name it."""
 
     def __post_init__(self) -> None:
-        folder = self.path.parent
-        self._loader = CaseLoader(self.root or folder, folder)
         self._defaults = Defaults()
         if self.first_row is not None:
             document = self._document(self.first_row)
