@@ -15,7 +15,7 @@ from proctor.engine.bulk.score_here import PartScoring
 from proctor.engine.bulk.score_part import score_share
 from proctor.engine.bulk.sort_answers import sort_answers
 from proctor.engine.bulk.surveys import joined
-from proctor.engine.bulk.tasks import AnswersTask, CheckTask, ShareTask, SortTask, Source
+from proctor.engine.bulk.tasks import AnswersTask, CheckTask, RowFile, ShareTask, SortTask
 from proctor.engine.bulk.worker_process import done
 from proctor.io.row_shares import Share, UnreadableShare, plan_text, rows_of
 from proctor.store.parts.files import RUN, SUITE, PartFolder
@@ -23,20 +23,20 @@ from proctor.store.parts.layout import ATTEMPTS, RESULTS
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[Source, Source, PartFolder]:
+def files(tmp_path: Path) -> tuple[RowFile, RowFile, PartFolder]:
     cases, answers = simple_rows(30)
     suite = write_rows(tmp_path / "suite.jsonl", cases)
     file = write_rows(tmp_path / "answers.jsonl", answers[::-1])
-    sources = [Source(path=str(path), dialect="native") for path in (suite, file)]
+    sources = [RowFile(path=str(path), dialect="native") for path in (suite, file)]
     return sources[0], sources[1], PartFolder(str(tmp_path / "parts"))
 
 
-def whole(source: Source) -> Share:
+def whole(source: RowFile) -> Share:
     plan = plan_text(Path(source.path), 1000)
     return plan.cut(0, plan.rows)
 
 
-def check_task(source: Source, folder: PartFolder, keep: int = 30) -> CheckTask:
+def check_task(source: RowFile, folder: PartFolder, keep: int = 30) -> CheckTask:
     return CheckTask(
         source=source,
         share=whole(source),
@@ -50,7 +50,7 @@ def check_task(source: Source, folder: PartFolder, keep: int = 30) -> CheckTask:
 
 
 def test_checked_cases_are_those_that_are_written(
-    files: tuple[Source, Source, PartFolder],
+    files: tuple[RowFile, RowFile, PartFolder],
 ) -> None:
     suite, _, folder = files
     task = check_task(suite, folder, keep=20)
@@ -69,21 +69,21 @@ def test_checked_cases_are_those_that_are_written(
 
 
 def test_a_share_with_a_problem_is_unreadable(
-    tmp_path: Path, files: tuple[Source, Source, PartFolder]
+    tmp_path: Path, files: tuple[RowFile, RowFile, PartFolder]
 ) -> None:
     cases, answers = simple_rows(3)
     wrong = write_rows(tmp_path / "wrong.jsonl", [*cases, {"ask": 1}])
-    source = Source(path=str(wrong), dialect="native")
+    source = RowFile(path=str(wrong), dialect="native")
     with pytest.raises(UnreadableShare):
         check_cases(check_task(source, files[2]))
     bad = write_rows(tmp_path / "bad.jsonl", [*answers, {"output": "no case"}])
-    source = Source(path=str(bad), dialect="native")
+    source = RowFile(path=str(bad), dialect="native")
     with pytest.raises(UnreadableShare):
         check_answers(AnswersTask(source=source, share=whole(source)))
 
 
 def test_sorted_answers_are_read_as_those_of_the_file(
-    tmp_path: Path, files: tuple[Source, Source, PartFolder]
+    tmp_path: Path, files: tuple[RowFile, RowFile, PartFolder]
 ) -> None:
     _, answers, _ = files
     share = whole(answers)
@@ -99,7 +99,7 @@ def test_sorted_answers_are_read_as_those_of_the_file(
 
 
 def test_a_part_has_two_files_and_tells_their_size(
-    files: tuple[Source, Source, PartFolder],
+    files: tuple[RowFile, RowFile, PartFolder],
 ) -> None:
     suite, answers, folder = files
     task = check_task(suite, folder)

@@ -10,10 +10,10 @@ from proctor.engine.bulk.tasks import (
     CheckedAnswers,
     CheckTask,
     PartOutcome,
+    RowFile,
     ShareTask,
     SortedAnswers,
     SortTask,
-    Source,
     from_json,
     to_json,
 )
@@ -21,7 +21,7 @@ from proctor.io.row_shares import FilePlan, Share
 from proctor.store.parts.files import PartFolder
 
 FOLDER = PartFolder("/x/y.parts", beside_store=True)
-SOURCE = Source(path="/a.jsonl", dialect="native", first_row=(1, {"suite": {"name": "s"}}))
+SOURCE = RowFile(path="/a.jsonl", dialect="native", first_row=(1, {"suite": {"name": "s"}}))
 SHARE = Share(path="/a.jsonl", rows=3, groups=(1, 2), skip=1, offset=7, line=2)
 THINGS: list[Any] = [
     CheckTask(

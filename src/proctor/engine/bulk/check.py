@@ -22,7 +22,7 @@ from proctor.engine.bulk.tasks import (
     CheckedAnswers,
     CheckedCases,
     CheckTask,
-    Source,
+    RowFile,
 )
 from proctor.engine.run.scorer_pool import Scorers, Survey
 from proctor.io import json_bytes
@@ -32,7 +32,7 @@ from proctor.store.parts.layout import CASES, CaseColumns, case_table
 HASH_BYTES = 8
 
 
-def reader_of(source: Source) -> ShareReader:
+def reader_of(source: RowFile) -> ShareReader:
     """Return what reads the rows of a file."""
     dialect = registry.build("dialect", Spec(name=source.dialect))
     row = source.first_row
@@ -46,7 +46,7 @@ def reader_of(source: Source) -> ShareReader:
     return reader
 
 
-def file_rows(source: Source, share: Share) -> Iterator[FileRow]:
+def file_rows(source: RowFile, share: Share) -> Iterator[FileRow]:
     """Yield the rows of a share."""
     return (FileRow(*row) for row in rows_of(share, source.limits))
 

@@ -17,8 +17,8 @@ from proctor.engine.bulk.tasks import (
     CheckedCases,
     CheckTask,
     PlanTask,
+    RowFile,
     SortTask,
-    Source,
 )
 from proctor.engine.bulk.workers import ClusterWorkers, Workers
 from proctor.engine.run.scorer_pool import Survey
@@ -62,7 +62,7 @@ class Inputs:
     parts: list[CheckedPart]
     keys: list[str]
     """Those of the cases, 32 digits each, in one text for each part."""
-    answers: Source
+    answers: RowFile
     shares: dict[int, list[Share]] = field(default_factory=dict)
     """The answers to the cases of each part."""
     scratch: "tempfile.TemporaryDirectory[str] | None" = None
@@ -140,9 +140,9 @@ class InputReader:
         await self._join(inputs, [one.ids for one in checked], answers, answers_plan)
         return inputs
 
-    def _source(self, path: Path, limits: Any, plan: FilePlan | None) -> Source:
+    def _source(self, path: Path, limits: Any, plan: FilePlan | None) -> RowFile:
         root = self.settings.suite.root
-        return Source(
+        return RowFile(
             path=_whole(path),
             dialect=self.dialect,
             root=None if root is None else _whole(root),
@@ -158,7 +158,7 @@ class InputReader:
         return max(BLOCK, min(size, room // BLOCK * BLOCK))
 
     async def _check(
-        self, source: Source, suite: Suite, plan: FilePlan, before: int
+        self, source: RowFile, suite: Suite, plan: FilePlan, before: int
     ) -> list[CheckedCases]:
         limit = self.settings.suite.limit
         most = plan.rows - before if limit is None else limit
@@ -211,7 +211,7 @@ class InputReader:
                 yield replace(problem, file=str(path)) if same else problem
 
     async def _join(
-        self, inputs: Inputs, ids: Sequence[str], source: Source, plan: FilePlan
+        self, inputs: Inputs, ids: Sequence[str], source: RowFile, plan: FilePlan
     ) -> None:
         """Find the case of each answer, and where the answers of each part lie."""
         import numpy as np
@@ -248,7 +248,7 @@ class InputReader:
         await self._sort(inputs, source, [task.share for task in tasks], of_part)
 
     async def _sort(
-        self, inputs: Inputs, source: Source, shares: Sequence[Share], of_part: Any
+        self, inputs: Inputs, source: RowFile, shares: Sequence[Share], of_part: Any
     ) -> None:
         assert inputs.scratch is not None
         tasks = []

@@ -14,7 +14,7 @@ from proctor.store.parts.files import PartFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class RowFile:
     """A file of rows, and how it is read."""
 
     path: str
@@ -37,7 +37,7 @@ class PlanTask:
 class CheckTask:
     """To read the cases of a share, and to write them as a part of the suite."""
 
-    source: Source
+    source: RowFile
     share: Share
     first: int
     """The position of the first case."""
@@ -70,7 +70,7 @@ class CheckedCases:
 class AnswersTask:
     """To look at the answers of a share."""
 
-    source: Source
+    source: RowFile
     share: Share
 
 
@@ -89,7 +89,7 @@ class CheckedAnswers:
 class SortTask:
     """To write the answers of a share again, those to the cases of one part together."""
 
-    source: Source
+    source: RowFile
     share: Share
     parts: tuple[int, ...]
     """Of each row the number of the part that its case is in; -1 for none."""
@@ -115,7 +115,7 @@ class ShareTask:
     first: int
     cases: int
     case_place: str
-    answers: Source
+    answers: RowFile
     shares: tuple[Share, ...]
     """The answers, in the order of the file."""
     attempts: int | None
@@ -174,9 +174,9 @@ def from_json(data: Json) -> Any:
     return _tuples(kind, values) if kind in (FilePlan, SortedAnswers, Reach) else kind(**values)
 
 
-def _source(fields: Mapping[str, Json]) -> Source:
+def _source(fields: Mapping[str, Json]) -> RowFile:
     row = fields["first_row"]
-    return Source(**{**fields, "first_row": None if row is None else (row[0], row[1])})
+    return RowFile(**{**fields, "first_row": None if row is None else (row[0], row[1])})
 
 
 def _tuples(kind: Any, fields: Mapping[str, Json]) -> Any:
