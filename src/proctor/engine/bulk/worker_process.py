@@ -87,6 +87,7 @@ def main(memory: int) -> None:
     pyarrow.set_cpu_count(1)
     pyarrow.set_io_thread_count(1)
     limit_memory(memory, *_size_now())
+    gc.freeze()
     gc.disable()  # Rows make many objects and no cycles: looking for these takes a tenth of it all.
     while (data := read_message(source)) is not None:
         write_message(sink, json_bytes.dumps(_reply(data)))
