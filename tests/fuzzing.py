@@ -112,9 +112,9 @@ def read_reply(text: str) -> None:
     """Read a judge's reply in every way there is; callers take a ValueError as unreadable."""
     from proctor.dialogues import verdicts
     from proctor.judging import parsing as reading
-    from proctor.origins.arthur import verdicts as arthur
+    from proctor.origins.arthur import scorers as arthur
     from proctor.origins.askbench import dialogue
-    from proctor.origins.askbench import verdicts as askbench
+    from proctor.origins.askbench import scorers as askbench
     from proctor.origins.colossal.scorers import digit_in
     from proctor.origins.taskweaver.scorers import read_hit
     from proctor.scorers.judged.asking_judge import Correctness

@@ -60,6 +60,6 @@ def test_every_extra_is_listed_for_newcomers() -> None:
     from pathlib import Path
 
     readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
-    for_developers = {"test", "browser", "peers", "dev"}
+    for_developers = {"test", "browser", "object-store", "peers", "dev"}
     extras = set(metadata("proctor").get_all("Provides-Extra") or ()) - for_developers - {"web"}
     assert {extra for extra in extras if f"`{extra}`" not in readme} == set()

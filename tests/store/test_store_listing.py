@@ -7,7 +7,7 @@ import pytest
 from proctor.core.case_value import ValueStatus
 from proctor.core.expression import Expression, Several
 from proctor.errors import UsageError
-from proctor.store.listing import Cursor, ListingQuery
+from proctor.store.queries import Cursor, ListingQuery
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 

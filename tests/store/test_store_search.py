@@ -10,8 +10,7 @@ from proctor.core.case_value import ValueStatus
 from proctor.core.run import Run
 from proctor.core.suite import Case, Message, Spec, Suite
 from proctor.store import searching
-from proctor.store.listing import Cursor, ListingQuery
-from proctor.store.pairs import PairCursor, PairQuery
+from proctor.store.queries import Cursor, ListingQuery, PairCursor, PairQuery
 from proctor.store.rows import ResultRow, RunAttempt
 from proctor.store.store import Store
 

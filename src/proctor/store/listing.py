@@ -3,9 +3,8 @@
 import ast
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -22,9 +21,9 @@ from sqlalchemy import (
     tuple_,
 )
 
-from proctor.core.case_value import ValueStatus
 from proctor.store.conditions import FIELDS, Condition, Terms
 from proctor.store.database import Database
+from proctor.store.queries import Cursor, ListingQuery
 from proctor.store.results import row_of
 from proctor.store.rows import AnyText, ResultRow, is_number
 from proctor.store.runs import Homes
@@ -127,34 +126,6 @@ class SqlTerms(Terms[ColumnElement[Any], ColumnElement[bool]]):
 
 _MOST_TAGS = 100
 _Stretch = tuple[list[ColumnElement[bool]], list[Any]]
-Sort = Literal["position", "value", "id"]
-
-
-class Cursor(NamedTuple):
-    """The row that a page begins after: its sort key and its position."""
-
-    key: float | str | None
-    position: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListingQuery:
-    """Query for the cases of a run: filters and order."""
-
-    where: str = ""
-    """An expression over the case's id, value, rate, status, … and its tags."""
-    search: str = ""
-    """A text in the id, a tag, the question or an answer, ignoring case."""
-    status: str = ""
-    sort: Sort = "position"
-    descending: bool = False
-    after: Cursor | None = None
-
-    @property
-    def rare(self) -> bool:
-        """Tell whether possibly few cases match."""
-        usual = ("", ValueStatus.SCORED.value)
-        return bool(self.where or self.search or self.status not in usual)
 
 
 class Listing:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Float, Select, and_, case, func, literal, or_, select
 
@@ -13,6 +13,7 @@ from proctor.io.concurrency import batched
 from proctor.store.conditions import Condition
 from proctor.store.database import Database
 from proctor.store.listing import Listing, SqlTerms, contains
+from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.results import row_of
 from proctor.store.rows import (
     BROKEN,
@@ -265,27 +266,6 @@ WINDOW = 50_000
 """How many positions are scanned at once."""
 SECONDS = 0.2
 """Time limit of a page, which then returns what it has, with a cursor to continue."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairQuery:
-    """Query for the cases of two runs."""
-
-    change: Change | None = None
-    """Only one kind of change; otherwise all cases, changed ones first."""
-    search: str = ""
-    where: str = ""
-    """An expression over id, kind, first, second, difference, full, weight, and tags."""
-
-
-class PairCursor(NamedTuple):
-    """Start of a page: after which position, and whether the changed cases are done."""
-
-    position: int = -1
-    same: bool = False
-
-
-START = PairCursor()
 
 
 class PairedListing:

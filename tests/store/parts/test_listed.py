@@ -7,9 +7,8 @@ import pytest
 from parts_runs import put_run
 from proctor.core.run import Run
 from proctor.errors import UsageError
-from proctor.store.listing import Cursor, ListingQuery
-from proctor.store.pairs import START, PairQuery
 from proctor.store.parts.moving import move_to_parts
+from proctor.store.queries import START, Cursor, ListingQuery, PairQuery
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 

@@ -6,8 +6,8 @@ import pytest
 
 from parts_runs import put_run
 from proctor.errors import UsageError
-from proctor.store.listing import Cursor, ListingQuery
 from proctor.store.parts.moving import move_to_parts
+from proctor.store.queries import Cursor, ListingQuery
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 

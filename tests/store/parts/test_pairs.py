@@ -7,8 +7,8 @@ import pytest
 
 from parts_runs import SIZE, put_run, result_at
 from proctor.core.run import Run
-from proctor.store.pairs import START, PairCursor, PairQuery
 from proctor.store.parts.moving import move_to_parts
+from proctor.store.queries import START, PairCursor, PairQuery
 from proctor.store.rows import StoredPair
 from proctor.store.store import Store
 

@@ -3,9 +3,9 @@
 import pytest
 
 from parts_runs import put_run
-from proctor.store.listing import ListingQuery
 from proctor.store.parts import searching
 from proctor.store.parts.moving import move_to_parts
+from proctor.store.queries import ListingQuery
 from proctor.store.store import Store
 
 

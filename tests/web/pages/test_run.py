@@ -8,7 +8,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from proctor.errors import UsageError
-from proctor.store.listing import Cursor
+from proctor.store.queries import Cursor
 from proctor.web.pages.run import _cursor, _wheres, run
 
 Asked = Any

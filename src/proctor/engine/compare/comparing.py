@@ -27,7 +27,7 @@ from proctor.engine.run.totals import MAX_ROWS, METRIC
 from proctor.errors import UsageError
 from proctor.stats.difference import Method
 from proctor.stats.paired import holm
-from proctor.store.pairs import PairCursor, PairQuery
+from proctor.store.queries import PairCursor, PairQuery
 from proctor.store.rows import Change, StoredPair
 from proctor.store.store import Store
 

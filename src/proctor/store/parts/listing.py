@@ -9,7 +9,7 @@ from proctor.store.rows import ResultRow
 if TYPE_CHECKING:
     import numpy as np
 
-    from proctor.store.listing import Cursor, ListingQuery
+    from proctor.store.queries import Cursor, ListingQuery
 
     Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -20,7 +20,7 @@ from proctor.engine.compare.obstacles import Side
 from proctor.engine.compare.results import KINDS, Compared
 from proctor.engine.compare.wording import Language
 from proctor.errors import UsageError
-from proctor.store.pairs import PairCursor, PairQuery
+from proctor.store.queries import PairCursor, PairQuery
 from proctor.store.rows import Change
 from proctor.store.store import Store
 from proctor.web import addresses

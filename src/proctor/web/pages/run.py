@@ -16,7 +16,7 @@ from proctor.engine.run.stored_view import view_of
 from proctor.errors import UsageError
 from proctor.reports.structured import tag_object, to_object
 from proctor.reports.tabular import early_note
-from proctor.store.listing import Cursor, ListingQuery, Sort
+from proctor.store.queries import Cursor, ListingQuery, Sort
 from proctor.store.rows import ResultRow
 from proctor.store.store import Store
 from proctor.web.addresses import one_of, run_link, whole_number, with_query

@@ -1,0 +1,57 @@
+"""Queries for the cases of one run, or of two: filters, order, and where a page begins."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from proctor.core.case_value import ValueStatus
+from proctor.store.rows import Change
+
+Sort = Literal["position", "value", "id"]
+
+
+class Cursor(NamedTuple):
+    """The row that a page begins after: its sort key and its position."""
+
+    key: float | str | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingQuery:
+    """Query for the cases of a run: filters and order."""
+
+    where: str = ""
+    """An expression over the case's id, value, rate, status, … and its tags."""
+    search: str = ""
+    """A text in the id, a tag, the question or an answer, ignoring case."""
+    status: str = ""
+    sort: Sort = "position"
+    descending: bool = False
+    after: Cursor | None = None
+
+    @property
+    def rare(self) -> bool:
+        """Tell whether possibly few cases match."""
+        usual = ("", ValueStatus.SCORED.value)
+        return bool(self.where or self.search or self.status not in usual)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairQuery:
+    """Query for the cases of two runs."""
+
+    change: Change | None = None
+    """Only one kind of change; otherwise all cases, changed ones first."""
+    search: str = ""
+    where: str = ""
+    """An expression over id, kind, first, second, difference, full, weight, and tags."""
+
+
+class PairCursor(NamedTuple):
+    """Start of a page: after which position, and whether the changed cases are done."""
+
+    position: int = -1
+    same: bool = False
+
+
+START = PairCursor()
