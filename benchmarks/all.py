@@ -63,6 +63,7 @@ PARTS = (
     Part("million_rows", "--rows 10000", "--rows 200"),
     Part("million_rows", "--rows 100000", "--rows 400", "--rows 1000000"),
     Part("store_pages", "10000 100000 --rounds 10", "200 --rounds 2", "1000000 --rounds 10"),
+    Part("bulk_driver", "", "--parts 2"),
     Part("ray_scaling", "--cases 4000", "--cases 60", "--cases 20000", needs=("ray",)),
     Part("ray_models", "", "--cases 4", needs=("ray", "torch", "transformers")),
     Part("bert_score_pairs", "", "--pairs 8 --shape tiny", needs=("torch", "bert_score")),

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from proctor.io.parquet_files import parquet_limits, read_parquet
-from proctor.io.row_shares import Share, UnreadableShare, plan_parquet, plan_text, rows_of
+from proctor.io.row_shares import FilePlan, Share, UnreadableShare, plan_parquet, plan_text, rows_of
 from proctor.io.text_files import read_jsonl
 
 
@@ -68,3 +68,19 @@ def test_a_file_that_is_shorter_than_its_plan_is_unreadable(tmp_path: Path) -> N
         list(rows_of(Share(path=str(path), rows=1, skip=5), {}))
     with pytest.raises(UnreadableShare):
         plan_text(tmp_path / "gone.jsonl", 10)
+
+
+def test_a_share_names_the_row_groups_that_it_lies_in() -> None:
+    groups = (6, 0, 6, 1, 0, 12)
+    starts = [sum(groups[:number]) for number in range(len(groups))]
+    plan = FilePlan(path="x.parquet", rows=25, groups=groups)
+    for first in range(25):
+        for rows in range(1, 26 - first):
+            share = plan.cut(first, rows)
+            expected = [
+                number
+                for number, (start, size) in enumerate(zip(starts, groups, strict=True))
+                if start + size > first and start < first + rows
+            ]
+            assert list(share.groups) == expected
+            assert share.skip == first - starts[expected[0]]

@@ -5,9 +5,11 @@ be lost.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,12 @@ class FilePlan:
     marks: tuple[tuple[int, int], ...] = ()
     """Of a text, offset and number of the line of every so many rows, and those of its end."""
     every: int = 0
+    ends: tuple[int, ...] = ()
+    """Where each row group ends, counted in rows."""
+
+    def __post_init__(self) -> None:
+        if len(self.ends) != len(self.groups):
+            object.__setattr__(self, "ends", tuple(accumulate(self.groups)))
 
     def cut(self, first: int, rows: int) -> Share:
         """Return some of the rows."""
@@ -69,15 +77,11 @@ class FilePlan:
         return Share(path=self.path, rows=rows, skip=skip, offset=offset, line=line)
 
     def _of_groups(self, first: int, rows: int) -> Share:
-        groups: list[int] = []
-        skip = start = 0
-        for number, size in enumerate(self.groups):
-            if start + size > first and start < first + rows:
-                if not groups:
-                    skip = first - start
-                groups.append(number)
-            start += size
-        return Share(path=self.path, rows=rows, groups=tuple(groups), skip=skip, first=first)
+        begin = bisect_right(self.ends, first)
+        end = min(len(self.ends), bisect_left(self.ends, first + rows) + 1)
+        groups = tuple(range(begin, end))
+        skip = first - (self.ends[begin] - self.groups[begin]) if groups else 0
+        return Share(path=self.path, rows=rows, groups=groups, skip=skip, first=first)
 
 
 def plan_text(path: Path, every: int) -> FilePlan:

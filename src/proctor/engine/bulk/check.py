@@ -100,9 +100,10 @@ def check_answers(task: AnswersTask) -> CheckedAnswers:
                 reader.attempt(row, 0, ())
     except RowProblem:
         raise UnreadableShare from None
-    return CheckedAnswers(
-        answers=len(ids), ids=id_hashes(ids), numbers=numbers, has_output=has_output
-    )
+    if not any(number is not None for number in numbers):
+        numbers.clear()
+    count, hashes = len(ids), id_hashes(ids)
+    return CheckedAnswers(answers=count, ids=hashes, numbers=numbers, has_output=has_output)
 
 
 def id_hashes(ids: Iterable[str]) -> str:

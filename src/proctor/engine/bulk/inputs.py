@@ -14,6 +14,7 @@ from proctor.engine.bulk.check import reader_of
 from proctor.engine.bulk.surveys import joined
 from proctor.engine.bulk.tasks import (
     AnswersTask,
+    CheckedAnswers,
     CheckedCases,
     CheckTask,
     PlanTask,
@@ -224,16 +225,8 @@ class InputReader:
         checked = await self._all(tasks, lambda done: int(done.answers))
         if not any(one.has_output for one in checked):
             raise UnreadableShare
-        cases = _hashes(ids)
-        if len(np.unique(cases)) < len(cases):
-            raise UnreadableShare
-        order = np.argsort(cases, kind="stable")
-        answers = _hashes([one.ids for one in checked])
-        found = np.searchsorted(cases, answers, sorter=order)
-        positions = order[np.minimum(found, len(order) - 1)]
-        if (cases[positions] != answers).any():
-            raise UnreadableShare
-        _check_numbers(positions, [number for one in checked for number in one.numbers])
+        positions = joined_positions(_hashes(ids), _hashes([one.ids for one in checked]))
+        _check_numbers(positions, checked)
         ends = np.array([part.first + part.cases for part in inputs.parts])
         of_part = np.searchsorted(ends, positions, side="right")
         of_part[of_part >= len(ends)] = -1
@@ -280,12 +273,39 @@ def _hashes(texts: Sequence[str]) -> Any:
     return np.frombuffer(bytes.fromhex("".join(texts)), dtype=">u8").astype("u8")
 
 
-def _check_numbers(positions: Any, numbers: Sequence[int | None]) -> None:
+def joined_positions(cases: Any, answers: Any) -> Any:
+    """Return the position of the case of each answer, by the hashes of their ids.
+
+    It is an UnreadableShare where two cases have the same one, or an answer has that of no case.
+    """
+    import numpy as np
+
+    order = np.argsort(cases, kind="stable")
+    ordered = cases[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        raise UnreadableShare
+    if len(answers) == len(cases) and (answers == cases).all():
+        return np.arange(len(cases))
+    if not len(cases):
+        raise UnreadableShare
+    # Both in order: looking up hashes one by one would miss the caches of the processor each time.
+    sorter = np.argsort(answers, kind="stable")
+    wanted = answers[sorter]
+    places = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
+    if (ordered[places] != wanted).any():
+        raise UnreadableShare
+    positions = np.empty(len(answers), dtype=order.dtype)
+    positions[sorter] = order[places]
+    return positions
+
+
+def _check_numbers(positions: Any, checked: Sequence[CheckedAnswers]) -> None:
     """Raise an UnreadableShare if two answers are the same attempt at a case."""
     import numpy as np
 
-    if not any(number is not None for number in numbers):
+    if not any(one.numbers for one in checked):
         return
+    numbers = [number for one in checked for number in one.numbers or [None] * one.answers]
     following: dict[int, int] = {}
     attempts = []
     for position, written in zip(positions.tolist(), numbers, strict=True):

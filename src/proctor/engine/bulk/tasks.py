@@ -81,7 +81,7 @@ class CheckedAnswers:
     answers: int
     ids: str
     numbers: list[int | None]
-    """The number of each attempt, where its row says it."""
+    """The number of each attempt, where its row says it; empty where none does."""
     has_output: bool
 
 

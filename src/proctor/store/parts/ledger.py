@@ -79,7 +79,10 @@ class Parts:
 
         Parts are committed in order. A part that is committed again takes the place of the first.
         """
-        before = [one.place for one in self.of_run(run_id) if one.number == part.number]
+        same = run_parts.c.run_id == run_id, run_parts.c.number == part.number
+        before = {
+            row.place for row in self._database.fetch_all(select(run_parts.c.place).where(*same))
+        }
         with self._database.write() as connection:
             self._liveness.begin(run_id)
             self._follows(run_parts, run_id, part)
@@ -90,7 +93,7 @@ class Parts:
             upsert = self._database.upsert(run_parts, replace=columns)
             connection.execute(upsert, [{"run_id": run_id, **asdict(part)}])
         self._of_runs.pop(run_id, None)
-        self.delete_files(set(before) - {part.place})
+        self.delete_files(before - {part.place})
 
     def commit_suite(self, suite_key: str, part: SuitePart) -> None:
         """Make a part, whose file is written, one of a suite; one that is there is kept."""
