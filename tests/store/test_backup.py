@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_a_damaged_copy_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     def copy_and_damage(source: str, target: Path, progress: Any) -> None:
         copy_database(source, target, progress)
-        with sqlite3.connect(target) as connection:
+        with closing(sqlite3.connect(target)) as connection:
             (page,) = connection.execute(
                 "SELECT rootpage FROM sqlite_master WHERE name = 'ix_runs_started'"
             ).fetchone()

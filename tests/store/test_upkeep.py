@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -270,7 +271,7 @@ def test_a_reader_does_not_keep_rows_from_going(
     with Store.open(str(path)) as store:
         fill(store, "r1")
         put_orphans(store)
-        with sqlite3.connect(path) as reader:
+        with closing(sqlite3.connect(path)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT COUNT(*) FROM runs").fetchone()
             done = prune(store, PruneChoice())

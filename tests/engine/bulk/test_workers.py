@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_run_that_is_killed_goes_on_after_its_last_part(tmp_path: Path) -> Non
 
 def _parts(store: Path) -> int:
     try:
-        with sqlite3.connect(store) as connection:
+        with closing(sqlite3.connect(store)) as connection:
             return int(connection.execute("SELECT count(*) FROM run_parts").fetchone()[0])
     except sqlite3.Error:
         return 0
