@@ -29,7 +29,8 @@ def write(folder: Path, computing: int, waiting: int, limit: float) -> None:
     """Write a suite of programs, each another one, and the answers to it."""
     programs = list(enumerate([COMPUTES] * computing + [WAITS] * waiting))
     # Those that wait come first, in between, and last.
-    programs.sort(key=lambda one: (one[0] * 7 + 1) % len(programs))
+    count = len(programs)
+    programs.sort(key=lambda one: (one[0] * 7 + 1) % count)
     with (folder / "suite.jsonl").open("w") as suite, (folder / "answers.jsonl").open("w") as file:
         for number, text in programs:
             test = {"content": f"assert f({5 + number % 5}) >= {-number}", "timeout": limit}

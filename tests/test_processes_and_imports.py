@@ -113,6 +113,11 @@ ALLOWED: dict[str, tuple[set[str], str]] = {
          "proctor.io.child_processes.popen"},
         "what decodes Parquet: this interpreter, our own module, no keys; the file is its input",
     ),
+    "io/message_process.py": (
+        {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
+         "proctor.io.child_processes.spawn"},
+        "workers of large runs: this interpreter, our own module, keys only for parts at an address",
+    ),
     "executors/local.py": (
         {"proctor.io.child_processes.own_environment", "proctor.io.child_processes.own_module",
          "proctor.io.child_processes.spawn"},

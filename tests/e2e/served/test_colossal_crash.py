@@ -105,4 +105,5 @@ def test_killed_and_resumed(examined: Any) -> None:
     assert numbers(json.loads(out)) == wanted
     assert len(server.counts()) == len(calm.calls)
     assert server.finished_twice(kills=kills, grace=GRACE) == []
-    assert len(server.calls) - len(server.counts()) <= KILLS * CONCURRENCY
+    # A quarter more attempts are begun than calls allowed; each may lose one call to a kill.
+    assert len(server.calls) - len(server.counts()) <= KILLS * CONCURRENCY * 1.25

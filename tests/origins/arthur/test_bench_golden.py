@@ -139,7 +139,8 @@ def test_vectors_are_matched_greedily() -> None:
             found = torch.nn.functional.normalize(torch.tensor(vectors).float(), dim=-1)[None]
             counted = torch.ones(1, len(vectors))
             counted[0, 0] = counted[0, -1] = 0.0
-            return _Side(found, torch.ones(1, len(vectors), dtype=torch.bool), counted)
+            mask = torch.ones(1, len(vectors), dtype=torch.bool)
+            return _Side(found, None, mask, counted)
 
         made = _greedy(side(row["candidate_embeddings"]), side(row["reference_embeddings"]))[0]
         assert made.tolist() == pytest.approx([row["P"], row["R"], row["F"]], abs=1e-6)

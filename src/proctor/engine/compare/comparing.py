@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
 from proctor.core.case_value import ValueStatus
@@ -261,8 +261,7 @@ def _groups(
     pairs = store.pairs.columns(first.run, second.run)
     if pairs is not None:
         column = pairs.first.tag(tag)
-        names = dict.fromkeys(name for values in column.values for name in values)
-        for name in islice(names, MAX_ROWS):
+        for name in sorted({name for values in column.values for name in values})[:MAX_ROWS]:
             rows[name] = PairedRowSums()
             add_columns(pairs, rows[name], column.mask(partial(operator.eq, name)))
         return _shown_groups(rows, method)
