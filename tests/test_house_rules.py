@@ -203,6 +203,7 @@ def test_no_two_modules_have_a_class_of_the_same_name() -> None:
     assert {name for name, paths in homes.items() if len(paths) > 1} <= {"Scorer"}
 
 
+@pytest.mark.slow
 def test_every_public_method_that_overrides_nothing_says_what_it_does() -> None:
     package = class_definitions(SOURCES)
     undocumented = [
@@ -239,6 +240,7 @@ def test_a_method_without_a_docstring_is_an_override_or_reported(tmp_path: Path)
     ] == ["extra"]
 
 
+@pytest.mark.slow
 def test_a_class_is_described_by_what_it_is() -> None:
     described = {
         f"{definition.path.relative_to(ROOT)} {name}": ast.get_docstring(definition.node) or "-"

@@ -33,6 +33,7 @@ def packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Packed:
     return Packed("tiny", "tiny-files==1.0", digests, megabytes=1)
 
 
+@pytest.mark.slow
 def test_all_files_are_fetched_and_a_damaged_one_again(packed: Packed, tmp_path: Path) -> None:
     folder, told = tmp_path / "cache" / "tiny", list[str]()
     assert fetch(packed, folder, told.append)

@@ -60,6 +60,7 @@ def in_blocks(results: list[CaseResult], method: IntervalMethod) -> Summary:
 
 
 @pytest.mark.parametrize("method", ["bounded", "t", "bootstrap"])
+@pytest.mark.sampled(3, ci=1)
 def test_blocks_that_were_summed_elsewhere_give_the_same_numbers(method: IntervalMethod) -> None:
     results = list(many(2300))
     totals = BlockTotals(interval=method)
@@ -78,6 +79,7 @@ def test_a_single_block_has_the_numbers_of_a_plain_sum(count: int) -> None:
     assert in_blocks(results, "bounded") == plain.summary()
 
 
+@pytest.mark.slow
 def test_blocks_come_near_one_plain_sum() -> None:
     results = list(many(2300))
     plain = RunTotals()

@@ -23,5 +23,6 @@ SCORERS = st.sampled_from(
 @pytest.mark.scaled
 @settings(max_examples=LEVEL.of(quick=10, ci=80, full=3000), deadline=None)
 @given(COLUMNS, st.lists(SCORERS, min_size=6, max_size=6))
+@pytest.mark.slow
 def test_texts_of_all_kinds(contexts: list[ScoreContext], scorers: list[Scorer]) -> None:
     assert_same(scorers[: len(contexts)], contexts)

@@ -18,6 +18,7 @@ LANGUAGES = st.sampled_from(["", "zh", "en"])
 @pytest.mark.scaled
 @settings(max_examples=LEVEL.of(quick=8, ci=80, full=3000), deadline=None)
 @given(st.data(), COLUMNS, st.sampled_from([TextMetrics, ColossalTextMetrics]))
+@pytest.mark.slow
 def test_texts_of_all_kinds(
     data: st.DataObject, contexts: list[ScoreContext], cls: type[TextMetrics]
 ) -> None:

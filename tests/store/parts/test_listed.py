@@ -61,6 +61,7 @@ def everything(store: Store, run: Run) -> dict[str, object]:
     return seen
 
 
+@pytest.mark.slow
 def test_lists_are_the_same_of_both_homes(store: Store) -> None:
     run = put_run(store)
     rows = everything(store, run)

@@ -60,6 +60,7 @@ def everything(store: Store, runs: tuple[Run, Run]) -> list[Any]:
 
 @pytest.mark.parametrize("size", [23, 19])
 @pytest.mark.parametrize("moved", [("r1", "r2"), ("r1",), ("r2",)])
+@pytest.mark.sampled(6, ci=1)
 def test_both_homes_have_the_same_pairs(store: Store, size: int, moved: tuple[str, ...]) -> None:
     runs = put_two(store, size)
     in_rows = everything(store, runs)
