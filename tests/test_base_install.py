@@ -38,6 +38,7 @@ def installed_with(distribution: str, known: set[str]) -> set[str]:
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_needs_no_extra(part: str) -> None:
     code = COMMANDS.format(imports=PARTS[part])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

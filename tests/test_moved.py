@@ -19,6 +19,7 @@ from proctor.errors import JudgeError
 """
 
 
+@pytest.mark.slow
 def test_imports_that_pages_once_showed_still_work() -> None:
     code = f"import warnings; warnings.simplefilter('ignore'){DOCUMENTED}print(Sandbox.__module__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

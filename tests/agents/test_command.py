@@ -144,6 +144,7 @@ def test_a_cancelled_turn_leaves_nothing(here: Path, workspace: Workspace) -> No
     asyncio.run(hold())
 
 
+@pytest.mark.slow
 def test_a_time_limit_fails_the_round_and_the_next_one_begins_anew(here: Path, talk: Talk) -> None:
     code = "import json, sys, time\nfor line in sys.stdin:\n    asked = json.loads(line)\n"
     code += "    time.sleep(300 if asked['message'] == 'slow' else 0)\n    print('{\"reply\": \"ok\"}', flush=True)\n"

@@ -83,6 +83,7 @@ def marks(made: Any) -> dict[str, float]:
     ids=lambda arguments: " ".join(arguments[1::2]),
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_every_way_comes_to_the_same_marks(
     arguments: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

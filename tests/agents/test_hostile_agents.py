@@ -134,6 +134,7 @@ def act(message):
 """
 
 
+@pytest.mark.slow
 def test_hostile_code_in_its_own_process(here: Path, talk: Talk) -> None:
     (here / "hostile_code.py").write_text(PYTHON)
     wanted = {
@@ -210,6 +211,7 @@ SANDBOXED: dict[str, Callable[[Path, int], str]] = {
 
 
 @pytest.mark.parametrize("name", SANDBOXED)
+@pytest.mark.slow
 def test_what_only_the_sandbox_contains(
     name: str, here: Path, talk: Talk, listener: tuple[int, list[int]]
 ) -> None:
@@ -235,6 +237,7 @@ def test_what_only_the_sandbox_contains(
         ("(setsid sleep 300 &); echo away", ""),
     ],
 )
+@pytest.mark.slow
 def test_limits_of_the_sandbox(
     act: str, why: str, here: Path, talk: Talk, workspace: Workspace
 ) -> None:

@@ -66,6 +66,7 @@ def test_an_example_comes_to_its_numbers(
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir()))
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_the_commands_on_the_page_of_an_example_work(
     name: str, tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -329,6 +329,7 @@ def test_the_base_ini_concerns_every_task(cli: Any, lay: Lay, server: FakeServer
 @pytest.mark.skipif(not SHIPPED.is_dir(), reason="the original's own files are not here")
 @pytest.mark.parametrize("edited", ["flags", "all files", "base, as the original merges"])
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_the_shipped_files_start_and_finish(cli: Any, server: FakeServer, edited: str) -> None:
     """Nothing is edited but addresses."""
     shutil.copytree(SHIPPED / "config", cli.folder / "config")

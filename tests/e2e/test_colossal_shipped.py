@@ -105,6 +105,7 @@ def written(cli: Any) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*.json")}
 
 
+@pytest.mark.slow
 def test_a_metric_without_a_prompt_does_not_matter_where_nobody_answers(cli: Any) -> None:
     laid_out(cli, ["open_qa", "trade"], CONFIG, PROMPTS, BATTLE)
     with FakeServer(judge) as server:
@@ -116,6 +117,7 @@ def test_a_metric_without_a_prompt_does_not_matter_where_nobody_answers(cli: Any
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b")])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_judge_that_cannot_be_read_ends_with_exit_code_3(cli: Any, names: Any) -> None:
     """Nobody was rated, nobody won: that is no result, and the same command asks again."""
     laid_out(cli, ["open_qa", "trade"], CONFIG, PROMPTS, BATTLE)
@@ -127,6 +129,7 @@ def test_a_judge_that_cannot_be_read_ends_with_exit_code_3(cli: Any, names: Any)
         call(cli, server.url, *names)
 
 
+@pytest.mark.slow
 def test_a_metric_that_the_general_prompt_lacks_is_rated_in_our_words_and_said(cli: Any) -> None:
     laid_out(cli, ["open_qa", "puzzles", "trade"], CONFIG, PROMPTS, BATTLE)
     with FakeServer(judge) as server:
@@ -145,6 +148,7 @@ def test_a_metric_that_nobody_knows_is_an_error_where_somebody_answers(cli: Any)
     assert server.calls == []
 
 
+@pytest.mark.slow
 def test_results_are_written_where_the_original_writes_them(cli: Any) -> None:
     laid_out(cli, ["open_qa", "trade"], CONFIG, PROMPTS, BATTLE)
     with FakeServer(judge) as server:
@@ -215,6 +219,7 @@ def test_bert_score_of_chinese_by_an_english_encoder_is_warned_of(
 @pytest.mark.parametrize("language", ["en", "cn"])
 @pytest.mark.parametrize("names", [["a"], ["a", "b"]])
 @pytest.mark.sampled(8)
+@pytest.mark.slow
 def test_the_files_that_the_original_ships_start_and_finish(
     cli: Any, language: str, names: list[str]
 ) -> None:

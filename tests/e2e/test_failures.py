@@ -31,6 +31,7 @@ def agents(cli: Any) -> Path:
 
 @pytest.mark.parametrize("inside", ["false", "true"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_agent_that_raises_in_every_attempt_is_no_rate_of_0(
     cli: Any, agents: Path, inside: str
 ) -> None:

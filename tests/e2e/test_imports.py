@@ -61,6 +61,7 @@ def test_a_strangers_scores_do_not_become_ones_own(sums: Any) -> None:
     assert sums.json("report", made["run"]["id"])["totals"]["rate"] == 0.0
 
 
+@pytest.mark.slow
 def test_a_strangers_run_does_not_replace_ones_own(sums: Any) -> None:
     made = sums.json(*RUN)
     path = forged(sums)

@@ -169,6 +169,7 @@ def recomputed(details: Sequence[dict[str, Any]]) -> tuple[list[float], float]:
     return best, details[0].get("max_score", full)
 
 
+@pytest.mark.slow
 def test_an_answer_cut_off_inside_a_fence_passes_its_test(cli: Any) -> None:
     put(cli, "suite.yaml", "cases: [case.yaml]\n")
     put(cli, "prompt.txt", "Write f, which doubles.")

@@ -85,6 +85,7 @@ def test_every_synthetic_answer(cli: Any, tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_default_differs_where_the_original_is_broken(
     published: Any, model: str, expected: dict[str, float]
 ) -> None:

@@ -52,6 +52,7 @@ def test_bad_programs_do_not_keep_good_ones_from_being_graded(programs: Any) -> 
     assert made["totals"]["bounds"] == [pytest.approx(0.2), pytest.approx(0.4)]
 
 
+@pytest.mark.slow
 def test_what_was_run_is_shown(programs: Any) -> None:
     programs("run", "suite.yaml", "--answers", "answers.jsonl", "--select", "wrong")
     shown = programs("show", "@last", "wrong", "--full").stdout

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 from proctor.store.store import Store
@@ -63,6 +64,7 @@ def test_a_part_of_a_suite_is_no_other_edition_of_it(cli: Any) -> None:
     assert "edition" not in cli("list", "runs").stdout
 
 
+@pytest.mark.slow
 def test_every_command_that_takes_a_name_says_which_run_it_means(cli: Any) -> None:
     prepared(cli)
     first = id_of(cli, *RUN)
@@ -82,6 +84,7 @@ def test_every_command_that_takes_a_name_says_which_run_it_means(cli: Any) -> No
     assert done.stderr == "", "one of them is left"
 
 
+@pytest.mark.slow
 def test_a_list_of_runs_tells_those_of_one_name_apart(cli: Any) -> None:
     prepared(cli)
     first = id_of(cli, *RUN)
@@ -114,6 +117,7 @@ def test_a_name_that_a_person_chose_stays_and_means_the_newest(cli: Any) -> None
     assert cli.json("report", "mine")["totals"]["rate"] == 0.0
 
 
+@pytest.mark.slow
 def test_other_addresses_and_other_places_make_other_names(cli: Any, tmp_path: Path) -> None:
     prepared(cli)
     with FakeServer("It is it.") as one, FakeServer("No.") as two:

@@ -87,6 +87,7 @@ def test_a_run_that_was_refused_before_its_first_work_is_no_run(
     assert cli.json("list", "suites")["suites"] == [], "nor does its suite stay behind"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_refused_half_way_says_so_and_goes_on_later(cli: Any, suite: str) -> None:
     taken_back: list[bool] = []
 

@@ -79,6 +79,7 @@ def heard(cli: Any) -> list[str]:
 
 @pytest.mark.parametrize("row", GOLDEN["threshold"], ids=lambda row: str(row["threshold"]))
 @pytest.mark.sampled(10)
+@pytest.mark.slow
 def test_the_threshold_ends_a_case_strictly_below(
     weaver: Callable[..., Any], cli: Any, row: Any
 ) -> None:
@@ -134,6 +135,7 @@ def test_the_flags_of_newer_versions(weaver: Callable[..., Any], cli: Any) -> No
         assert "-f" in weaver("-m", "batch", *args, code=2).stderr
 
 
+@pytest.mark.slow
 def test_one_case_prints_why_and_writes_no_file(weaver: Callable[..., Any], cli: Any) -> None:
     said = weaver("-m", "single", "-f", "cases/two.yaml").stdout
     assert "round 0: score 2, normalized 0.6667" in said
@@ -142,6 +144,7 @@ def test_one_case_prints_why_and_writes_no_file(weaver: Callable[..., Any], cli:
     assert not list(cli.folder.glob("*.csv"))
 
 
+@pytest.mark.slow
 def test_a_broken_case_is_reported_and_the_rest_goes_on(
     weaver: Callable[..., Any], cli: Any
 ) -> None:
@@ -188,6 +191,7 @@ def test_an_agent_that_raises_is_an_error_and_nobody_is_asked_about_it(
     assert "two.yaml" not in (cli.folder / "sample_case_results.csv").read_text()
 
 
+@pytest.mark.slow
 def test_the_judges_failure_is_unscored_and_asked_again(
     cli: Any, weaver: Callable[..., Any]
 ) -> None:

@@ -174,6 +174,7 @@ def test_a_project_beside_the_case_goes_before_one_beside_the_working_directory(
     assert "LLM api_key is required" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_app_dir_that_is_nowhere_is_told_before_anything_runs(
     weaver: Callable[..., Any], cli: Any, server: FakeServer
 ) -> None:
@@ -198,6 +199,7 @@ def test_an_app_dir_that_is_nowhere_is_told_before_anything_runs(
     )
 
 
+@pytest.mark.slow
 def test_other_agents_need_no_project(weaver: Callable[..., Any], cli: Any) -> None:
     (cli.folder / "cases" / "lost.yaml").write_text(FIRST.replace("../project/", "nowhere"))
     (cli.folder / "greeter.py").write_text("def answer(message):\n    return 'Hello'\n")
@@ -205,6 +207,7 @@ def test_other_agents_need_no_project(weaver: Callable[..., Any], cli: Any) -> N
     assert rows(cli)[0]["case_file"] == "lost.yaml"
 
 
+@pytest.mark.slow
 def test_an_agent_that_cannot_start_is_an_error_and_no_zero(
     weaver: Callable[..., Any], cli: Any, server: FakeServer
 ) -> None:
@@ -225,6 +228,7 @@ def test_an_agent_that_cannot_start_is_an_error_and_no_zero(
 @pytest.mark.skipif(not SHIPPED.is_dir(), reason="the original's files are not here")
 @pytest.mark.parametrize("generation", ["first", "second"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_files_as_they_are_shipped_start_and_finish(
     weaver: Callable[..., Any], cli: Any, server: FakeServer, generation: str
 ) -> None:

@@ -133,6 +133,7 @@ def test_a_scorer_that_hangs_is_stopped() -> None:
 
 
 @pytest.mark.usefixtures("children")
+@pytest.mark.slow
 def test_many_tasks_on_two_workers() -> None:
     tasks = [
         task_of(
@@ -150,6 +151,7 @@ def test_many_tasks_on_two_workers() -> None:
 
 
 @pytest.mark.usefixtures("children")
+@pytest.mark.slow
 def test_closing_while_busy_leaves_no_process() -> None:
     async def work() -> int:
         executor = LocalExecutor(workers=2, allow_import=True)

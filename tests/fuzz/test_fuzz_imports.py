@@ -243,6 +243,7 @@ def changed(value: Any, changes: Sequence[tuple[int, int, int, str]]) -> Any:
     return made
 
 
+@pytest.mark.slow
 def test_what_is_mutated_is_right_before(room: Room) -> None:
     before = room.imported
     room.read(lambda store: read_runs(store, room.folder / "seed.jsonl").views)
@@ -260,6 +261,7 @@ def test_exports_with_other_bytes(room: Room, changes: list[tuple[int, int, int,
 
 @tries(0.3)
 @given(changes=STRUCTURED)
+@pytest.mark.slow
 def test_exports_with_other_values(room: Room, changes: list[tuple[int, int, int, str]]) -> None:
     path = room.folder / "run.jsonl"
     rows = changed(room.rows, changes)
@@ -269,6 +271,7 @@ def test_exports_with_other_values(room: Room, changes: list[tuple[int, int, int
 
 @tries(0.1)
 @given(changes=CHANGES)
+@pytest.mark.slow
 def test_exports_of_ones_own_with_other_bytes(
     room: Room, changes: list[tuple[int, int, int, int]]
 ) -> None:

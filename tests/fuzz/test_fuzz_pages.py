@@ -87,6 +87,7 @@ def path_of(route: Any, parts: list[str]) -> str:
     st.sampled_from(["", ".json", ".svg", "/", "%00"]),
     st.sampled_from(["GET", "GET", "GET", "HEAD", "POST", "DELETE"]),
 )  # fmt: skip
+@pytest.mark.slow
 def test_every_route_answers(
     client: TestClient,
     route: Any,
@@ -119,6 +120,7 @@ def test_every_route_answers(
     max_size=4,
 ), st.sampled_from(["/", "/home.json", "/runs/one/label", "/static/style.css", "/api/v3/bench/test_suites"]),
    st.sampled_from(["GET", "POST"]))  # fmt: skip
+@pytest.mark.slow
 def test_odd_headers_are_answered(
     client: TestClient, headers: dict[str, bytes], path: str, method: str
 ) -> None:

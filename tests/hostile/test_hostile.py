@@ -136,7 +136,7 @@ def test_a_warm_interpreter_is_there_where_the_table_says_so(host: Any) -> None:
         assert "does not start" in broken[()]
 
 
-@pytest.mark.parametrize(("name", "path"), _rows(7))
+@pytest.mark.parametrize(("name", "path"), _rows(20))
 def test_it_is_contained_and_its_end_is_named(
     became: dict[tuple[str, str], Ran], name: str, path: str
 ) -> None:
@@ -206,6 +206,7 @@ def _run_one(program: Program, path: str = "cold") -> Ran:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("name", some(["memory_sockets.py", "memory_pardoned.py"], 2))
+@pytest.mark.slow
 def test_memory_of_the_kernel_counts_where_control_groups_are(
     host: Any, name: str, path: str
 ) -> None:
@@ -226,6 +227,7 @@ def test_attributes_of_files_have_an_end(host: Any, path: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_endless_calls_end(host: Any, path: str) -> None:
     ran = _run(host, "deep_recursion.py", path)
     assert ran.stopped == "memory" or ran.code == -11
@@ -241,6 +243,7 @@ def test_endless_calls_end(host: Any, path: str) -> None:
         ("kept_folder.py", ("kept",)),
     ],
 )
+@pytest.mark.slow
 def test_kept_files_are_files_and_nothing_else(host: Any, name: str, keep: tuple[str, ...]) -> None:
     ran = _run(host, name, keep=(*keep, "../etc/passwd", "/etc/passwd", name))
     assert ran.finished
@@ -258,6 +261,7 @@ def test_kept_files_are_files_and_nothing_else(host: Any, name: str, keep: tuple
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_strange_output_is_kept_as_text(host: Any, name: str, says: str, path: str) -> None:
     if path == "warm" and not name.endswith(".py"):
         pytest.skip("warm programs are in Python")
@@ -286,6 +290,7 @@ def test_large_input(host: Any, name: str, size: int, says: str) -> None:
     [("step_holds_file.py", True), ("step_swaps_file.py", False), ("step_daemon.py", True)],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_step_cannot_spoil_the_next(host: Any, name: str, finished: bool) -> None:
     look = "import os, time; time.sleep(0.5); print(sorted(os.listdir('.')))"
     program = Program(

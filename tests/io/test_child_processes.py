@@ -120,6 +120,7 @@ def test_a_module_of_ours_imports_nothing_from_where_we_are(surroundings: Path) 
     assert (done.returncode, b"Zen" in out) == (0, True), err
 
 
+@pytest.mark.slow
 def test_time_is_limited_for_all_that_was_started(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     begun = time.monotonic()

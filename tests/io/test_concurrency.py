@@ -90,6 +90,7 @@ def test_run_sync_works_where_a_loop_runs_already() -> None:
 
 @pytest.mark.parametrize("how", ["waits", "computes", "resists"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_interrupt_ends_the_work_soon_whatever_it_does(how: str) -> None:
     ended: list[str] = []
 
@@ -160,6 +161,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_work_that_does_not_end_in_time_is_left_without_a_word() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", UNTIDY], capture_output=True, text=True, timeout=60, check=False

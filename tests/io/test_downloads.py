@@ -47,6 +47,7 @@ def test_all_files_are_fetched_and_a_damaged_one_again(packed: Packed, tmp_path:
     assert (folder / "weights.bin").read_bytes() == b"numbers"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_what_is_wrong(packed: Packed, tmp_path: Path) -> None:
     wrong = Packed("tiny", packed.package, {"tiny/config.json": "0" * 64}, megabytes=1)
     with pytest.raises(ModelError, match="tiny cannot be fetched: the file that came"):
@@ -54,6 +55,7 @@ def test_nothing_is_left_of_what_is_wrong(packed: Packed, tmp_path: Path) -> Non
     assert list((tmp_path / "cache").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_where_to_put_the_files_by_hand(packed: Packed, tmp_path: Path) -> None:
     unknown = Packed("tiny", "no-such-files==1.0", packed.members, megabytes=1)
     with pytest.raises(ModelError, match=r"config\.json, weights\.bin out of .* into .*/cache\)"):

@@ -191,6 +191,7 @@ def test_addresses_with_names_and_passwords(text: str, held: bool) -> None:
     assert holds_user_info(text) is held
 
 
+@pytest.mark.slow
 def test_threads_may_look_while_others_add() -> None:
     secrets = Secrets()
 

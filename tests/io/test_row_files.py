@@ -37,6 +37,7 @@ def rows_of(path: Path) -> list[Any]:
     return [document.data for document in read_rows(path)]
 
 
+@pytest.mark.slow
 def test_values_are_those_of_json(tmp_path: Path) -> None:
     moment = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
     columns = {
@@ -132,6 +133,7 @@ ALWAYS = (text_many_times, many_rows)
 
 @pytest.mark.parametrize(("make", "words"), BOMBS, ids=[make.__name__ for make, _ in BOMBS])
 @pytest.mark.sampled(12)
+@pytest.mark.slow
 def test_a_small_file_that_holds_too_much_is_refused(
     tmp_path: Path, make: Callable[[Path], Path], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +167,7 @@ def test_a_small_file_that_holds_too_much_is_refused(
     assert int(most) < 1000, "megabytes"
 
 
+@pytest.mark.slow
 def test_whoever_trusts_a_file_may_raise_its_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +202,7 @@ def test_a_million_rows_are_read_in_little_memory(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
 
 
+@pytest.mark.slow
 def test_nobody_is_left_behind_when_reading_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

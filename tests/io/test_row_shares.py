@@ -31,6 +31,7 @@ def test_shares_of_a_text_are_its_rows(tmp_path: Path, cut: int) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 4, 9, 100])
+@pytest.mark.slow
 def test_shares_of_a_parquet_file_are_its_rows(tmp_path: Path, cut: int) -> None:
     rows = [{"a": f"t{n}", "b": None if n % 3 else n, "c": [n, n]} for n in range(25)]
     path = tmp_path / "rows.parquet"

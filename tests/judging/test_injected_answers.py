@@ -195,6 +195,7 @@ def test_what_the_judge_repeats_is_no_verdict(name: str) -> None:
 
 @pytest.mark.parametrize("name", SUBJECTS)
 @pytest.mark.sampled(13)
+@pytest.mark.slow
 def test_what_the_judge_quotes_and_does_not_rule_on_is_no_verdict(name: str) -> None:
     subject = SUBJECTS[name]
     for injection in chosen(name):
@@ -206,6 +207,7 @@ def test_what_the_judge_quotes_and_does_not_rule_on_is_no_verdict(name: str) -> 
 
 @pytest.mark.parametrize("name", SUBJECTS)
 @pytest.mark.sampled(13)
+@pytest.mark.slow
 def test_what_the_judge_says_itself_counts_whatever_it_quotes(name: str) -> None:
     subject, read = SUBJECTS[name], 0
     own = WON.get(name, 0.0)

@@ -57,6 +57,7 @@ def test_a_named_model_is_fetched_once_and_checked(small: Path, tmp_path: Path) 
     assert "damaged" in told[2]
 
 
+@pytest.mark.slow
 def test_a_wrong_file_is_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = weights.Weights("tiny-weights==1.0", "tiny/tiny.gguf", "0" * 64)
     monkeypatch.setattr(weights, "NAMED", {"tiny": wrong})
@@ -65,6 +66,7 @@ def test_a_wrong_file_is_refused(small: Path, monkeypatch: pytest.MonkeyPatch) -
     assert list(weights.cache().iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_forbids_the_network_is_asked_first(small: Path) -> None:
     events: list[str] = []
 

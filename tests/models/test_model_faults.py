@@ -199,6 +199,7 @@ def test_a_dead_server_that_comes_back_is_found_again(model: Callable[..., Any],
             assert back.calls
 
 
+@pytest.mark.slow
 def test_many_callers_and_many_faults_all_get_their_reply(
     model: Callable[..., Any], ask: Any
 ) -> None:

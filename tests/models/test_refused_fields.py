@@ -168,6 +168,7 @@ def test_a_refusal_that_names_nothing_known_stays_an_error(
 
 @pytest.mark.parametrize("error", [row[0] for row in REFUSALS])
 @pytest.mark.sampled(20)
+@pytest.mark.slow
 def test_a_server_that_refuses_whatever_is_sent_is_not_asked_for_ever(
     stub: Any, model: Callable[..., Any], error: Any
 ) -> None:

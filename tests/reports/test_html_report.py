@@ -92,6 +92,7 @@ def test_cases_with_question_answers_and_scores(page: Any) -> None:
         assert words in text, words
 
 
+@pytest.mark.slow
 def test_whatever_a_stranger_wrote_is_text(
     make_view: Callable[..., RunView], make_case: Any, page: Any
 ) -> None:
@@ -130,6 +131,7 @@ def test_whatever_a_stranger_wrote_is_text(
     assert not re.search("[\x00-\x08\x1b\ud800\u202e]", found.text)
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(page: Any) -> None:
     found = page(charts=True, cases=True)
     images = [attrs["src"] for tag, attrs in found.tags if tag == "img"]

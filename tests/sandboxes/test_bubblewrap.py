@@ -61,6 +61,7 @@ def test_each_limit_stops_and_is_named(limits: dict[str, Any], code: str, stoppe
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_what_stays_below_a_limit_is_left_alone(limits: dict[str, Any], code: str) -> None:
     ran = run(code, limits=limits)
     assert (ran.code, ran.finished, ran.stopped) == (0, True, None), ran
@@ -164,6 +165,7 @@ def test_a_step_has_a_time_of_its_own() -> None:
     assert (ran.step, ran.stopped) == (1, "time")
 
 
+@pytest.mark.slow
 def test_steps_share_the_time_of_the_program() -> None:
     pause = Step(argv=("sleep", "0.6"))
     ran = run("", steps=(pause, pause, pause), limits={"wall": 1})
@@ -254,6 +256,7 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert own_groups() == []
 
 
+@pytest.mark.slow
 def test_a_cancelled_run_leaves_nothing_behind() -> None:
     async def give_up() -> None:
         program = Program(steps=(Step(argv=("sleep", "77.125")),), limits=Limits(wall=60))
@@ -280,6 +283,7 @@ def test_a_killed_grader_leaves_no_program_behind(tmp_path: Path) -> None:
     assert _wait_for(b"78.125", there=False)
 
 
+@pytest.mark.slow
 def test_many_at_once_do_not_disturb_each_other() -> None:
     from proctor.io.concurrency import map_unordered
 

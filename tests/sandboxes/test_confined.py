@@ -87,6 +87,7 @@ def test_a_program_that_only_computes_runs_confined() -> None:
     ],
 )
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_what_wants_more_is_run_as_every_other_program(text: str) -> None:
     (ran,), ways = run_all(confined(text))
     assert ways == [False]
@@ -147,6 +148,7 @@ def test_nothing_that_was_printed_lies_in_the_memory_of_the_next(one_way: bool) 
     assert rans[1].proved, rans[1].stderr
 
 
+@pytest.mark.slow
 def test_a_long_output_is_cut_as_elsewhere() -> None:
     texts = [
         f"import sys\nfor n in range(0, {size}, 7): sys.stdout.write(f'{{n:07}}')\n"
@@ -187,6 +189,7 @@ print([resource.getrlimit(getattr(resource, name)) for name in names],
 
 
 @pytest.mark.parametrize("one_way", [True, False], ids=["confined", "ordinary"])
+@pytest.mark.slow
 def test_no_program_changes_what_the_next_one_may_use(one_way: bool) -> None:
     texts = (TOLD, FOR_OTHERS, FOR_OTHERS + RANK, TOLD)
     rans, _ = run_all(*(replace(confined(text), confined=one_way) for text in texts))
@@ -210,6 +213,7 @@ for request in (*range(0x8910, 0x8960), 0x89F0, 0x8B01):
     assert ways == [one_way]
 
 
+@pytest.mark.slow
 def test_a_channel_is_of_no_use_in_the_network_outside() -> None:
     text = """
 import socket

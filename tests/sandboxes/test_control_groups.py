@@ -38,6 +38,7 @@ def test_a_group_holds_its_process_and_goes() -> None:
 
 
 @needs_groups
+@pytest.mark.slow
 def test_the_limit_on_processes_binds_the_superuser_and_is_named() -> None:
     group = make_group(4)
     assert group is not None

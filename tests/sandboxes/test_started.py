@@ -161,6 +161,7 @@ def _parent(path: Path) -> int:
 
 @pytest.mark.parametrize("depth", [-3, -2])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_an_interpreter_lost_with_its_program_is_replaced(depth: int) -> None:
     """The supervisor, or the interpreter below it, is killed while a program runs."""
 

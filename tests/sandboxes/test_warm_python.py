@@ -110,6 +110,7 @@ def test_no_program_finds_a_network_that_another_has_used() -> None:
         "import socket\nsocket.socket(socket.AF_INET6, socket.SOCK_DGRAM).sendto(b'x', ('::1', 9))",
     ],
 )
+@pytest.mark.slow
 def test_an_attempt_is_use_enough(text: str) -> None:
     *_, looked = run_all(text, LOOK)
     assert looked.stdout == f"{[0] * 16}\n[]\n", looked
@@ -173,6 +174,7 @@ def test_a_network_in_which_nothing_happened_is_handed_on() -> None:
 
 
 @pytest.mark.parametrize("confined", [True, False], ids=["confined", "ordinary"])
+@pytest.mark.slow
 def test_what_a_child_left_unread_is_read_by_no_other(
     confined: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -250,6 +250,7 @@ def test_bootstrap_at_the_edges(
     assert bootstrap_interval(values, weights) == expected
 
 
+@pytest.mark.slow
 def test_bootstrap_works_in_pieces_when_there_are_many_cases() -> None:
     found = bootstrap_interval([0.0, 1.0] * 300_000, [1.0] * 600_000, resamples=10)
     assert found == pytest.approx((0.5, 0.5), abs=0.01)

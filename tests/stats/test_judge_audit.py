@@ -34,6 +34,7 @@ def test_shifts_by_hand() -> None:
     assert shift([]) is None
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_judges_really_do() -> None:
     """A judge with 10 % flips and 8 points for length, on 60 cases, two hundred times."""
     draw = random.Random(5)

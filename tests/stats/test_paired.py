@@ -160,6 +160,7 @@ def test_the_interval_covers_the_truth(n: int, up: float, down: float) -> None:
 
 @pytest.mark.parametrize("method", ["t", "bootstrap"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_graded_and_weighted_values_are_covered(method: str) -> None:
     random = np.random.default_rng(23)
     hits, times = 0, (150 if method == "t" else 60) // (1 if LEVEL.ci else 3)
@@ -173,6 +174,7 @@ def test_graded_and_weighted_values_are_covered(method: str) -> None:
     assert hits / times >= 0.9
 
 
+@pytest.mark.slow
 def test_equal_runs_are_seldom_told_apart() -> None:
     random = np.random.default_rng(29)
     wrong = sum(

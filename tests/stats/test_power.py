@@ -70,6 +70,7 @@ def test_what_would_have_shown_where_nothing_changed(n: int, wanted: float | Non
     assert pairs.compare().detectable == found
 
 
+@pytest.mark.slow
 def test_so_many_pairs_show_the_difference_in_four_of_five_tries() -> None:
     needed = pairs_needed(0.2, 0.1)
     assert needed is not None

@@ -83,6 +83,7 @@ def test_few_labels_that_all_agree_are_not_certain() -> None:
 
 
 @pytest.mark.parametrize(("kind", "strict"), [(0.3, 0.05), (0.05, 0.3), (0.5, 0.5)])
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_that_the_judge_misses(kind: float, strict: float) -> None:
     """A judge that errs by a third is set right in 19 of 20 samples, and better than by labels."""
     draw = random.Random(11)

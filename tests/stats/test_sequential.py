@@ -116,6 +116,7 @@ def test_the_confidence_sequence_keeps_to_its_ends() -> None:
     assert -2 < low < -1.5 < high < -0.5
 
 
+@pytest.mark.slow
 def test_looking_at_every_case_seldom_errs() -> None:
     """The whole of it, at many sizes and shapes, is in the simulations."""
     random = np.random.default_rng(11)

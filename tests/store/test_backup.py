@@ -127,6 +127,7 @@ def test_a_server_has_its_own_tool(postgresql: str, tmp_path: Path) -> None:
         back_up(store, tmp_path / "copy.db", ignore)
 
 
+@pytest.mark.slow
 def test_parts_are_copied_beside_the_copy(tmp_path: Path) -> None:
     target = tmp_path / "copies" / "copy.db"
     with Store.open(str(tmp_path / "proctor.db")) as store:

@@ -54,6 +54,7 @@ def test_the_first_work_and_the_run_are_stored_whole_or_not_at_all(store: Store)
     assert store.attempts.count(RUN.id) == 0
 
 
+@pytest.mark.slow
 def test_a_run_lives_while_it_gives_signs_of_life(
     store: Store, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -206,6 +206,7 @@ def test_two_fill_the_same_index(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.slow
 def test_pairs_are_listed_those_that_changed_first(store: Store, indexed: bool) -> None:
     one = put(store, "a", SAID, [0, 1, 0, 1, 0, 1, 0, 1])
     two = put(store, "b", [*SAID[:-1], "a fox at last"], [1, 1, 0, 0, 0, 1, 1, 1])

@@ -61,6 +61,7 @@ def score() -> Score:
 
 @pytest.mark.parametrize("moment", ["before", "within", "at the end"])
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_a_batch_survives_a_broken_connection(
     store: Store, kill: Callable[[], int], moment: str
 ) -> None:
@@ -79,6 +80,7 @@ def test_a_batch_survives_a_broken_connection(
     assert store.attempts.stored_keys(keys) == set(keys) == store.scores.stored_keys(keys)
 
 
+@pytest.mark.slow
 def test_reading_survives_a_broken_connection(store: Store, kill: Callable[[], int]) -> None:
     store.attempts.put([("k", Attempt.of("a", "x"))])
     assert kill()

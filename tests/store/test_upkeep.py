@@ -147,6 +147,7 @@ def test_what_runs_refer_to_stays_and_all_else_goes(store: Store) -> None:
         (PruneChoice(), set()),
     ],
 )
+@pytest.mark.slow
 def test_runs_go_where_all_that_is_said_holds(
     tmp_path: Path, choice: PruneChoice, gone: set[str]
 ) -> None:

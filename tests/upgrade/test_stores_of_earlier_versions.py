@@ -78,6 +78,7 @@ def test_its_runs_end_again_without_any_server(
         same_numbers(json.loads(done.stdout), reports_of(version)[name])
 
 
+@pytest.mark.slow
 def test_verdicts_that_nobody_could_read_are_asked_for_and_nothing_else(
     version: str, sqlite_store: str, command: Any, written: Any
 ) -> None:
@@ -131,6 +132,7 @@ def test_labels_are_still_there(sqlite_store: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_its_pages_show_the_same_numbers(version: str, sqlite_store: str, command: Any) -> None:
     from starlette.testclient import TestClient
 

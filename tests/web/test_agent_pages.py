@@ -133,6 +133,7 @@ def test_the_link_on_the_page_is_that_of_the_file(client: TestClient) -> None:
         {},
     ],
 )
+@pytest.mark.slow
 def test_a_file_that_is_not_there_is_not_found(client: TestClient, query: dict[str, str]) -> None:
     assert client.get("/runs/run/file.txt", params=query).status_code == 404
 

@@ -187,6 +187,7 @@ TRIED = CHANGES if LEVEL.ci else CHANGES[:: len(CHANGES) // FEW]
 
 @pytest.mark.parametrize(("table", "column", "value"), TRIED)
 @pytest.mark.sampled(16)
+@pytest.mark.slow
 def test_pages_and_commands(place: Path, table: str, column: str, value: Any) -> None:
     changed(place, table, column, value)
     check(place)
@@ -202,6 +203,7 @@ def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 @pytest.mark.parametrize("bad", [2.5, "x", None, [], {}, True], ids=repr)
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_no_single_value_of_a_summary_breaks_the_lists(place: Path, bad: Any) -> None:
     with sqlite3.connect(place) as database:
         run, text = database.execute("SELECT run_id, document FROM summaries").fetchone()

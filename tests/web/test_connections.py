@@ -151,6 +151,7 @@ def dripped(connection: socket.socket, text: str) -> bytes:
     return b""
 
 
+@pytest.mark.slow
 def test_a_connection_that_says_nothing_is_closed(port: int, short: None) -> None:
     began = time.monotonic()
     with opened(port) as connection:
@@ -171,6 +172,7 @@ def test_a_connection_that_says_nothing_is_closed(port: int, short: None) -> Non
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_request_that_drips_in_is_given_up(port: int, short: None, start: str, drip: str) -> None:
     began = time.monotonic()
     with opened(port) as connection:
@@ -181,6 +183,7 @@ def test_a_request_that_drips_in_is_given_up(port: int, short: None, start: str,
         assert check_headers(answer) in (404, 405, 408)
 
 
+@pytest.mark.slow
 def test_a_body_that_nobody_waits_for_is_given_up_as_well(port: int, short: None) -> None:
     """The answer, a refusal, is there at once; the client goes on sending."""
     began = time.monotonic()
@@ -193,6 +196,7 @@ def test_a_body_that_nobody_waits_for_is_given_up_as_well(port: int, short: None
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.slow
 def test_the_next_request_of_a_connection_has_limits_too(port: int, short: None) -> None:
     began = time.monotonic()
     with opened(port) as connection:
@@ -203,6 +207,7 @@ def test_the_next_request_of_a_connection_has_limits_too(port: int, short: None)
     assert check_headers(answer) == 408
 
 
+@pytest.mark.slow
 def test_a_client_that_takes_nothing_is_left(port: int, short: None) -> None:
     with opened(port) as connection:
         connection.sendall(("GET /large HTTP/1.1\r\n" + HOST + "\r\n").encode())
@@ -309,6 +314,7 @@ def test_forms_have_an_end(port: int, tmp_path: Path) -> None:
     assert check_headers(sent(port, start + body)) in (404, 405, 413)
 
 
+@pytest.mark.slow
 def test_a_store_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     place = tmp_path / "p.db"
     Store.open(str(place)).close()

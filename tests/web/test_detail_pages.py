@@ -152,6 +152,7 @@ def test_filters_of_the_comparison(client: TestClient, query: str, expected: lis
     assert [row["id"] for row in found["cases"]] == expected
 
 
+@pytest.mark.slow
 def test_a_long_list_goes_on(tmp_path: Path, put_run: Any, examined: Any) -> None:
     with Store.open(str(tmp_path / "p.db")) as store:
         for name, points in (("a", 0.0), ("b", 1.0)):

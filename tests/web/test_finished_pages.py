@@ -54,6 +54,7 @@ def client(place: str) -> Iterator[TestClient]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_suite_over_time_and_by_tag(client: TestClient) -> None:
     key = client.get("/home.json").json()["suites"][0]["key"]
     found = client.get(f"/suites/{key}.json").json()

@@ -43,6 +43,7 @@ def test_a_judge(manners: Any, serve: Serve) -> None:
     assert len(server.calls) == 6
 
 
+@pytest.mark.slow
 def test_a_judge_that_cannot_be_read_is_shown_with_all_it_said(manners: Any, serve: Serve) -> None:
     says = {"mistake": "Still not.", "Say two": "I would rather not."}
     script = [("could not be used", says["mistake"]), ("Say two", says["Say two"]), ("", YES)]

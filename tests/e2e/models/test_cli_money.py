@@ -22,6 +22,7 @@ def short(messages: list[Any], body: Any) -> Answer:
 
 @pytest.mark.parametrize("concurrency", ["1", "8", "64"])
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_ninety_calls_for_less_than_a_cent_fit_into_five(
     cli: Any, serve: Serve, concurrency: str
 ) -> None:

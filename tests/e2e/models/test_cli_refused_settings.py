@@ -102,6 +102,7 @@ def test_a_judge_of_a_battle_that_refuses_is_asked_without(cities: Any, serve: S
     assert "refused:openai:judge temperature" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_stopped_run_remembers_what_was_refused(manners: Any, serve: Serve) -> None:
     """The second part of a run makes no call to the judge, and its signature says it all the same."""
     gone = flagship(YES, "temperature")

@@ -153,6 +153,7 @@ def test_a_mended_judge_is_asked_again(manners: Any, serve: Serve, how: str) -> 
         assert len(server.asked("judge")) == asked + 3, "what is usable is not bought again"
 
 
+@pytest.mark.slow
 def test_a_judge_that_stays_unreadable_is_asked_again_by_every_run_and_no_more(
     manners: Any, serve: Serve
 ) -> None:
@@ -435,6 +436,7 @@ def test_no_answer_counts_and_is_not_served_to_a_run_that_begins_anew(
 
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_battle_asks_a_mended_judge_again(cities: Any, serve: Serve, old: bool) -> None:
     judge = Mended(MUTE, '{"reason": "", "score_1": 5, "score_2": 5}')
     with serve("Paris", roles={"other": "Lyon", "judge": judge}) as server:

@@ -242,6 +242,7 @@ def test_other_answers_of_the_same_run_are_compared_anew(save: Any, hold: Any) -
     assert len(changed.comparisons) == 6
 
 
+@pytest.mark.slow
 def test_earlier_battles_are_found_again(save: Any, hold: Any, store: Store) -> None:
     runs = [save("a", LONG), save("b", SHORT), save("c", {"1": "c", "2": "c", "3": "c"})]
     with FakeServer(by_length) as server:
@@ -307,6 +308,7 @@ def test_an_attempt_that_was_never_made_is_missing(save: Any, hold: Any) -> None
     assert "could not be made" in outcome.warnings[0]
 
 
+@pytest.mark.slow
 def test_cases_that_differ_are_left_out_and_named(save: Any, hold: Any) -> None:
     save("a", {"1": "aaa", "2": "a", "3": "a"}), save("b", {"1": "b", "4": "b"})
     save("c", {"1": "c"}, words="another {}?")

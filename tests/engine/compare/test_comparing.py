@@ -259,6 +259,7 @@ def test_best_of_three_is_not_compared_with_best_of_one(
         (["old", "nobody"], "no run 'nobody'"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_no_comparison(
     store: Store, put: Callable[..., Run], names: list[str], message: str
 ) -> None:

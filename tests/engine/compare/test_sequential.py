@@ -72,6 +72,7 @@ def test_three_runs_take_more_evidence(store: Store, put: Callable[..., Run]) ->
     assert found.ranks == {"low-id": (3, 3), "high-id": (1, 2), "alike-id": (1, 2)}
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_early_is_compared_by_its_evidence(
     store: Store, put: Callable[..., Run]
 ) -> None:

@@ -81,6 +81,7 @@ def test_all_rows_shown_are_one_family(store: Store, put: Callable[..., Run]) ->
     assert beside.interval[1] > alone.interval[1]
 
 
+@pytest.mark.slow
 def test_interval_and_verdict_never_contradict_each_other(
     store: Store, put: Callable[..., Run]
 ) -> None:

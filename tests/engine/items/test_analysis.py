@@ -89,6 +89,7 @@ def test_wrong_keys_come_first(
     assert sum(1 for _ in found.every()) == 300
 
 
+@pytest.mark.slow
 def test_all_kinds_are_told(store: Store, put_scored: Callable[..., Run]) -> None:
     def asks(place: int) -> str:
         if place in (3, 4):

@@ -137,6 +137,7 @@ def test_a_file_that_is_none(
         import_labels(store, run, tmp_path / "labels.xlsx")
 
 
+@pytest.mark.slow
 def test_a_sample_is_random_blind_and_goes_on_where_labels_end(
     store: Store, put_scored: Callable[..., Run], tmp_path: Path
 ) -> None:

@@ -131,6 +131,7 @@ def test_all_calls_are_made_where_their_true_cost_is_under_the_limit(
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
 @pytest.mark.sampled(8)
+@pytest.mark.slow
 def test_the_limit_is_exceeded_by_no_more_than_what_is_under_way(
     store: Store, ask: Ask, lengths: str, limit: int, share: float
 ) -> None:

@@ -142,6 +142,7 @@ def test_a_model_s_replies_are_not_read_back(
     assert decodes == {"attempts": CASES * ATTEMPTS}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_not_held_is_read_once(
     suite: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def test_every_dialect_of_an_origin_has_signs() -> None:
     ("quiz.jsonl", '{"suite": {"name": "q"}}\n{"ask": "a?"}\n'),
 ])  # fmt: skip
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_no_origin_is_loaded_for_a_native_suite(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     code = (

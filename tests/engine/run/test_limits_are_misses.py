@@ -61,6 +61,7 @@ SUITE = r"""
 """
 
 
+@pytest.mark.slow
 def test_an_answer_that_makes_a_pattern_slow_is_a_miss_and_stays_in_the_rate(
     tmp_path: Path, store: Store
 ) -> None:
@@ -265,6 +266,7 @@ def test_a_blank_whose_condition_fails_on_its_filling_alone_is_wrong() -> None:
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_function_that_fails_on_an_answer_alone_makes_it_a_miss() -> None:
     def judged(source: str, answer: str, references: tuple[str, ...] = ()) -> Score:
         params: dict[str, Any] = {"module": "m", "func": "f", "source": dedent(source)}

@@ -145,6 +145,7 @@ def test_a_new_file_counts_that_is_found_instead_or_besides(tmp_path: Path, name
 
 
 @pytest.mark.usefixtures("trusted")
+@pytest.mark.slow
 def test_installed_packages_count_by_their_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,7 @@ def test_blocks_that_were_summed_elsewhere_give_the_same_numbers(method: Interva
 
 
 @pytest.mark.parametrize("count", [0, 1, CASES_PER_BLOCK])
+@pytest.mark.slow
 def test_a_single_block_has_the_numbers_of_a_plain_sum(count: int) -> None:
     results = list(many(count))
     plain = RunTotals()

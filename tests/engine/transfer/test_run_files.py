@@ -181,6 +181,7 @@ def test_what_cannot_be_written(store: Store, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("run.*"))
 
 
+@pytest.mark.slow
 def test_duckdb_computes_over_a_table(store: Store, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     path = tmp_path / "runs.parquet"

@@ -110,6 +110,7 @@ def test_the_schema_has_the_keys_that_are_read() -> None:
         {"cases": ["a.yaml"], "unknown": 1},
     ],
 )
+@pytest.mark.slow
 def test_the_schema_refuses_what_the_reader_refuses(data: Any) -> None:
     assert not fits(data, suite_schema())
 

@@ -302,6 +302,7 @@ def test_criteria_in_a_cell(tmp_path: Path, cell: str, scorers: list[Spec]) -> N
     assert [criterion.scorer for criterion in case.criteria] == scorers
 
 
+@pytest.mark.slow
 def test_parquet_cells(tmp_path: Path) -> None:
     table = pyarrow.table(
         {
@@ -443,6 +444,7 @@ def test_infibench_is_not_ours() -> None:
         assert not Native().recognises(path)
 
 
+@pytest.mark.slow
 def test_a_large_file_is_read(tmp_path: Path) -> None:
     rows = [json.dumps({"ask": f"q{i}", "criteria": f"a{i}"}) for i in range(5000)]
     assert len(cases_of(tmp_path, "\n".join(rows), "s.jsonl")) == 5000

@@ -242,6 +242,7 @@ def test_very_many_cases_go_to_a_file_beside(tmp_path: Path, count: int) -> None
     assert keys(Native().read(path).suite) == keys(suite)
 
 
+@pytest.mark.slow
 def test_a_line_too_long_for_yaml_goes_to_a_file_beside(tmp_path: Path) -> None:
     suite = one_case(messages=(Message(role="user", content="x" * 1_100_000),))
     assert keys(Native().read(write_native(suite, tmp_path)).suite) == keys(suite)

@@ -76,6 +76,7 @@ def test_what_readability_counts() -> None:
 
 
 @knows_words
+@pytest.mark.slow
 def test_vague_words_as_the_original_counts_them() -> None:
     for row in rows("specificity.non_vague_part"):
         made = ArthurSpecificity().score(ScoreContext.of(row["candidate"]))
@@ -86,6 +87,7 @@ def test_vague_words_as_the_original_counts_them() -> None:
 
 
 @knows_words
+@pytest.mark.slow
 def test_rare_words() -> None:
     for row in rows("specificity.word_freq_part"):
         assert specificity.rare(row["candidate"]) == row["score"], row["candidate"]

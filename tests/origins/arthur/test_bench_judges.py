@@ -97,6 +97,7 @@ def prefers(text: str) -> Any:
         (verdict(reason="", better="first"), [0.5, 0.5], ["equal", "equal"]),
     ],
 )
+@pytest.mark.slow
 def test_summaries_are_compared_in_both_orders(
     tmp_path: Path, script: Any, scores: list[float], categories: list[str]
 ) -> None:
@@ -129,6 +130,7 @@ def test_hallucination(tmp_path: Path) -> None:
     assert run.test_cases[1].detail["unsupported"] == ["bad"]
 
 
+@pytest.mark.slow
 def test_another_context_is_another_question(tmp_path: Path) -> None:
     script = {
         "It is blue": verdict(reason="", result="correct"),

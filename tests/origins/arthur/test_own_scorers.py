@@ -108,6 +108,7 @@ def mood(folder: Path, scorer: Mood, count: int) -> TestSuite:
     return TestSuite("moods", scorer, input_text_list=["?"] * count, store=folder / "store.db")
 
 
+@pytest.mark.slow
 def test_categories_and_batches(tmp_path: Path) -> None:
     scorer = Mood()
     suite = mood(tmp_path, scorer, 5)

@@ -20,6 +20,7 @@ def page(sort: str, offset: int = 0, limit: int = 10) -> PageRequest:
     return PageRequest(sort=sort, offset=offset, limit=limit)
 
 
+@pytest.mark.slow
 def test_pages(address: str, suite: TestSuite) -> None:
     with Store.open(address) as store:
         pages, key = NumberedPages(store), suite.id.hex

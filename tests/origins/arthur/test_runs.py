@@ -184,6 +184,7 @@ def test_more_than_a_hundred_runs(tmp_path: Path) -> None:
     assert len(suite.runs) == 152
 
 
+@pytest.mark.slow
 def test_chinese_words_are_words(tmp_path: Path) -> None:
     pytest.importorskip("rjieba")
     given = {"input_text_list": ["?"], "reference_output_list": ["我们今天去北京大学。"]}
@@ -230,6 +231,7 @@ def test_unit_tests_run_in_the_sandbox(tmp_path: Path) -> None:
 @pytest.mark.sandbox
 @pytest.mark.parametrize("compat", ["", "original"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_program_that_imports_nothing_finds_nothing_imported(tmp_path: Path, compat: str) -> None:
     from proctor.bench import ScoringMethod
 

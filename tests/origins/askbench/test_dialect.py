@@ -60,6 +60,7 @@ def test_a_broken_task_stands_at_its_place_and_spoils_no_other(tmp_path: Path) -
     assert [*caught.value.problems] == [*lacking.problems, *broken.problems]
 
 
+@pytest.mark.slow
 def test_very_many_alike_rows_are_counted_once_for_all_tasks_that_share_them(
     tmp_path: Path,
 ) -> None:

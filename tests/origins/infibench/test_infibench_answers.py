@@ -189,6 +189,7 @@ def test_wrong_csv(tmp_path: Path, text: str, error: type[Exception], message: s
     ],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_parquet(
     tmp_path: Path, columns: dict[str, list[object]], expected: list[tuple[str, int, str]]
 ) -> None:

@@ -123,6 +123,7 @@ OWN = {**ELSEWHERE, "llm.api_key": "key of the case"}
 
 
 @pytest.mark.parametrize("named_by", ["case", "project"])
+@pytest.mark.slow
 def test_the_environment_s_key_does_not_go_where_a_case_says(
     installed: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, named_by: str
 ) -> None:

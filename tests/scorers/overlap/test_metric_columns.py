@@ -26,6 +26,7 @@ def test_texts_of_all_kinds(
     assert_same([data.draw(scorers) for _ in contexts], contexts)
 
 
+@pytest.mark.slow
 def test_columns_of_several_parts() -> None:
     contexts = [context(f"word {n} 今天", [f"word {n % 7}", "今天天气"]) for n in range(300)]
     assert_same([TextMetrics()] * 300, contexts)

@@ -77,6 +77,7 @@ def test_the_originals_tokens(language: str) -> None:
                 assert chinese.cut_exactly(side["raw"]) == side["tokens_raw_for_distinct"]
 
 
+@pytest.mark.slow
 def test_what_the_original_stops_at_costs_the_other_metrics_nothing() -> None:
     score = judged("", "答案", metrics=ALL, language="zh", compat="original")
     assert score.status == "scored"
@@ -208,6 +209,7 @@ def test_many_texts_are_shared_with_other_processes(monkeypatch: pytest.MonkeyPa
     assert asked == [False]
 
 
+@pytest.mark.slow
 def test_a_process_that_has_ended_is_started_again() -> None:
     process = overlap_process.TextProcess()
     job = [[["a b", "a c", "en"]], ["prf"], OURS]

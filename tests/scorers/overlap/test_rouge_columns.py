@@ -19,6 +19,7 @@ LIMITS = st.sampled_from([0.0, 0.25, 1.0, -1.0, 1e308, -1e308, float("nan"), flo
 @pytest.mark.scaled
 @settings(max_examples=LEVEL.of(quick=20, ci=100, full=6000), deadline=None)
 @given(st.data(), COLUMNS, st.sampled_from([Rouge, InfiBenchRouge]))
+@pytest.mark.slow
 def test_texts_of_all_kinds(data: st.DataObject, contexts: list[ScoreContext], cls: type) -> None:
     scorers = st.builds(
         cls,

@@ -130,6 +130,7 @@ def test_what_is_not_of_a_known_type_does_not_cross_as_one(value: Any) -> None:
         written([{"deep": (value,)}])
 
 
+@pytest.mark.slow
 def test_depth_and_size_have_limits() -> None:
     deep: list[Any] = []
     for _ in range(100_000):

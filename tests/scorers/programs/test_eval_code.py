@@ -96,6 +96,7 @@ RUN: list[tuple[dict[str, Any], float, str]] = [
 @pytest.mark.sandbox
 @pytest.mark.parametrize("kind", [Bubblewrap, Cold])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_what_becomes_of_a_snippet(kind: type[Sandbox]) -> None:
     rows = RUN if kind is Bubblewrap else RUN[:12:5]
     made = scores([params for params, _, _ in rows], sandbox=ROOM.sandbox(kind))
@@ -114,6 +115,7 @@ def test_every_snippet_gets_a_fresh_copy() -> None:
 @pytest.mark.sandbox
 @pytest.mark.parametrize("version", [name for name in REAL if name != "about"])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_real_rounds_of_taskweaver(version: str) -> None:
     rounds = REAL[version]["rounds"]
     for number, one in enumerate(rounds):
@@ -178,6 +180,7 @@ def test_files_of_the_case_stand_in_where_there_was_no_folder(tmp_path: Path) ->
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_model_has_rounds_too() -> None:
     scorer = build("scorer", Spec(name="eval_code", params={
         "code": "assert agent_response['post_list'][-1]['message'] == 'four'\n"

@@ -345,6 +345,7 @@ def test_which_of_them_run_apart(content: str, apart: bool) -> None:
 
 @pytest.mark.parametrize("kind", [Cold, PlainProcess])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_it_is_the_same_without_warm_interpreters(kind: type[Sandbox]) -> None:
     assert verdict("def f(x): return 2 * x", "assert f(2) == 4", kind, isolate=True).points == 1.0
     wrong = verdict("def f(x): return x", "assert f(2) == 4", kind, isolate=True)
@@ -538,6 +539,7 @@ def test_published_numbers_are_made_in_one_process() -> None:
     assert b"assert f(1)" not in repr(apart.partner).encode()
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_cannot_keep_them_apart_runs_them_together_unless_told() -> None:
     class Alone(Bubblewrap):
         joins: ClassVar[bool] = False

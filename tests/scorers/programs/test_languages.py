@@ -308,6 +308,7 @@ def test_a_right_program_passes(lang: str) -> None:
 
 
 @pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_a_wrong_program_fails_with_the_line_of_the_test(lang: str) -> None:
     made = score(lang, SAMPLES[lang].wrong)
     row = only(made)
@@ -321,6 +322,7 @@ def test_a_wrong_program_fails_with_the_line_of_the_test(lang: str) -> None:
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_program_with_an_error_of_syntax_fails_and_says_so(lang: str) -> None:
     row = only(score(lang, SAMPLES[lang].broken))
     assert not row["passed"]
@@ -337,6 +339,7 @@ def test_an_early_end_is_no_pass(lang: str) -> None:
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_faked_success_is_no_pass(lang: str) -> None:
     row = only(score(lang, SAMPLES[lang].fakes))
     assert not row["passed"], row

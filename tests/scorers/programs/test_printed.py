@@ -49,6 +49,7 @@ def score(lang: str, code: str, *tests: UnitTest) -> Score:
     [pytest.param(name, marks=() if name in QUICK else OTHERS) for name in sorted(TWICE)],
 )
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_program_of_every_language(lang: str) -> None:
     language = named(lang)
     assert language is not None
@@ -90,6 +91,7 @@ def test_every_language_but_one_has_such_programs() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_what_counts_as_printed(code: str, stdout: str, result: str) -> None:
     made = score("python", code, UnitTest(stdout=stdout, timeout=20))
     (row,) = made.detail["tests"]

@@ -243,6 +243,7 @@ def test_the_parameters_are_checked() -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["warm", "cold", "process"])
 @pytest.mark.sampled(18)
+@pytest.mark.slow
 def test_python_means_the_same_everywhere(
     kind: str, answer: str, content: str, passed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,6 +260,7 @@ def test_python_means_the_same_everywhere(
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_messages_show_the_lines_of_a_test_that_the_process_never_had() -> None:
     made = judge(criterion("x = 1\nassert f(x) == 3", isolate=False), Bubblewrap())
     (row,) = made.detail["tests"]

@@ -55,12 +55,14 @@ def test_coverage_of_repeated_attempts(shape: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [*CLUSTERS, *REPEATED])
+@pytest.mark.slow
 def test_clusters_and_repeated_attempts_at_a_first_look(shape: str) -> None:
     assert coverage(shape, 10, 400)[0].held >= 0.93
 
 
 @pytest.mark.parametrize("n", [5, 10, 30, 200])
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.2), (0.0, 0.5), (0.0, 0.9), (0.2, 0.8), (0, 1)])
+@pytest.mark.slow
 def test_exact_coverage_of_two_values_at_the_worst_share(low: float, high: float, n: int) -> None:
     """Sum up the binomial distribution itself, over all shares: nothing is drawn."""
     ends = [

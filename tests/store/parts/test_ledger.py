@@ -145,6 +145,7 @@ def test_rows_of_others_that_have_gaps_or_lead_elsewhere_are_not_followed(store:
     store.parts.drop_run("r1")
 
 
+@pytest.mark.slow
 def test_a_server_needs_a_named_place_for_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_run_in_rows_whose_suite_is_in_parts_is_searched_with_its_questions(
     assert [row.position for row in page] == [13]
 
 
+@pytest.mark.slow
 def test_pairs_are_listed_alike_of_both_homes(store: Store) -> None:
     first, second = put_run(store, "r1"), put_run(store, "r2")
     rows = [replace(row, value=(row.position % 3) / 2) for row in store.results.iter_rows("r1")]

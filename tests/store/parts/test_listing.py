@@ -64,6 +64,7 @@ def test_both_homes_list_the_same(store: Store) -> None:
     assert any(in_rows)
 
 
+@pytest.mark.slow
 def test_a_page_goes_on_after_a_case_that_is_not_listed(store: Store) -> None:
     put_run(store)
     queries = [
@@ -82,6 +83,7 @@ def test_a_page_goes_on_after_a_case_that_is_not_listed(store: Store) -> None:
 
 
 @pytest.mark.parametrize("where", ["vaule < 1", "value < 'a'", "odd < 3", "'a' in value"])
+@pytest.mark.slow
 def test_a_wrong_filter_says_the_same(store: Store, where: str) -> None:
     put_run(store)
     with pytest.raises(UsageError) as in_rows:

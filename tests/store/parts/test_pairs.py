@@ -61,6 +61,7 @@ def everything(store: Store, runs: tuple[Run, Run]) -> list[Any]:
 @pytest.mark.parametrize("size", [23, 19])
 @pytest.mark.parametrize("moved", [("r1", "r2"), ("r1",), ("r2",)])
 @pytest.mark.sampled(6, ci=1)
+@pytest.mark.slow
 def test_both_homes_have_the_same_pairs(store: Store, size: int, moved: tuple[str, ...]) -> None:
     runs = put_two(store, size)
     in_rows = everything(store, runs)
@@ -72,6 +73,7 @@ def test_both_homes_have_the_same_pairs(store: Store, size: int, moved: tuple[st
         assert one == other, number
 
 
+@pytest.mark.slow
 def test_runs_in_rows_are_matched_by_id_where_a_suite_is_in_parts(store: Store) -> None:
     runs = put_two(store, 19)
     in_rows = everything(store, runs)

@@ -34,6 +34,7 @@ def test_every_reader_gives_the_same_of_both_homes(
         store.attempts.case(run.id, "none")
 
 
+@pytest.mark.slow
 def test_a_run_in_rows_reads_its_suite_from_parts_and_the_other_way_round(store: Store) -> None:
     first, second = put_run(store, "r1"), put_run(store, "r2")
     expected = everything(store, second)
@@ -55,6 +56,7 @@ def test_a_run_in_rows_reads_its_suite_from_parts_and_the_other_way_round(store:
     assert after == before
 
 
+@pytest.mark.slow
 def test_a_suite_of_which_parts_are_missing_is_put_again_as_rows(store: Store) -> None:
     run = put_run(store)
     expected = everything(store, run)
@@ -70,6 +72,7 @@ def test_a_suite_of_which_parts_are_missing_is_put_again_as_rows(store: Store) -
     assert everything(store, run) == expected
 
 
+@pytest.mark.slow
 def test_a_run_that_gets_rows_again_leaves_its_parts(store: Store) -> None:
     run = put_run(store)
     expected = everything(store, run)
@@ -83,6 +86,7 @@ def test_a_run_that_gets_rows_again_leaves_its_parts(store: Store) -> None:
     assert store.parts.home_of(run.id) == "rows"
 
 
+@pytest.mark.slow
 def test_deleting_a_run_deletes_its_files_and_those_of_its_suite(store: Store) -> None:
     first, second = put_run(store, "r1"), put_run(store, "r2")
     folder = store.parts.folder
@@ -100,6 +104,7 @@ def test_deleting_a_run_deletes_its_files_and_those_of_its_suite(store: Store) -
     assert store.parts.of_suite(second.suite_key) == ()
 
 
+@pytest.mark.slow
 def test_a_deletion_that_is_undone_keeps_the_files(store: Store) -> None:
     run = put_run(store)
     move_to_parts(store, run.id, cases=5)
@@ -117,6 +122,7 @@ def test_a_deletion_that_is_undone_keeps_the_files(store: Store) -> None:
 
 @pytest.mark.parametrize("harm", ["gone", "cut", "foreign", "fewer"])
 @pytest.mark.parametrize("kind", [ATTEMPTS, RESULTS, CASES])
+@pytest.mark.slow
 def test_what_is_damaged_says_so_and_the_rest_is_read(tmp_path: Path, kind: str, harm: str) -> None:
     with Store.open(str(tmp_path / "proctor.db")) as store:
         run = put_run(store)

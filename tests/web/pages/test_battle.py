@@ -12,6 +12,7 @@ from proctor.web.pages.battle import show_battles
 Asked = Any
 
 
+@pytest.mark.slow
 def test_battles_are_counted_and_each_comparison_leads_to_its_case(asked: Asked) -> None:
     data = show_battles(asked("/battles", "run=old&run=new&run=old")).data
     assert [run.name for run in data.runs] == ["old", "new"]
