@@ -31,7 +31,7 @@ def test_the_librarys_vectors(kind: str, tmp_path: Path) -> None:
         model.save_pretrained(tmp_path)
         transformers.AutoTokenizer.from_pretrained(TINY).save_pretrained(tmp_path)
     encoder = Encoder(str(tmp_path), 2, "cpu", "float32")
-    texts = [[5 + (i * n) % 400 for i in range(n)] for n in (1, 2, 9, 9, 30, 41)]
+    texts = encoder.laid_out([[5 + (i * n) % 400 for i in range(n)] for n in (1, 2, 9, 9, 30, 41)])
     library = encoder.vectors(texts, 64).table
     encoder.fuse()
     assert encoder.layers is not None

@@ -168,7 +168,7 @@ def test_equal_references_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> N
     plain = Encoder.vectors
 
     def counted(self: Any, texts: Any, budget: int) -> Any:
-        seen.append(len(texts))
+        seen.append(len(texts.lengths))
         return plain(self, texts, budget)
 
     monkeypatch.setattr(Encoder, "vectors", counted)
@@ -197,11 +197,12 @@ def test_no_filling_and_filling_agree(kind: str, tmp_path: Path) -> None:
     assert encoder.packs
     texts = encoder.tokens([text for pair in made_up(10) for text in pair])
     assert max(map(len, texts)) <= 80
-    packed = encoder.vectors(texts, 256)
+    table = encoder.laid_out(texts)
+    packed = encoder.vectors(table, 256)
     encoder.packs = False
     encoder.model.set_attn_implementation("sdpa")
-    padded = encoder.vectors(texts, 256)
-    whole = encoder.vectors(texts, 10**6)
+    padded = encoder.vectors(table, 256)
+    whole = encoder.vectors(table, 10**6)
     for i, length in enumerate(packed.lengths):
         rows = [v.table[v.starts[i] : v.starts[i] + length] for v in (packed, padded, whole)]
         assert torch.allclose(rows[0], rows[1], atol=2e-5)
@@ -243,7 +244,7 @@ def test_pairs_in_many_groups_keep_their_values_and_order(
         loaded.fuse()
         assert loaded.layers is not None
     monkeypatch.setattr(encoders, "encoder", lambda *given: loaded)
-    few = greedy_match.Sizes(characters=500, tokens=200, cells=20_000)
+    few = greedy_match.Sizes(characters=500, tokens=200, cells=20_000, first=100)
     monkeypatch.setattr(greedy_match.Sizes, "of", lambda device: few)
     close(scorer().prf(pairs), wanted)
 
@@ -257,7 +258,7 @@ def test_a_pair_that_fits_nowhere_fails_alone(monkeypatch: pytest.MonkeyPatch) -
     plain = Encoder.vectors
 
     def short(self: Any, texts: Any, budget: int) -> Any:
-        if max(map(len, texts)) > 300:
+        if max(texts.lengths) > 300:
             raise torch.OutOfMemoryError("there is no more")
         return plain(self, texts, budget)
 

@@ -19,9 +19,15 @@ def test_as_many_as_fit_and_at_least_one(
     lengths: list[int], most: int, groups: list[list[int]]
 ) -> None:
     pairs = [("a" * (length // 2), "b" * (length - length // 2)) for length in lengths]
-    assert list(_groups(range(len(pairs)), pairs, most)) == [
+    assert list(_groups(range(len(pairs)), pairs, most, most)) == [
         range(group[0], group[-1] + 1) for group in groups
     ]
+
+
+def test_the_first_groups_are_small_and_grow() -> None:
+    pairs = [("a", "b")] * 40
+    sizes = [len(group) for group in _groups(range(40), pairs, 16, 4)]
+    assert sizes == [2, 4, 8, 8, 8, 8, 2]
 
 
 @pytest.mark.parametrize("cells", [1, 50, 200, 10**6])
@@ -42,4 +48,6 @@ def test_batches_hold_every_pair_once_and_no_more_than_fits(cells: int) -> None:
 def test_a_device_that_is_full_is_given_half() -> None:
     small, large = Sizes.of("cpu"), Sizes.of("cuda:1")
     assert small.cells < large.cells
-    assert large.halved == Sizes(large.characters // 2, large.tokens // 2, large.cells // 2)
+    assert large.halved == Sizes(
+        large.characters // 2, large.tokens // 2, large.cells // 2, large.first // 2
+    )

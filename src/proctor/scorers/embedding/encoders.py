@@ -59,6 +59,19 @@ class Vectors:
     lengths: Sequence[int]
 
 
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """The tokens of texts, one after the other by length, ready for a device."""
+
+    order: Sequence[int]
+    """The texts by ascending length."""
+    starts: Sequence[int]
+    """Where each text begins, in the order in which texts were given."""
+    lengths: Sequence[int]
+    columns: Any
+    """Tokens and their positions within texts, as the rows of one tensor."""
+
+
 class Encoder:
     """A loaded encoder, cut off above the layer that is used."""
 
@@ -97,54 +110,69 @@ class Encoder:
 
     def fuse(self) -> None:
         """Take the quick way from now on, where it computes what the library's own way does."""
-        import torch
-
         lengths = [3, 5, 5, 11]
+        numbers = iter(range(5, 5 + sum(lengths)))
+        tried = self.laid_out(
+            [[next(numbers) % self.vocabulary for _ in range(n)] for n in lengths]
+        )
         with checkpoints.computing(self.precision):
-            ids = self.sent((torch.arange(sum(lengths)) + 5) % self.vocabulary)
-            library = self._packed(ids, lengths).float()
+            ids, places = self.sent(tried.columns)
+            library = self._packed(ids, places, lengths).float()
             self.layers = _fused(self.model)
             if self.layers is not None:
-                apart = (self._packed(ids, lengths).float() - library).abs().max()
+                apart = (self._packed(ids, places, lengths).float() - library).abs().max()
                 # Rounding comes to some hundredths of the largest number in half precision.
                 if not apart <= 0.05 * library.abs().max():
                     self.layers = None
 
-    def vectors(self, texts: Sequence[Sequence[int]], budget: int) -> Vectors:
-        """Return the vectors of texts that are cut into tokens, so many tokens at a time."""
+    def laid_out(self, texts: Sequence[Sequence[int]]) -> TokenTable:
+        """Lay out texts that are cut into tokens; it needs no device, and any thread may do it."""
         import numpy as np
         import torch
 
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        starts = [0] * len(texts)
-        parts, ids, total = [], [], 0
-        with checkpoints.computing(self.precision):
-            for batch in _batches([len(texts[i]) for i in order], budget, padded=not self.packs):
-                chosen = [texts[order[i]] for i in batch]
-                for i, text in zip(batch, chosen, strict=True):
-                    starts[order[i]] = total
-                    total += len(text)
-                lengths = [len(text) for text in chosen]
-                tokens = chain.from_iterable(chosen)
-                # Torch's own threads would wait for those of the tokenizer here.
-                flat = self.sent(torch.from_numpy(np.fromiter(tokens, np.int64, sum(lengths))))
-                ids.append(flat)
-                parts.append((self._packed if self.packs else self._padded)(flat, lengths))
-            table = parts[0] if len(parts) == 1 else torch.cat(parts)
-            return Vectors(table, torch.cat(ids), starts, [len(text) for text in texts])
+        lengths = [len(text) for text in texts]
+        sorted_lengths = [lengths[i] for i in order]
+        ends = np.cumsum(sorted_lengths, dtype=np.int64)
+        begins = ends - sorted_lengths
+        starts = np.empty(len(texts), dtype=np.int64)
+        starts[order] = begins
+        total = int(ends[-1]) if len(texts) else 0
+        tokens = chain.from_iterable(texts[i] for i in order)
+        # Torch's own threads would wait for those of the tokenizer here.
+        ids = np.fromiter(tokens, np.int64, total)
+        places = np.arange(total) - np.repeat(begins, sorted_lengths) + self.first
+        columns = device_stream.pinned(torch.from_numpy(np.stack([ids, places])), self.device)
+        return TokenTable(order, starts.tolist(), lengths, columns)
 
-    def _packed(self, flat: Any, lengths: Sequence[int]) -> Any:
+    def vectors(self, texts: TokenTable, budget: int) -> Vectors:
+        """Return the vectors of texts, computed so many tokens at a time."""
+        import torch
+
+        lengths = [texts.lengths[i] for i in texts.order]
+        columns = self.sent(texts.columns)
+        parts, start = [], 0
+        with checkpoints.computing(self.precision):
+            for batch in _batches(lengths, budget, padded=not self.packs):
+                chosen = lengths[batch.start : batch.stop]
+                end = start + sum(chosen)
+                ids, places = columns[:, start:end]
+                if self.packs:
+                    parts.append(self._packed(ids, places, chosen))
+                else:
+                    parts.append(self._padded(ids, chosen))
+                start = end
+            table = parts[0] if len(parts) == 1 else torch.cat(parts)
+            return Vectors(table, columns[0], texts.starts, texts.lengths)
+
+    def _packed(self, flat: Any, places: Any, lengths: Sequence[int]) -> Any:
         """Encode texts laid one after the other, each attending to itself alone."""
-        import numpy as np
         import torch
 
         runs = [(len(list(same)), length) for length, same in groupby(lengths)]
-        borders = np.array([0, *accumulate(lengths)])
-        places = np.arange(borders[-1]) - np.repeat(borders[:-1], lengths) + self.first
-        numbers = self.sent(torch.from_numpy(np.concatenate([places, borders])))
-        places, ends = numbers[: len(places)], None
+        ends = None
         if self.device.startswith("cuda"):
-            ends = numbers[len(places) :].to(torch.int32)
+            ends = self.sent(torch.tensor([0, *accumulate(lengths)], dtype=torch.int32))
         token = _PACKING.set(_Packing(runs, max(lengths), ends))
         try:
             if self.layers is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.io.concurrency import check_cancelled
 from proctor.scorers.embedding import checkpoints, device_stream
-from proctor.scorers.embedding.encoders import Encoder, Vectors
+from proctor.scorers.embedding.encoders import Encoder, TokenTable, Vectors
 
 Pair = tuple[str, str]
 """What was said, and what is known to be right."""
@@ -29,47 +29,73 @@ class Sizes:
     """What the encoder is given at once."""
     cells: int
     """Numbers of the matching."""
+    first: int
+    """Characters of the first texts: a device that computes begins with few of them."""
 
     @classmethod
     def of(cls, device: str) -> "Sizes":
         """Return what suits a device."""
         if device.startswith("cuda"):
-            return cls(characters=2**19, tokens=2**15, cells=2**25)
-        return cls(characters=2**18, tokens=2**11, cells=2**21)
+            return cls(characters=2**19, tokens=2**15, cells=2**25, first=2**16)
+        return cls(characters=2**18, tokens=2**11, cells=2**21, first=2**18)
 
     @property
     def halved(self) -> "Sizes":
         """Return what needs half the memory."""
-        return Sizes(self.characters // 2, self.tokens // 2, self.cells // 2)
+        return Sizes(self.characters // 2, self.tokens // 2, self.cells // 2, self.first // 2)
 
 
 @dataclass(frozen=True, slots=True)
 class PairGroup:
-    """Pairs that are matched together, with each of their texts cut into tokens once."""
+    """Pairs that are matched together, with each of their texts cut into tokens once.
+
+    Pairs are ordered by the numbers of their tokens.
+    """
 
     places: tuple[int, ...]
     """Which pairs they are."""
     sides: tuple[tuple[int, int], ...]
     """The texts of each pair."""
     tokens: Sequence[Sequence[int]]
+    table: TokenTable
+    """The tokens, ready for a device."""
 
     @classmethod
     def of(cls, encoder: Encoder, places: Sequence[int], pairs: Sequence[Pair]) -> "PairGroup":
         """Cut the texts of pairs into tokens."""
         texts = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
-        sides = tuple((texts[answer], texts[right]) for answer, right in pairs)
-        return cls(tuple(places), sides, encoder.tokens(list(texts)))
+        sides = [(texts[answer], texts[right]) for answer, right in pairs]
+        return cls._ordered(encoder, places, sides, encoder.tokens(list(texts)))
 
-    def halves(self) -> "list[PairGroup]":
+    def halves(self, encoder: Encoder) -> "list[PairGroup]":
         """Return two groups with half of the pairs each, or one of a single pair."""
         middle = len(self.places) // 2
         cuts = (slice(middle), slice(middle, None))
-        return [self._part(self.places[cut], self.sides[cut]) for cut in cuts if self.places[cut]]
+        return [
+            self._part(encoder, self.places[cut], self.sides[cut])
+            for cut in cuts
+            if self.places[cut]
+        ]
 
-    def _part(self, places: Sequence[int], sides: Sequence[tuple[int, int]]) -> "PairGroup":
+    def _part(
+        self, encoder: Encoder, places: Sequence[int], sides: Sequence[tuple[int, int]]
+    ) -> "PairGroup":
         used = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(sides)))}
-        own = tuple((used[answer], used[right]) for answer, right in sides)
-        return PairGroup(tuple(places), own, [self.tokens[text] for text in used])
+        own = [(used[answer], used[right]) for answer, right in sides]
+        return self._ordered(encoder, places, own, [self.tokens[text] for text in used])
+
+    @classmethod
+    def _ordered(
+        cls,
+        encoder: Encoder,
+        places: Sequence[int],
+        sides: Sequence[tuple[int, int]],
+        tokens: Sequence[Sequence[int]],
+    ) -> "PairGroup":
+        spans = [(len(tokens[answer]), len(tokens[right])) for answer, right in sides]
+        order = sorted(range(len(spans)), key=spans.__getitem__)
+        ordered = tuple(places[i] for i in order), tuple(sides[i] for i in order)
+        return cls(*ordered, tokens, encoder.laid_out(tokens))
 
 
 def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
@@ -88,7 +114,7 @@ def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
     def prepare(places: Sequence[int]) -> PairGroup:
         return PairGroup.of(encoder, places, [texts[i] for i in places])
 
-    groups = _groups(waiting, texts, sizes.characters)
+    groups = _groups(waiting, texts, sizes.characters, sizes.first)
     with (
         device_stream.prepared(groups, prepare) as ready,
         checkpoints.computing("float32"),
@@ -102,7 +128,7 @@ def match(encoder: Encoder, texts: Sequence[Pair], weights: Any) -> list[Prf]:
 
 def _queued(
     encoder: Encoder, groups: Iterable[PairGroup], weights: Any, sizes: Sizes
-) -> Iterator[tuple[list[int], Any]]:
+) -> Iterator[tuple[Sequence[int], Any]]:
     """Match group by group; where memory runs out, less at once from then on."""
     for group in groups:
         waiting = deque([group])
@@ -111,16 +137,13 @@ def _queued(
             part = waiting.popleft()
             matched = _tried(encoder, part, weights, sizes)
             if matched is not None:
-                order, values = matched
-                yield [part.places[row] for row in order], values
+                yield part.places, matched
             elif len(part.places) > 1 or sizes.tokens >= encoder.most:
                 sizes = sizes.halved if sizes.tokens >= encoder.most else sizes
-                waiting.extendleft(reversed(part.halves()))
+                waiting.extendleft(reversed(part.halves(encoder)))
 
 
-def _tried(
-    encoder: Encoder, group: PairGroup, weights: Any, sizes: Sizes
-) -> tuple[list[int], Any] | None:
+def _tried(encoder: Encoder, group: PairGroup, weights: Any, sizes: Sizes) -> Any | None:
     """Match a group, or return none where there is not memory enough."""
     import torch
 
@@ -133,22 +156,19 @@ def _tried(
     return None
 
 
-def _matched(
-    encoder: Encoder, group: PairGroup, weights: Any, sizes: Sizes
-) -> tuple[list[int], Any]:
-    """Encode each text of a group once, and match its pairs; return their order and scores."""
+def _matched(encoder: Encoder, group: PairGroup, weights: Any, sizes: Sizes) -> Any:
+    """Encode each text of a group once, and match its pairs; return their scores in order."""
     import torch
 
-    vectors = encoder.vectors(group.tokens, sizes.tokens)
+    vectors = encoder.vectors(group.table, sizes.tokens)
     spans = [(vectors.lengths[answer], vectors.lengths[right]) for answer, right in group.sides]
-    order = sorted(range(len(spans)), key=lambda i: spans[i])
     parts = []
-    for batch in _batches([spans[i] for i in order], vectors.table.shape[1], sizes.cells):
-        rows = [group.sides[order[i]] for i in batch]
+    for batch in _batches(spans, vectors.table.shape[1], sizes.cells):
+        rows = group.sides[batch.start : batch.stop]
         answer = _Side.of(encoder, vectors, [row[0] for row in rows], weights)
         right = _Side.of(encoder, vectors, [row[1] for row in rows], weights)
         parts.append(_greedy(answer, right))
-    return order, torch.cat(parts)
+    return torch.cat(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,15 +237,20 @@ def _batches(spans: Sequence[tuple[int, int]], width: int, cells: int) -> Iterat
 
 
 def _groups(
-    places: Sequence[int], texts: Sequence[Pair], characters: int
+    places: Sequence[int], texts: Sequence[Pair], characters: int, least: int
 ) -> Iterator[Sequence[int]]:
-    """Cut pairs into groups of at most so many characters, but at least one pair."""
+    """Cut pairs into groups of at most so many characters, but at least one pair.
+
+    The first groups are small, each twice as large as the one before.
+    """
     first = total = 0
+    most = min(least, characters)
     for number, place in enumerate(places):
         length = len(texts[place][0]) + len(texts[place][1])
-        if number > first and total + length > characters:
+        if number > first and total + length > most:
             yield places[first:number]
             first, total = number, 0
+            most = min(2 * most, characters)
         total += length
     if places:
         yield places[first:]
