@@ -79,7 +79,7 @@ class UniEval(Scorer):
     device: str = "auto"
     """``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes a GPU where there is one."""
     precision: Literal["auto", "float32", "tf32", "bfloat16", "float16"] = "auto"
-    """``auto`` is ``tf32`` on a GPU, full elsewhere; ``float16`` is quicker and as exact."""
+    """``auto`` is half precision (``float16``) on a GPU, full elsewhere."""
 
     @property
     def points_range(self) -> tuple[float | None, float | None]:
