@@ -21,13 +21,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from proctor.testing import FakeServer
 
 KINDS = ("answers", "model", "judged", "programs", "agent")
+BULK = ("bulk", "patterns", "shuffled")
+"""Large runs: of instant criteria, of criteria that need processes, of answers in any order."""
 CASES = {"answers": 600, "model": 120, "judged": 80, "programs": 60, "agent": 24}
+CASES |= {"bulk": 2_400, "patterns": 1_200, "shuffled": 2_300}
+WORKERS = {"answers": "proctor.executors.worker", **dict.fromkeys(BULK, "bulk.worker_process")}
 ENDED = 2.0
 """Seconds in which an interrupted run should have ended."""
 PARTS = ("totals", "measures", "groups", "cases")
@@ -65,11 +70,15 @@ class Job:
 
     def command(self, store: str) -> list[str]:
         words = ["-m", "proctor.cli.main", "run", "suite.json", *self.args]
+        if self.kind in BULK:
+            small = str(Path(__file__).with_name("small_parts.py"))
+            words = [small, "run", "suite.jsonl", "--bulk", *self.args]
         return [sys.executable, *words, "--store", store, "--json", "--cases"]
 
     def start(self, store: str) -> subprocess.Popen[str]:
+        # In a group of its own, so that an interrupt can reach all of it, as from a keyboard.
         return subprocess.Popen(
-            self.command(store), cwd=self.folder, env=self.env, text=True,
+            self.command(store), cwd=self.folder, env=self.env, text=True, process_group=0,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -104,6 +113,8 @@ def job(kind: str, folder: Path, cases: int = 0) -> Iterator[Job]:
         "answers": [{"keywords": ["yes", {"text": "num(ber)+", "regex": True}]}, {"rouge": {}}],
         "programs": [{"unit_tests": {"tests": [{"content": "assert f(2) == 4"}]}}],
         "judged": [{"keywords": ["yes"]}, {"judged": "Is it right?"}],
+        "bulk": [{"keywords": ["yes"]}, {"rouge": {}}],
+        "patterns": [{"matches": "(yes|no)[.]"}, {"text_metrics": ["chrf"], "weight": 0}],
     }.get(kind, [{"keywords": ["yes"]}])
     suite = {
         "name": kind,
@@ -115,11 +126,16 @@ def job(kind: str, folder: Path, cases: int = 0) -> Iterator[Job]:
         ],
     }  # fmt: skip
     (folder / "suite.json").write_text(json.dumps(suite))
+    if kind in BULK:
+        header = {"suite": {name: suite[name] for name in ("name", "measures")}}
+        _write_rows(folder / "suite.jsonl", [header, *suite["cases"]])
     with ExitStack() as stack:
         made = Job(folder, kind, [], env=env)
-        if kind in ("answers", "programs"):
+        if kind in ("answers", "programs", *BULK):
             rows = [{"case": f"c{n}", "output": _answer(kind, n)} for n in range(count)]
-            (folder / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            if kind == "shuffled":
+                random.Random(5).shuffle(rows)
+            _write_rows(folder / "answers.jsonl", rows)
             made.args = ["--answers", "answers.jsonl"]
         elif kind == "agent":
             (folder / "agent.py").write_text(AGENT)
@@ -132,6 +148,10 @@ def job(kind: str, folder: Path, cases: int = 0) -> Iterator[Job]:
             if kind == "judged":
                 made.args += ["--judge", f"openai:arbiter@{server.url_of('judge')}"]
         yield made
+
+
+def _write_rows(file: Path, rows: Sequence[Any]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _answer(kind: str, number: int) -> str:
@@ -192,9 +212,14 @@ def interrupt(process: subprocess.Popen[str], chance: random.Random) -> bool:
     return True
 
 
-def kill_worker(process: subprocess.Popen[str], chance: random.Random) -> bool:
+def interrupt_all(process: subprocess.Popen[str], chance: random.Random) -> bool:
+    os.killpg(process.pid, signal.SIGINT)
+    return True
+
+
+def kill_worker(process: subprocess.Popen[str], chance: random.Random, kind: str) -> bool:
     for _ in range(400):
-        found = children(process.pid, "proctor.executors.worker")
+        found = children(process.pid, WORKERS[kind])
         if found or process.poll() is not None:
             break
         time.sleep(0.005)
@@ -226,13 +251,13 @@ def disturb(
                 typical = max(1.0, 0.9 * (time.monotonic() - began))
                 break
             # Before the process listens to it, an interrupt ends Python itself.
-            if name == "interrupt" and time.monotonic() - began < 1.0:
+            if name in ("interrupt", "keyboard") and time.monotonic() - began < 1.0:
                 name = "process"
             sent = time.monotonic()
             if ways[name](process, chance):
                 tally.done[job.kind, name] += 1
             out, err = process.communicate(timeout=120)
-            if name == "interrupt" and process.returncode == 130:
+            if name in ("interrupt", "keyboard") and process.returncode == 130:
                 tally.ends.append(time.monotonic() - sent)
                 assert "Traceback" not in err, err[-3000:]
             if name in ("worker", "connection"):
@@ -251,6 +276,28 @@ def rows_of(store: str) -> dict[str, int]:
                 continue
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     return found
+
+
+def parts_of(store: Path) -> list[Any]:
+    """Return the parts of a store with the content of their files; see that there is no other."""
+    with closing(sqlite3.connect(store)) as connection:
+        runs = connection.execute(
+            "SELECT run_id, number, first, cases, attempts, scores, size, document, place"
+            " FROM run_parts ORDER BY run_id, number"
+        ).fetchall()
+        suites = connection.execute(
+            "SELECT suite_key, number, first, cases, size, place FROM suite_parts"
+            " ORDER BY suite_key, number"
+        ).fetchall()
+    folder, parts, known = Path(f"{store}.parts"), [], set()
+    for *fields, place in [*runs, *suites]:
+        files = sorted(folder.glob(place.replace("/", "/*-") + ".parquet"))
+        known |= set(files)
+        content = [(file.name.partition("-")[0], file.read_bytes()) for file in files]
+        parts.append((*fields, content))
+    left = {path for path in folder.rglob("*") if not path.is_dir()} - known
+    assert not left, f"left over: {sorted(map(str, left))}"
+    return parts
 
 
 @contextmanager
@@ -288,20 +335,24 @@ def campaign(
     """Kill runs of these kinds so many times altogether, and compare all their numbers."""
     chance, tally = random.Random(seed), Tally()
     with postgresql() as server, ExitStack() as stack:
-        jobs, calm, rows = {}, {}, {}
+        jobs, calm, rows, parts = {}, {}, {}, {}
         for kind in kinds:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             jobs[kind] = stack.enter_context(job(kind, folder, cases))
             calm[kind] = jobs[kind].run("calm.db")
             rows[kind] = rows_of(str(folder / "calm.db"))
+            parts[kind] = parts_of(folder / "calm.db")
+            assert (kind in BULK) == bool(parts[kind])
         while tally.kills < kills:
             kind = kinds[tally.rounds % len(kinds)]
             tally.rounds += 1
             found = jobs[kind]
             ways: dict[str, Way] = {"process": kill, "interrupt": interrupt}
-            if kind == "answers":
-                ways["worker"] = kill_worker
-            remote = server is not None and tally.rounds % 4 == 0
+            if kind in WORKERS:
+                ways["worker"] = partial(kill_worker, kind=kind)
+            if kind in BULK:
+                ways["keyboard"] = interrupt_all
+            remote = server is not None and kind not in BULK and tally.rounds % 4 == 0
             store = f"killed-{tally.rounds}.db"
             if remote:
                 store = server[0](f"killed{tally.rounds}")
@@ -312,6 +363,7 @@ def campaign(
             if not remote:
                 counted = rows_of(str(found.folder / store))
                 assert counted == rows[kind], (kind, counted, rows[kind])
+                assert parts_of(found.folder / store) == parts[kind], f"{kind}: other parts"
             say(f"{tally.kills} kills in {tally.rounds} runs; {kind} equal")
     return tally
 
@@ -320,12 +372,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", action="append", choices=KINDS)
+    parser.add_argument("--kind", action="append", choices=(*KINDS, *BULK))
     asked = parser.parse_args()
     # A shell that puts this into the background makes interrupts ignored, for all below it too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tally = campaign(
-        asked.kind or KINDS, asked.kills, asked.seed, lambda text: print(text, flush=True)
+        asked.kind or (*KINDS, *BULK), asked.kills, asked.seed, lambda text: print(text, flush=True)
     )
     for (kind, way), count in sorted(tally.done.items()):
         print(f"{kind:9} {way:10} {count}")

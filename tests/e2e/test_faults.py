@@ -17,12 +17,13 @@ from unittest import mock
 
 import pytest
 
-from killing import KINDS, campaign, children, rows_of
+from killing import BULK, KINDS, campaign, children, rows_of
 from level import LEVEL
 from needs import problem, unmet
 from proctor.testing import FakeServer
 
 KILLS = LEVEL.of(quick=0, ci=5, full=200)
+BULK_KILLS = LEVEL.of(quick=0, ci=3, full=100)
 ENDED = 10.0
 """Seconds: 2 are promised where nothing else goes on; a machine that runs tests does more."""
 ENDLESS = "```\ndef f(x):\n    while True: pass\n```"
@@ -219,3 +220,11 @@ def test_two_runs_of_one_name_are_two_runs(small: Any) -> None:
 def test_killed_at_random_moments() -> None:
     tally = campaign(KINDS, KILLS, LEVEL.seed, print)
     assert tally.kills >= KILLS
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_large_runs_killed_at_random_moments() -> None:
+    """Part for part the bytes of an undisturbed run, and no other file."""
+    tally = campaign(BULK if LEVEL.full else ("shuffled",), BULK_KILLS, LEVEL.seed, print)
+    assert tally.kills >= BULK_KILLS

@@ -3,6 +3,7 @@
 import asyncio
 import struct
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -19,6 +20,10 @@ _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 class ProcessLost(Exception):
     """A process that ended over a message, or was taken for stuck."""
+
+    def __init__(self, *, stuck: bool = False) -> None:
+        super().__init__()
+        self.stuck = stuck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +43,8 @@ class MessageProcess:
     process: asyncio.subprocess.Process
 
     @classmethod
-    async def start(cls, module: ServingModule) -> "MessageProcess":
-        """Start a process."""
+    async def start(cls, module: ServingModule, held: Sequence[int] = ()) -> "MessageProcess":
+        """Start a process, which holds some open files together with this one."""
         process = await child_processes.spawn(
             child_processes.own_module(module.name, *module.arguments),
             env={**child_processes.own_environment(keys=module.keys), **_ONE_THREAD},
@@ -47,6 +52,7 @@ class MessageProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             limit=2**20,
+            pass_fds=held,
         )
         return cls(process)
 
@@ -55,7 +61,10 @@ class MessageProcess:
         try:
             async with asyncio.timeout(PATIENCE):
                 return await self._exchanged(message)
-        except (OSError, EOFError, TimeoutError, ValueError):
+        except TimeoutError:
+            await self.end()
+            raise ProcessLost(stuck=True) from None
+        except (OSError, EOFError, ValueError):
             await self.end()
             raise ProcessLost from None
         except BaseException:

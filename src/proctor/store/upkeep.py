@@ -1,12 +1,12 @@
 """Upkeep of a store: how much room its content takes, and what can go."""
 
 import os
-import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -29,6 +29,7 @@ from proctor.core.run import Run, RunStatus
 from proctor.errors import StoreError
 from proctor.store import searching
 from proctor.store.database import Database, file_of, translated
+from proctor.store.parts.claims import size_of
 from proctor.store.schema import (
     attempt_files,
     attempts,
@@ -69,8 +70,6 @@ KINDS: Mapping[str, Sequence[Table]] = {
 PATIENCE = 2.0
 """Seconds to wait for readers before the room of what was removed is left in the database."""
 _SEARCH_TABLE = "search_texts"
-_PART_FILE = re.compile(r"\.?[a-z]+-([0-9]{5,9}-[0-9a-f]{12})\.parquet(\.[0-9a-f]{8})?", re.ASCII)
-"""A file of a part; one whose writing was cut short has more behind its name."""
 _UNFINISHED = (RunStatus.INTERRUPTED, RunStatus.REFUSED)
 
 
@@ -186,7 +185,7 @@ def store_size(store: Store) -> StoreSize:
         journal=_journal_bytes(database),
         parts=sum(_part_sizes(database, run_parts).values())
         + sum(_part_sizes(database, suite_parts).values()),
-        unused_parts=sum(size for _, size in _unused_files(database)),
+        unused_parts=sum(map(size_of, _unused_files(store))),
         estimated=estimated,
     )
 
@@ -199,7 +198,7 @@ def to_prune(store: Store, choice: PruneChoice) -> Pruned:
     for kind, table, unused in _unused(database, choice):
         count = database.count(select(func.count()).select_from(table).where(unused))
         plan.rows[kind] = plan.rows.get(kind, 0) + count
-    plan.part_bytes = sum(size for _, size in _unused_files(database))
+    plan.part_bytes = sum(map(size_of, _unused_files(store)))
     return plan
 
 
@@ -225,11 +224,7 @@ def prune(store: Store, choice: PruneChoice) -> Pruned:
                 searching.empty(connection)
         if gone := elsewhere - _places_elsewhere(database):
             store.parts.delete_files(gone)
-        for path, size in list(_unused_files(database)):
-            os.unlink(path)
-            with suppress(OSError):  # others are still in there
-                os.rmdir(os.path.dirname(path))
-            done.part_bytes += size
+        done.part_bytes += store.parts.clear() + store.parts.sweep(older=0)
         done.not_compacted = _compact(database)
     after = _bytes_of(store)
     done.freed = None if before is None or after is None else max(0, before - after)
@@ -408,24 +403,13 @@ def _part_sizes(database: Database, table: Table) -> dict[str, int]:
     return {row[0]: int(row[1] or 0) for row in database.fetch_all(query)}
 
 
-def _unused_files(database: Database) -> Iterator[tuple[str, int]]:
-    """Yield path and size of files beside the store that belong to no part of a run or a suite.
+def _unused_files(store: Store) -> Iterator[Path]:
+    """Yield the files beside the store that belong to no part, and what dead processes left.
 
     At another address, which several stores may share, nobody knows to whom a file belongs.
     """
-    file = file_of(database.engine)
-    if file is None or not os.path.isdir(f"{file.path}.parts"):
-        return
-    used = _places(database)
-    for folder in os.scandir(f"{file.path}.parts"):
-        if not folder.is_dir(follow_symlinks=False):
-            continue
-        for entry in os.scandir(folder.path):
-            part = _PART_FILE.fullmatch(entry.name)
-            if part is None or not entry.is_file(follow_symlinks=False):
-                continue
-            if part[2] or f"{folder.name}/{part[1]}" not in used:
-                yield entry.path, entry.stat().st_size
+    yield from store.parts.unused()
+    yield from store.parts.scratch()
 
 
 def _places_elsewhere(database: Database) -> set[str]:

@@ -1,5 +1,6 @@
 """Worker processes: what they do, and that a run survives their loss and its own."""
 
+import asyncio
 import json
 import os
 import signal
@@ -16,11 +17,12 @@ from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
 from proctor.engine.bulk.tasks import PlanTask
 from proctor.engine.bulk.workers import WorkerLost, Workers
 from proctor.io.concurrency import run_sync
+from proctor.io.message_process import MessageProcess
 from proctor.io.parquet_files import parquet_limits
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_lost_costs_its_task_alone(tmp_path: Path) -> None:
+def test_the_task_of_a_lost_worker_is_done_by_another(tmp_path: Path) -> None:
     file = write_rows(tmp_path / "rows.parquet", simple_rows(10)[0])
     task = PlanTask(path=str(file), limits=parquet_limits(file))
 
@@ -30,14 +32,41 @@ def test_a_worker_that_is_lost_costs_its_task_alone(tmp_path: Path) -> None:
             assert (await workers.run(task)).rows == 10
             (process,) = workers._all
             process.process.kill()
-            with pytest.raises(WorkerLost):
-                await workers.run(task)
             plan = await workers.run(task)
+            assert process not in workers._all
             return int(plan.rows)
         finally:
             await workers.close()
 
     assert run_sync(twice()) == 10
+
+
+@pytest.mark.slow
+def test_a_task_that_costs_every_worker_its_life_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started = []
+
+    async def start(module: object, held: object) -> MessageProcess:
+        started.append(held)
+        command = [sys.executable, "-c", "import sys; sys.stdin.buffer.read(9)"]
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        return MessageProcess(process)
+
+    monkeypatch.setattr(MessageProcess, "start", start)
+
+    async def lost() -> None:
+        workers = Workers()
+        try:
+            with pytest.raises(WorkerLost):
+                await workers.run(PlanTask(path="x", limits={}))
+        finally:
+            await workers.close()
+
+    run_sync(lost())
+    assert len(started) == 3
 
 
 @pytest.mark.slow

@@ -36,10 +36,11 @@ from proctor.engine.run.scorer_pool import Survey
 from proctor.engine.run.settings import BULK_ROWS, LOCAL, RunSettings
 from proctor.engine.run.signature import signature
 from proctor.engine.run.totals import RunTotals
-from proctor.errors import Problem, SuiteError
+from proctor.errors import Problem, ProctorError, SuiteError
 from proctor.io import json_bytes
 from proctor.io.concurrency import map_unordered
 from proctor.io.row_shares import UnreadableShare
+from proctor.store.parts.claims import Claim
 from proctor.store.parts.files import RUN, PartFolder
 from proctor.store.parts.layout import CASES
 from proctor.store.parts.rows import RunPart, SuitePart
@@ -92,14 +93,29 @@ class _Bulk:
     report: Report
     workers: Workers | ClusterWorkers
     graded: Graded = field(default_factory=Graded)
+    claim: Claim = field(default_factory=lambda: Claim("", None))
 
     async def evaluate(self) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
+        """Evaluate, and leave no file behind that no row commits, however it ends."""
+        folder = self.store.parts.folder
+        if folder is not None and isinstance(self.workers, Workers):
+            self.workers.claim = self.claim = self.store.parts.claim()
+        try:
+            return await self._evaluate(folder)
+        finally:
+            await self.workers.close()
+            self.claim.release()
+            with suppress(ProctorError, OSError):
+                self.store.parts.clear()
+
+    async def _evaluate(
+        self, folder: PartFolder | None
+    ) -> tuple[RunView, tuple[Problem, ...], Graded] | None:
         assert self.settings.answers is not None
         suite_plan, suite_limits = await file_plan(self.workers, self.settings.suite.path)
         answers_plan, answers_limits = await file_plan(self.workers, self.settings.answers)
         if not self.settings.bulk and answers_plan.rows < BULK_ROWS:
             return None
-        folder = self.store.parts.folder
         if folder is None:
             self.models.notice(
                 "the store is shared, and has no place for the files of large runs: rows are kept"
@@ -107,33 +123,39 @@ class _Bulk:
             )
             return None
         folder.check()
-        await self._choose_workers(folder)
-        reader = InputReader(self.settings, NATIVE, self.workers, folder, self._tell_reading)
+        self.store.parts.clear()
         inputs: Inputs | None = None
+        written: list[str] = []
         try:
+            await self._choose_workers(folder)
+            reader = InputReader(
+                self.settings, NATIVE, self.workers, folder, self.claim, self._tell_reading
+            )
+            written = reader.written
             limits = suite_limits, answers_limits
             inputs = await reader.read(suite_plan, answers_plan, limits)
             if inputs.suite.dialect != NATIVE or self._needs_rows(inputs.survey):
                 return None
             return await self._examine(inputs, folder)
         finally:
-            self._forget(folder, reader.written)
+            await self.workers.close()
+            self._forget(folder, written)
             if inputs is not None and inputs.scratch is not None:
                 inputs.scratch.cleanup()
-            await self.workers.close()
 
     async def _choose_workers(self, folder: PartFolder) -> None:
         """Let processes of this machine read and score, or those of a cluster's nodes."""
         if not folder.is_local:
             await self.workers.close()
             self.workers = Workers(keys=True)
+            self.workers.claim = self.claim
         if self.settings.executor.name != LOCAL and isinstance(self.workers, Workers):
             files = [file for file in (self.settings.suite.path, self.settings.answers) if file]
             self.workers = ClusterWorkers(
                 executor=self.executor(),
                 size=IN_FLIGHT * (await self.executor().width() or 1),
                 here=self.workers,
-                reach=Reach.of(files, folder),
+                reach=Reach.of(files, folder, self.claim.token),
                 notice=self.models.notice,
             )
 
@@ -230,7 +252,7 @@ class _Bulk:
                 interval=self.settings.interval,
                 allow_import=self.settings.suite.allow_import,
                 folder=folder,
-                place=folder.new_place(RUN, run.id, number),
+                place=folder.new_place(RUN, run.id, number, self.claim.new_name()),
                 fingerprint=fingerprint,
             )
             for number, part in enumerate(parts)

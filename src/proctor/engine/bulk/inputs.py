@@ -27,6 +27,7 @@ from proctor.engine.run.settings import RunSettings
 from proctor.errors import Problem
 from proctor.io.parquet_files import parquet_limits
 from proctor.io.row_shares import JSONL, FilePlan, Share, UnreadableShare, plan_text, rows_of
+from proctor.store.parts.claims import Claim
 from proctor.store.parts.files import SUITE, PartFolder
 
 PART = 10_000
@@ -97,6 +98,7 @@ class InputReader:
     dialect: str
     workers: Workers | ClusterWorkers
     folder: PartFolder
+    claim: Claim
     tell: Tell
     _done: int = 0
     _total: int = 0
@@ -165,7 +167,8 @@ class InputReader:
         most = plan.rows - before if limit is None else limit
         tasks = []
         for number, (first, rows) in enumerate(_sizes(plan.rows - before, self._part_size(plan))):
-            self.written.append(self.folder.new_place(SUITE, self.written_for, number))
+            digits = self.claim.new_name()
+            self.written.append(self.folder.new_place(SUITE, self.written_for, number, digits))
             tasks.append(
                 CheckTask(
                     source=source,

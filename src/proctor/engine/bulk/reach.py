@@ -23,10 +23,10 @@ class Reach:
     """A file that only this run's own folder has: another machine may have one of that name."""
 
     @classmethod
-    def of(cls, files: Iterable[Path], folder: PartFolder) -> "Reach":
-        """Describe the files of a run, and mark its folder of parts."""
+    def of(cls, files: Iterable[Path], folder: PartFolder, digits: str = "") -> "Reach":
+        """Describe the files of a run, and mark its folder of parts with the digits of a claim."""
         sizes = tuple((os.path.abspath(file), file.stat().st_size) for file in files)
-        mark = f".check-{secrets.token_hex(6)}"
+        mark = f".check-{digits or secrets.token_hex(3)}-{secrets.token_hex(6)}"
         if folder.is_local:
             os.makedirs(folder.address, exist_ok=True)
             Path(folder.address, mark).touch()

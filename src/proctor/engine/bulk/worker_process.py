@@ -7,6 +7,8 @@ output in the same way. The process may use so much memory and no more.
 import gc
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from proctor.io.message_process import read_message, write_message
 from proctor.io.row_shares import UnreadableShare
 
 _ROOM = 1024 * 2**20
+PAUSE = 0.5
+"""Seconds between looks at whether the process that gives the tasks is still there."""
 
 
 def done(task: Any) -> Any:
@@ -81,6 +85,7 @@ def main(memory: int) -> None:
     import proctor.engine.bulk.score_part  # noqa: F401 - before memory is limited
     from proctor.io.parquet_process import limit_memory
 
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What a scorer prints is nobody's reply.
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
@@ -92,6 +97,13 @@ def main(memory: int) -> None:
     while (data := read_message(source)) is not None:
         write_message(sink, json_bytes.dumps(_reply(data)))
         gc.collect()
+
+
+def _end_with(parent: int) -> None:
+    """End this process once the one that it works for is gone: nobody wants the rest."""
+    while os.getppid() == parent:
+        time.sleep(PAUSE)
+    os._exit(1)
 
 
 def _size_now() -> tuple[int, int]:

@@ -1,7 +1,6 @@
 """Worker processes for the shares of a run: of this machine, one for each core, or of a cluster."""
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,18 @@ from proctor.io.row_shares import UnreadableShare
 from proctor.io.text_files import limit
 
 if TYPE_CHECKING:
+    import tempfile
+
     from proctor.contracts.executor import Executor
+    from proctor.store.parts.claims import Claim
 
 _MODULE = "proctor.engine.bulk.worker_process"
+_TRIES = 3
+"""How many processes are given a task that costs them their lives: it may have been chance."""
 
 
 class WorkerLost(UnreadableShare):
-    """A worker that ended in the middle of its task, or was taken for stuck."""
+    """A task over which one worker after the other ended, or one was taken for stuck."""
 
 
 class Workers:
@@ -30,24 +34,32 @@ class Workers:
 
     def __init__(self, *, keys: bool = False) -> None:
         self.module = serving_module(keys=keys)
+        self.claim: Claim | None = None
+        """The claim that processes hold together with this one, on what they write."""
         self.size = available_cores()
         self._idle: list[MessageProcess] = []
         self._all: set[MessageProcess] = set()
 
     async def run(self, task: Any) -> Any:
         """Do one task; an UnreadableShare where its files are not as they should be."""
-        process = self._idle.pop() if self._idle else await self._start()
-        try:
-            reply = json_bytes.loads(await process.reply(json_bytes.dumps(to_json(task))))
-        except ProcessLost:
-            self._all.discard(process)
-            raise WorkerLost from None
-        self._idle.append(process)
-        return result_of(reply)
+        message = json_bytes.dumps(to_json(task))
+        for _ in range(_TRIES):
+            process = self._idle.pop() if self._idle else await self._start()
+            try:
+                reply = json_bytes.loads(await process.reply(message))
+            except ProcessLost as lost:
+                self._all.discard(process)
+                if lost.stuck:
+                    break
+                continue
+            self._idle.append(process)
+            return result_of(reply)
+        raise WorkerLost
 
     def scratch(self) -> "tempfile.TemporaryDirectory[str]":
         """Return a new folder that all workers reach."""
-        return tempfile.TemporaryDirectory(prefix="proctor-")
+        assert self.claim is not None
+        return self.claim.scratch()
 
     async def close(self) -> None:
         """Leave no process behind."""
@@ -56,7 +68,8 @@ class Workers:
             await self._all.pop().end()
 
     async def _start(self) -> MessageProcess:
-        process = await MessageProcess.start(self.module)
+        held = () if self.claim is None or self.claim.file is None else (self.claim.file,)
+        process = await MessageProcess.start(self.module, held)
         self._all.add(process)
         return process
 
@@ -103,7 +116,7 @@ class ClusterWorkers:
         """Return a new folder that all workers reach."""
         folder = self.reach.folder
         if folder.is_local and not self._alone:
-            return tempfile.TemporaryDirectory(prefix=".sorted-", dir=folder.address)
+            return self.here.scratch()
         self.keep_here(
             "the answers are in another order than the cases, and once sorted they lie in a folder"
             " of this machine"

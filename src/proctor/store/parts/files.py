@@ -76,9 +76,12 @@ class PartFolder:
         """Tell whether it is a folder of this machine."""
         return not _SCHEME.match(self.address)
 
-    def new_place(self, kind: str, owner: str, number: int) -> str:
-        """Return a place that no part has, for a part of a run (RUN) or of a suite (SUITE)."""
-        name = f"{self.folder_of(kind, owner)}/{number:05}-{secrets.token_hex(6)}"
+    def new_place(self, kind: str, owner: str, number: int, digits: str = "") -> str:
+        """Return a place that no part has, for a part of a run (RUN) or of a suite (SUITE).
+
+        The twelve digits, random ones by default, may be those of a claim.
+        """
+        name = f"{self.folder_of(kind, owner)}/{number:05}-{digits or secrets.token_hex(6)}"
         return f"{self.base}/{name}" if self.base else name
 
     @staticmethod

@@ -1,14 +1,18 @@
 """Which parts a run or a suite has: one row commits one part."""
 
 import os
+import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Select, Table, delete, func, select
 
+from proctor.core.fingerprint import digest_bytes
 from proctor.errors import StoreError
 from proctor.store.database import Database, file_of
 from proctor.store.parts.columns import IdColumn, ResultColumns
@@ -19,6 +23,9 @@ from proctor.store.parts.rows import RunPart, SuitePart
 from proctor.store.runs import Liveness, Runs, forget_texts
 from proctor.store.schema import run_parts, suite_parts
 from proctor.store.scores import DAMAGED
+
+if TYPE_CHECKING:
+    from proctor.store.parts.claims import Claim, Claims
 
 VARIABLE = "PROCTOR_PARTS"
 Home = Literal["rows", "parts"]
@@ -55,7 +62,10 @@ class Parts:
     @property
     def folder(self) -> PartFolder | None:
         """Return where new parts are written; None where a shared store has no such place."""
-        return self._named or self._beside
+        named, beside = self._named, self._beside
+        if named is None or (beside is not None and named.address == beside.address):
+            return beside
+        return named
 
     def folder_of(self, place: str) -> PartFolder:
         """Return the folder that a place is in, or raise a StoreError where it is in none."""
@@ -179,31 +189,109 @@ class Parts:
                 continue
             folder.delete([place], (*RUN_FILES, CASES))
 
+    def claim(self) -> "Claim":
+        """Claim the files of parts that are going to be written, until they are committed."""
+        from proctor.store.parts.claims import SHARED, Claim
+
+        folder = self.folder
+        assert folder is not None
+        claims = self._claims_in(folder if folder.is_local else self._beside)
+        if claims is None:
+            return Claim(secrets.token_hex(3), None)
+        claim = claims.take(folder.base)
+        if folder.base and folder.is_local:
+            # It may be the folder of another store, which must not take these files for its own.
+            with suppress(OSError):
+                Path(folder.address, SHARED).touch()
+        return claim
+
+    def clear(self) -> int:
+        """Delete what processes have left that died in the middle; return how many bytes."""
+        from proctor.store.parts.claims import remove
+
+        folders = {one.address: one for one in (self._named, self._beside) if one is not None}
+        freed = 0
+        for claims in filter(None, map(self._claims_in, folders.values())):
+            with claims.dead() as dead:
+                for path in list(claims.scratch_of(dead)):
+                    freed += remove(path)
+                for folder in folders.values():
+                    mine = {claim.token for claim in dead if claim.base == folder.base}
+                    freed += self._clear_parts(folder, mine) if mine else 0
+                claims.forget(claim for claim in dead if claim.base in _bases(folders.values()))
+        return freed
+
     def sweep(self, *, older: float = UNFINISHED_SECONDS) -> int:
         """Delete files that no row commits and that are so many seconds old; return their bytes.
 
         Only beside the store: at an address that was named, other stores may have files, too.
         """
-        folder = self._beside
-        if folder is None:
-            return 0
-        freed, before = 0, (time.time() - older) * 1e9
-        files = folder.places()
+        before = (time.time() - older) * 1e9
+        freed = 0
+        for path in self.unused():
+            with suppress(OSError):
+                status = path.stat()
+                if status.st_mtime_ns <= before:
+                    freed += _removed(path)
+        return freed
+
+    def unused(self) -> Iterator[Path]:
+        """Yield the files beside the store that no row commits and no process is writing."""
+        folder, claims = self._beside, self._claims_in(self._beside)
+        if folder is None or claims is None:
+            return
+        from proctor.store.parts.claims import SHARED
+
+        if os.path.exists(os.path.join(folder.address, SHARED)):
+            return
+        files = list(_part_files(folder.address))
+        live, used = claims.live(), self._places()
+        for path, place, token, whole in files:
+            if token not in live and not (whole and place in used):
+                yield path
+
+    def scratch(self) -> Iterator[Path]:
+        """Yield other files beside the store that processes have left which died."""
+        if (claims := self._claims_in(self._beside)) is not None:
+            with claims.dead() as dead:
+                yield from list(claims.scratch_of(dead))
+
+    def _claims_in(self, folder: PartFolder | None) -> "Claims | None":
+        """Return the claims of this store in a folder of this machine."""
+        from proctor.store.parts.claims import Claims
+
+        if folder is None or not folder.is_local:
+            return None
+        file = file_of(self._database.engine)
+        place = self._database.place if file is None else os.path.realpath(file.path)
+        beside = self._beside is not None and self._beside.address == folder.address
+        return Claims(folder.address, "" if beside else digest_bytes(place.encode()))
+
+    def _clear_parts(self, folder: PartFolder, tokens: Set[str]) -> int:
+        """Delete the files of dead claims that no row commits."""
+        if not folder.is_local:
+            places = folder.places()
+            used = self._places()
+            lost = [place for place in places if claim_of(place) in tokens and place not in used]
+            folder.delete(lost, (*RUN_FILES, CASES))
+            return sum(file.size for place in lost for file in places[place])
+        files = list(_part_files(folder.address))
         used = self._places()
-        for place, present in files.items():
-            old = [one for one in present if one.changed <= before]
-            if place not in used and len(old) == len(present):
-                folder.delete([place], [one.kind for one in old])
-                freed += sum(one.size for one in old)
+        freed = 0
+        for path, place, token, whole in files:
+            committed = place in used or f"{folder.base}/{place}" in used
+            if token in tokens and not (whole and committed):
+                freed += _removed(path)
         return freed
 
     def _places(self) -> set[str]:
-        rows = [
-            row
+        """Return all places that rows commit; those beside the store by their short names."""
+        base = "" if self._beside is None else f"{PartFolder(self._beside.address).base}/"
+        return {
+            row.place.removeprefix(base)
             for table in (run_parts, suite_parts)
             for row in self._database.fetch_all(select(table.c.place))
-        ]
-        return {row.place for row in rows}
+        }
 
     def _is_whole(self, part: RunPart) -> bool:
         folder = self.folder_of(part.place)
@@ -239,6 +327,40 @@ class Parts:
             end = -1 if before is None else before.first + before.cases
         if part.first != end:
             raise ValueError(f"part {part.number} begins at {part.first}, and not at {end}")
+
+
+def claim_of(place: str) -> str:
+    """Return the digits that name the claim under which a part was written."""
+    return place.rpartition("-")[2][:6]
+
+
+def _bases(folders: Iterable[PartFolder]) -> set[str]:
+    return {folder.base for folder in folders}
+
+
+def _part_files(folder: str) -> Iterator[tuple[Path, str, str, bool]]:
+    """Yield path, place and claim of files of parts, and whether they are written to their end."""
+    from proctor.store.parts.claims import PART_FILE
+
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for owner in entries:
+            if not owner.is_dir(follow_symlinks=False) or owner.name.startswith("."):
+                continue
+            with suppress(FileNotFoundError):
+                for entry in list(os.scandir(owner.path)):
+                    name = PART_FILE.fullmatch(entry.name)
+                    if name is not None and entry.is_file(follow_symlinks=False):
+                        place = f"{owner.name}/{name[1]}"
+                        yield Path(entry.path), place, name[2], name[3] is None
+
+
+def _removed(path: Path) -> int:
+    """Delete a file of a part, with its folder if it was the last; return its bytes."""
+    size = path.stat().st_size
+    path.unlink(missing_ok=True)
+    with suppress(OSError):  # others are still in there
+        path.parent.rmdir()
+    return size
 
 
 _MOST_CACHED = 64
