@@ -25,9 +25,9 @@ from proctor.store.conditions import FIELDS, Condition, Terms
 from proctor.store.database import Database
 from proctor.store.queries import Cursor, ListingQuery
 from proctor.store.results import row_of
-from proctor.store.rows import AnyText, ResultRow, is_number
+from proctor.store.rows import ResultRow
 from proctor.store.runs import Homes
-from proctor.store.schema import run_results, run_tags
+from proctor.store.schema import AnyText, is_number, run_results, run_tags
 from proctor.store.searching import Search, texts
 
 if TYPE_CHECKING:

@@ -1,22 +1,22 @@
 """Rows of the store that have no type in core, and the encoding of values as text."""
 
 import json
-import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import orjson
-from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Float, Integer, Text
-from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.core.attempt import Attempt
 from proctor.core.case_value import ValueStatus
 from proctor.core.fingerprint import plain
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
+
+if TYPE_CHECKING:
+    from sqlalchemy import Column, ColumnElement
 
 Result = TypeVar("Result")
 
@@ -93,61 +93,6 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
-class AnyText(TypeDecorator[str]):
-    """Text column for arbitrary strings from files or models."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Escape on the way in."""
-        return None if value is None else escape(value)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
-        """Restore on the way out."""
-        if value is not None and not isinstance(value, str):
-            # SQLite stores any type in any column.
-            value = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        return unescape(value) if value is not None and "\x10" in value else value
-
-
-class AnyNumber(TypeDecorator[float]):
-    """Number column; other stored values are read as NaN."""
-
-    impl = Float
-    cache_ok = True
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> float | None:
-        """Let finite numbers through."""
-        if value is None:
-            return None
-        finite = type(value) in (int, float) and math.isfinite(value)
-        return float(value) if finite else math.nan
-
-
-class AnyWhole(TypeDecorator[int]):
-    """Integer column; other stored values are read as -1."""
-
-    impl = Integer
-    cache_ok = True
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> int | None:
-        """Let whole numbers through."""
-        return value if value is None or type(value) is int else -1
-
-
-class LargeWhole(AnyWhole):
-    """Integer column that takes more than 32 bits on a server, too."""
-
-    impl = BigInteger
-    cache_ok = True
-
-
-def is_number(kind: TypeEngine[Any]) -> bool:
-    """Tell whether a column or expression is a number."""
-    return isinstance(kind, Float | AnyNumber)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRow:
     """Description of a stored suite without its cases."""
@@ -179,7 +124,7 @@ class Positions:
         some = sorted(set(positions))
         return cls(some[0], some[-1], some) if some else cls(0, -1, some)
 
-    def sql(self, column: Column[int]) -> ColumnElement[bool]:
+    def sql(self, column: "Column[int]") -> "ColumnElement[bool]":
         """Return the condition that a column is one of them."""
         if self.some is not None:
             return column.in_(self.some)

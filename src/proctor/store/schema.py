@@ -1,12 +1,83 @@
 """The tables of the current schema; migrations bring older databases to it."""
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, Table, Text
+import math
+from typing import Any
 
-from proctor.store.rows import AnyNumber, AnyText, AnyWhole, LargeWhole
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from proctor.store.rows import escape, unescape
 
 VERSIONS = tuple(f"{number:04}" for number in range(1, 12))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
+
+
+class AnyText(TypeDecorator[str]):
+    """Text column for arbitrary strings from files or models."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Escape on the way in."""
+        return None if value is None else escape(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """Restore on the way out."""
+        if value is not None and not isinstance(value, str):
+            # SQLite stores any type in any column.
+            value = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        return unescape(value) if value is not None and "\x10" in value else value
+
+
+class AnyNumber(TypeDecorator[float]):
+    """Number column; other stored values are read as NaN."""
+
+    impl = Float
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> float | None:
+        """Let finite numbers through."""
+        if value is None:
+            return None
+        finite = type(value) in (int, float) and math.isfinite(value)
+        return float(value) if finite else math.nan
+
+
+class AnyWhole(TypeDecorator[int]):
+    """Integer column; other stored values are read as -1."""
+
+    impl = Integer
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> int | None:
+        """Let whole numbers through."""
+        return value if value is None or type(value) is int else -1
+
+
+class LargeWhole(AnyWhole):
+    """Integer column that takes more than 32 bits on a server, too."""
+
+    impl = BigInteger
+    cache_ok = True
+
+
+def is_number(kind: TypeEngine[Any]) -> bool:
+    """Tell whether a column or expression is a number."""
+    return isinstance(kind, Float | AnyNumber)
+
 
 metadata = MetaData()
 

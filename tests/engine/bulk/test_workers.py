@@ -14,11 +14,14 @@ from pathlib import Path
 import pytest
 from tests.engine.bulk.conftest import Run, assert_same, simple_rows, write_rows
 
-from proctor.engine.bulk.tasks import PlanTask
+from proctor.engine.bulk.tasks import CheckTask, PlanTask, RowFile, to_json
 from proctor.engine.bulk.workers import WorkerLost, Workers
+from proctor.io import json_bytes
 from proctor.io.concurrency import run_sync
-from proctor.io.message_process import MessageProcess
+from proctor.io.message_process import LENGTH, MessageProcess
 from proctor.io.parquet_files import parquet_limits
+from proctor.io.row_shares import Share
+from proctor.store.parts.files import SUITE, PartFolder
 
 
 @pytest.mark.slow
@@ -39,6 +42,64 @@ def test_the_task_of_a_lost_worker_is_done_by_another(tmp_path: Path) -> None:
             await workers.close()
 
     assert run_sync(twice()) == 10
+
+
+LOADED = """\
+import sys, runpy
+sys.argv = ["worker_process", str(2**30)]
+runpy.run_module("proctor.engine.bulk.worker_process", run_name="__main__")
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_loads_no_database_and_no_pandas(tmp_path: Path) -> None:
+    cases, _ = simple_rows(10)
+    file = write_rows(tmp_path / "rows.parquet", cases)
+    limits = parquet_limits(file)
+    tasks = [
+        PlanTask(path=str(file), limits=limits),
+        CheckTask(
+            source=RowFile(path=str(file), dialect="native", limits=limits),
+            share=Share(path=str(file), rows=10, groups=(0,)),
+            first=0,
+            keep=10,
+            allow_import=False,
+            language="en",
+            folder=(folder := PartFolder(str(tmp_path))),
+            place=folder.new_place(SUITE, "cases", 0),
+        ),
+    ]
+    messages = [json_bytes.dumps(to_json(task)) for task in tasks]
+    worker = subprocess.run(
+        [sys.executable, "-c", LOADED],
+        input=b"".join(LENGTH.pack(len(message)) + message for message in messages),
+        capture_output=True,
+        check=True,
+    )
+    assert worker.stdout.count(b'{"done":') == 2
+    loaded = set(worker.stderr.decode().split())
+    assert "pyarrow" in loaded
+    assert not loaded & {"sqlalchemy", "pandas", "proctor.store.store"}
+
+
+@pytest.mark.slow
+def test_workers_begin_before_their_first_tasks(tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "rows.parquet", simple_rows(10)[0])
+    task = PlanTask(path=str(file), limits=parquet_limits(file))
+
+    async def begun() -> tuple[int, int, int]:
+        workers = Workers()
+        workers.size = 2
+        try:
+            await workers.begin(5)
+            before = len(workers._all)
+            plan = await workers.run(task)
+            return before, len(workers._all), int(plan.rows)
+        finally:
+            await workers.close()
+
+    assert run_sync(begun()) == (2, 2, 10)
 
 
 @pytest.mark.slow

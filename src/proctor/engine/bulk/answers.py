@@ -10,7 +10,7 @@ from proctor.core.encoding import case_from
 from proctor.core.score import Score
 from proctor.core.suite import Case, Json
 from proctor.engine.bulk.shapes import CaseShape
-from proctor.engine.run.attempt_writer import stored_score
+from proctor.engine.run.aggregate import stored_score
 
 
 @dataclass(slots=True)

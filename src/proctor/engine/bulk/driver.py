@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 NATIVE = "native"
 PIECE = 2**22
+BYTES_FOR_WORKER = 2**20
+"""So much of the files is worth a process that is started before the rows are counted."""
 IN_FLIGHT = 2
 """How many tasks each worker of a cluster is given: one waits while the other is done."""
 Report = Callable[[str, int, int, int], None]
@@ -101,12 +103,20 @@ class _Bulk:
         if folder is not None and isinstance(self.workers, Workers):
             self.workers.claim = self.claim = self.store.parts.claim()
         try:
+            await self._begin(folder)
             return await self._evaluate(folder)
         finally:
             await self.workers.close()
             self.claim.release()
             with suppress(ProctorError, OSError):
                 self.store.parts.clear()
+
+    async def _begin(self, folder: PartFolder | None) -> None:
+        """Start processes that are sure to be wanted, while the rows are counted."""
+        files = [file for file in (self.settings.suite.path, self.settings.answers) if file]
+        local = folder is not None and folder.is_local and self.settings.executor.name == LOCAL
+        if local and isinstance(self.workers, Workers):
+            await self.workers.begin(_workers_for(files))
 
     async def _evaluate(
         self, folder: PartFolder | None
@@ -375,6 +385,14 @@ class _Bulk:
             return summary
         results = partial(stored_results, self.store, run.id, header)
         return replace(summary, measures=measures.measured(results))
+
+
+def _workers_for(files: Sequence[Path]) -> int:
+    """Return how many processes have something to do with files of this size."""
+    try:
+        return 1 + sum(file.stat().st_size for file in files) // BYTES_FOR_WORKER
+    except OSError:
+        return 0
 
 
 def _are_quick(survey: Survey) -> bool:

@@ -118,7 +118,13 @@ class InputReader:
             raise UnreadableShare from None
         before = int(source.first_row is not None)
         self._total = suite_plan.rows - before + answers_plan.rows
-        checked = await self._check(source, suite, suite_plan, before)
+        case_tasks = self._case_tasks(source, suite, suite_plan, before)
+        answer_tasks = [
+            AnswersTask(source=answers, share=replace(answers_plan.cut(*cut), path=answers.path))
+            for cut in _sizes(answers_plan.rows, PART)
+        ]
+        results = await self._all([*case_tasks, *answer_tasks], _rows_checked)
+        checked: list[CheckedCases] = results[: len(case_tasks)]
         try:
             reader.check_clusters(
                 dict.fromkeys(tag for one in checked for tag in one.tags),
@@ -140,7 +146,9 @@ class InputReader:
             keys=[one.keys for one in checked],
             answers=answers,
         )
-        await self._join(inputs, [one.ids for one in checked], answers, answers_plan)
+        checked_answers: list[CheckedAnswers] = results[len(case_tasks) :]
+        positions = _positions(checked, checked_answers)
+        await self._share_out(inputs, positions, answers_plan, [one.share for one in answer_tasks])
         return inputs
 
     def _source(self, path: Path, limits: Any, plan: FilePlan | None) -> RowFile:
@@ -160,9 +168,9 @@ class InputReader:
         room = MOST_BYTES * plan.rows // max(1, plan.size)
         return max(BLOCK, min(size, room // BLOCK * BLOCK))
 
-    async def _check(
+    def _case_tasks(
         self, source: RowFile, suite: Suite, plan: FilePlan, before: int
-    ) -> list[CheckedCases]:
+    ) -> list[CheckTask]:
         limit = self.settings.suite.limit
         most = plan.rows - before if limit is None else limit
         tasks = []
@@ -181,7 +189,7 @@ class InputReader:
                     place=self.written[-1],
                 )
             )
-        return await self._all(tasks, lambda done: len(done.ids) // 16)
+        return tasks
 
     @property
     def written_for(self) -> str:
@@ -214,22 +222,13 @@ class InputReader:
                 same = problem.file == _whole(path)
                 yield replace(problem, file=str(path)) if same else problem
 
-    async def _join(
-        self, inputs: Inputs, ids: Sequence[str], source: RowFile, plan: FilePlan
+    async def _share_out(
+        self, inputs: Inputs, positions: Any, plan: FilePlan, shares: Sequence[Share]
     ) -> None:
-        """Find the case of each answer, and where the answers of each part lie."""
+        """Tell where the answers to the cases of each part lie, or put them together."""
         import numpy as np
 
-        sizes = list(_sizes(plan.rows, PART))
-        tasks = [
-            AnswersTask(source=source, share=replace(plan.cut(*cut), path=source.path))
-            for cut in sizes
-        ]
-        checked = await self._all(tasks, lambda done: int(done.answers))
-        if not any(one.has_output for one in checked):
-            raise UnreadableShare
-        positions = joined_positions(_hashes(ids), _hashes([one.ids for one in checked]))
-        _check_numbers(positions, checked)
+        source = inputs.answers
         ends = np.array([part.first + part.cases for part in inputs.parts])
         of_part = np.searchsorted(ends, positions, side="right")
         of_part[of_part >= len(ends)] = -1
@@ -241,7 +240,7 @@ class InputReader:
                     inputs.shares.setdefault(part, []).append(share)
             return
         inputs.scratch = self.workers.scratch()
-        await self._sort(inputs, source, [task.share for task in tasks], of_part)
+        await self._sort(inputs, source, shares, of_part)
 
     async def _sort(
         self, inputs: Inputs, source: RowFile, shares: Sequence[Share], of_part: Any
@@ -260,6 +259,21 @@ class InputReader:
             for part, offset, line, rows in result.places:
                 share = Share(path=result.path, rows=rows, offset=offset, line=line)
                 inputs.shares.setdefault(part, []).append(share)
+
+
+def _rows_checked(done: CheckedCases | CheckedAnswers) -> int:
+    return done.answers if isinstance(done, CheckedAnswers) else len(done.ids) // 16
+
+
+def _positions(cases: Sequence[CheckedCases], answers: Sequence[CheckedAnswers]) -> Any:
+    """Find the case of each answer."""
+    if not any(one.has_output for one in answers):
+        raise UnreadableShare
+    positions = joined_positions(
+        _hashes([one.ids for one in cases]), _hashes([one.ids for one in answers])
+    )
+    _check_numbers(positions, answers)
+    return positions
 
 
 def _whole(path: Path) -> str:

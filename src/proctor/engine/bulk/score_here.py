@@ -11,7 +11,7 @@ from proctor.core.rounds import scored_part
 from proctor.core.score import Score
 from proctor.engine.bulk.score_part import part_of
 from proctor.engine.bulk.tasks import PartOutcome, ShareTask
-from proctor.engine.run.attempt_writer import stored_score
+from proctor.engine.run.aggregate import stored_score
 from proctor.engine.run.score_dispatch import ScoreDispatcher, ScoreTask
 from proctor.io.row_shares import UnreadableShare
 from proctor.store.rows import LinkedCase

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from proctor.io.row_shares import UnreadableShare
 _ROOM = 1024 * 2**20
 PAUSE = 0.5
 """Seconds between looks at whether the process that gives the tasks is still there."""
+_HEAD = 12
+"""So many bytes of a message tell tasks of one kind from others."""
 
 
 def done(task: Any) -> Any:
@@ -86,6 +89,7 @@ def main(memory: int) -> None:
     from proctor.io.parquet_process import limit_memory
 
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    _do_without_pandas(pyarrow)
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What a scorer prints is nobody's reply.
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
@@ -94,9 +98,26 @@ def main(memory: int) -> None:
     limit_memory(memory, *_size_now())
     gc.freeze()
     gc.disable()  # Rows make many objects and no cycles: looking for these takes a tenth of it all.
+    kinds: set[bytes] = set()
     while (data := read_message(source)) is not None:
         write_message(sink, json_bytes.dumps(_reply(data)))
         gc.collect()
+        if (kind := data[:_HEAD]) not in kinds:
+            # Modules that the first task of a kind has loaded need not be looked through again.
+            kinds.add(kind)
+            gc.freeze()
+
+
+def _do_without_pandas(pyarrow: Any) -> None:
+    """Keep Arrow from loading pandas, if it is there, to look whether a list is one of its arrays.
+
+    It looks once; a plugin that wants pandas still gets it.
+    """
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]
+        with suppress(ImportError, AttributeError):
+            pyarrow.array([0])
+        del sys.modules["pandas"]
 
 
 def _end_with(parent: int) -> None:

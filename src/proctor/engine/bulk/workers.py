@@ -40,6 +40,11 @@ class Workers:
         self._idle: list[MessageProcess] = []
         self._all: set[MessageProcess] = set()
 
+    async def begin(self, count: int) -> None:
+        """Start processes ahead of their first tasks: they load what they need side by side."""
+        while len(self._all) < min(count, self.size):
+            self._idle.append(await self._start())
+
     async def run(self, task: Any) -> Any:
         """Do one task; an UnreadableShare where its files are not as they should be."""
         message = json_bytes.dumps(to_json(task))

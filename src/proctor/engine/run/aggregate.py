@@ -13,7 +13,7 @@ from proctor.core.case_value import (
     stopped_value,
     value_of,
 )
-from proctor.core.fingerprint import plain
+from proctor.core.fingerprint import is_plain, plain
 from proctor.core.fold import Fold, fold, is_ragged, parse_fold
 from proctor.core.run import CASES_PER_BLOCK, AttemptResult, CaseResult, Summary
 from proctor.core.score import Score
@@ -26,6 +26,11 @@ from proctor.store.rows import LinkedCase, ResultRow
 
 if TYPE_CHECKING:
     from proctor.engine.run.measure_sums import RunMeasures
+
+
+def stored_score(score: Score) -> Score:
+    """Return a score as the store would return it."""
+    return score if is_plain(score.detail) else replace(score, detail=plain(score.detail))
 
 
 def case_result(

@@ -13,6 +13,7 @@ from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import is_plain, plain
 from proctor.core.score import Score
 from proctor.core.suite import Case
+from proctor.engine.run.aggregate import stored_score
 from proctor.errors import StoreError
 from proctor.io.concurrency import batched
 from proctor.store.rows import LinkedCase, RunAttempt
@@ -179,11 +180,6 @@ def as_stored(row: AttemptRow) -> AttemptRow:
     scores = {name: stored_score(score) for name, score in row.scores.items()}
     same = attempt is row.attempt and all(scores[name] is row.scores[name] for name in scores)
     return row if same else replace(row, attempt=attempt, scores=scores)
-
-
-def stored_score(score: Score) -> Score:
-    """Return a score as the store would return it."""
-    return score if is_plain(score.detail) else replace(score, detail=plain(score.detail))
 
 
 def _length(attempt: Attempt) -> int:

@@ -11,7 +11,8 @@ from proctor.core.failures import FailureNotices
 from proctor.core.rounds import scored_part
 from proctor.core.score import Score, ScoreStatus, needs_scoring
 from proctor.core.suite import Criterion
-from proctor.engine.run.attempt_writer import RunRows, StoredSoon, stored_score
+from proctor.engine.run.aggregate import stored_score
+from proctor.engine.run.attempt_writer import RunRows, StoredSoon
 from proctor.engine.run.score_dispatch import ScoreDispatcher, ScoreTask
 from proctor.engine.run.totals import usage_from
 from proctor.store.rows import LinkedCase
