@@ -97,7 +97,7 @@ def test_where_a_node_lacks_the_files_this_machine_does_the_rest(
     monkeypatch.setattr(reach, "lacking", lambda _: "the node n7 cannot read /data/suite.jsonl")
     parts = run(suite, answers, store="parts", bulk=True, executor=RAY)
     assert_same_parts(here, parts)
-    assert cluster.messages == 1
+    assert cluster.messages <= 2, "cases and answers are read at once; the parts go to no node"
     (notice,) = parts.notices
     assert notice.startswith("the node n7 cannot read /data/suite.jsonl: this machine reads and")
 
