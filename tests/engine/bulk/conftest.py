@@ -30,6 +30,9 @@ class WorkersHere(Workers):
         self.size = 1
         self.tasks: list[Any] = []
 
+    async def begin(self, count: int) -> None:
+        """Start nothing."""
+
     async def run(self, task: Any) -> Any:
         self.tasks.append(task)
         # Through JSON, as between processes.
