@@ -76,11 +76,11 @@ def names_of(module: str) -> Callable[[str], Any]:
         if not name.startswith("__") and not _is_below(module, name):
             wanted = RENAMED.get(f"{module}.{name}", name)
             for home in MOVED[module].split():
-                known = vars(importlib.import_module(home))
-                if wanted in known:
+                names = vars(importlib.import_module(home))
+                if wanted in names:
                     message = f"{module}.{name} is {home}.{wanted} now"
                     warnings.warn(message, DeprecationWarning, stacklevel=_outside())
-                    return known[wanted]
+                    return names[wanted]
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return find

@@ -191,8 +191,8 @@ def variant(kind: str, name: str) -> type[Any] | None:
 
 def variant_names(kind: str, name: str) -> tuple[str, ...]:
     """Return the names that a spec may ask for a variant by."""
-    found = variant(kind, name)
-    return () if found is None else get_args(get_type_hints(found)[VARIANT])
+    own_class = variant(kind, name)
+    return () if own_class is None else get_args(get_type_hints(own_class)[VARIANT])
 
 
 def variant_of(spec: Spec) -> dict[str, Json]:
@@ -301,8 +301,8 @@ def _type_name(kind: Any) -> str:
 
 def main_parameter(kind: str, name: str) -> str | None:
     """Return the parameter that ``name: value`` stands for; a class without fields has none."""
-    found: Any = find(kind, name)
-    return next(iter(_field_names(found)), None)
+    plugin: Any = find(kind, name)
+    return next(iter(_field_names(plugin)), None)
 
 
 def params_from(kind: str, name: str, value: Json) -> dict[str, Json]:

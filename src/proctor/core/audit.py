@@ -59,13 +59,15 @@ class JudgeAudit:
     @classmethod
     def of(cls, data: Mapping[str, Json]) -> "JudgeAudit":
         """Make an audit of what a store has; raises ValueError or TypeError where it is none."""
-        known = {one.name for one in fields(cls)}
-        values: dict[str, Any] = {name: data[name] for name in data if name in known}
+        names = {one.name for one in fields(cls)}
+        values: dict[str, Any] = {name: data[name] for name in data if name in names}
         for name in ("flips", "flip_chance"):
             values[name] = _estimated(values.get(name))
         probes = dict(values.get("probes") or {})
         values["probes"] = {
-            name: found for name, one in probes.items() if (found := _estimated(one)) is not None
+            name: estimate
+            for name, one in probes.items()
+            if (estimate := _estimated(one)) is not None
         }
         values["notes"] = tuple(str(note) for note in values.get("notes", ()))
         return cls(**values)

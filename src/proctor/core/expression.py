@@ -167,8 +167,8 @@ def raw_value(node: ast.expr, names: Mapping[str, Any], text: str) -> Any:
 
 def _check_owner(node: ast.Attribute, names: Mapping[str, Any], text: str) -> None:
     if not isinstance(_value(node.value, names, text), Mapping):
-        known = f"{ast.unparse(node.value)} is a single number, without .{node.attr}"
-        raise UsageError(f"{known}, in the expression {text!r}")
+        reason = f"{ast.unparse(node.value)} is a single number, without .{node.attr}"
+        raise UsageError(f"{reason}, in the expression {text!r}")
 
 
 def _look_up(name: str, names: Mapping[str, Any], text: str) -> Any:

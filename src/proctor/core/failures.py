@@ -81,9 +81,9 @@ class FailureCounts:
     def merge(self, other: "FailureCounts") -> None:
         """Add what another counted later."""
         for its_kind, (reason, count) in other.kinds.items():
-            known = its_kind in self.kinds or len(self.kinds) < MOST_KINDS
-            kind = its_kind if known else OTHERS
-            first, before = self.kinds.get(kind, (reason if known else OTHERS, 0))
+            counted_alone = its_kind in self.kinds or len(self.kinds) < MOST_KINDS
+            kind = its_kind if counted_alone else OTHERS
+            first, before = self.kinds.get(kind, (reason if counted_alone else OTHERS, 0))
             self.kinds[kind] = (first, before + count)
 
     def most(self, limit: int = 5) -> list[Mapping[str, Json]]:

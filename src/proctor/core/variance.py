@@ -116,21 +116,21 @@ def _purchases(
     each = None
     if isinstance(spent, int | float) and parts.cases:
         each = spent / parts.cases / max(1.0, attempts)
-    found = []
+    purchases = []
     if within is not None:
         less = within / (attempts + 1)
-        found.append(
+        purchases.append(
             Purchase(
                 what="1 more attempt",
                 half_width=SURE * sqrt(max(0.0, total - less)),
                 cost=None if each is None else each * parts.cases,
             )
         )
-    found.append(
+    purchases.append(
         Purchase(
             what=f"{MORE_CASES} more cases",
             half_width=SURE * sqrt(total * parts.cases / (parts.cases + MORE_CASES)),
             cost=None if each is None else each * MORE_CASES * max(1.0, attempts),
         )
     )
-    return found
+    return purchases

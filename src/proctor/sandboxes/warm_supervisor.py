@@ -204,8 +204,8 @@ class Outputs:
 
     def writable(self):
         """Return where there is something to send; the test goes to who has asked for it."""
-        asked = self.left and self.captured[self.proof].head.startswith(self.gate)
-        return [self.proof] if asked else []
+        wanted = self.left and self.captured[self.proof].head.startswith(self.gate)
+        return [self.proof] if wanted else []
 
     def read(self, fd):
         """Take in what the program has written; return whether that is too much."""

@@ -267,13 +267,15 @@ def _jackknife(
         whole.merge(cluster)
         kinds["made up", number] = (cluster, 1)
     left = [(statistic(whole.without(cluster)), times) for cluster, times in kinds.values()]
-    estimates = [(found, times) for found, times in left if found is not None]
+    estimates = [(estimate, times) for estimate, times in left if estimate is not None]
     centre, total = statistic(whole), sum(times for _, times in estimates)
     real = len(clusters)
     if centre is None or total < real + len(made_up):
         return None
-    middle = sum(found * times for found, times in estimates) / total
-    spread = sum(times * (found - middle) ** 2 for found, times in estimates) * (total - 1) / real
+    middle = sum(estimate * times for estimate, times in estimates) / total
+    spread = (
+        sum(times * (estimate - middle) ** 2 for estimate, times in estimates) * (total - 1) / real
+    )
     half = t_quantile((1 + sure) / 2, real - 1) * sqrt(spread)
     low, high = min(value, centre - half), max(value, centre + half)
     return max(-1.0, low), min(1.0, high)

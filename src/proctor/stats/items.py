@@ -82,20 +82,20 @@ def fit_abilities(items: Sequence[Scores]) -> Abilities:
         return Abilities(abilities=(0.0,) * number, spread=1.0)
     scores = np.asarray(list(kinds))
     times = np.asarray(list(kinds.values()), dtype=float)
-    known = scores >= 0
-    gained = np.where(known, scores, 0.0)
-    counts = (times[:, None] * known).sum(0)
+    scored = scores >= 0
+    gained = np.where(scored, scores, 0.0)
+    counts = (times[:, None] * scored).sum(0)
     rates = ((times[:, None] * gained).sum(0) + 0.5) / (counts + 1)
     abilities, spread = 1.3 * np.log(rates / (1 - rates)), 1.5
     for _ in range(_ROUNDS):
         takers = Abilities(abilities=tuple(abilities), spread=spread)
         grid, chances = takers.grid, takers.chances
         likely = np.log(takers.prior)[None, :] + gained @ np.log(chances)
-        likely += (known - gained) @ np.log(1 - chances)
+        likely += (scored - gained) @ np.log(1 - chances)
         weights = np.exp(likely - likely.max(1, keepdims=True))
         weights *= (times / weights.sum(1))[:, None]
         # One of Newton's steps for each taker, held back by a wide prior.
-        masses = known.T.astype(float) @ weights
+        masses = scored.T.astype(float) @ weights
         slope = (gained.T @ weights.sum(1)) - (masses * chances).sum(1) - abilities / 9
         bend = (masses * chances * (1 - chances)).sum(1) + 1 / 9
         step = np.clip(slope / bend, -1, 1)
@@ -129,13 +129,13 @@ def answer_habits(items: Sequence[tuple[Scores, Words]]) -> AnswerHabits:
     alike, pairs = [0.5, 0.5], [1.0, 1.0]
     for scores, words in items:
         for full in (0, 1):
-            said = Counter(
+            word_counts = Counter(
                 word
                 for score, word in zip(scores, words, strict=True)
                 if score is not None and word is not None and score == full
             )
-            number = said.total()
-            alike[full] += sum(times * (times - 1) / 2 for times in said.values())
+            number = word_counts.total()
+            alike[full] += sum(times * (times - 1) / 2 for times in word_counts.values())
             pairs[full] += number * (number - 1) / 2
     return AnswerHabits(
         right=min(0.99, alike[1] / pairs[1]), wrong=min(0.9, max(0.02, alike[0] / pairs[0]))
@@ -156,11 +156,11 @@ def wrong_key_odds(
     """
     import numpy as np
 
-    known = [place for place, score in enumerate(scores) if score is not None]
-    if len(known) < _FEWEST:
+    scored = [place for place, score in enumerate(scores) if score is not None]
+    if len(scored) < _FEWEST:
         return PRIOR_ODDS
-    gained = np.asarray([scores[place] for place in known], dtype=float)[:, None]
-    chances = takers.chances[known]
+    gained = np.asarray([scores[place] for place in scored], dtype=float)[:, None]
+    chances = takers.chances[scored]
     right = float((takers.prior * _likely(chances, gained)).sum())
     wrong = [
         float((takers.prior * _likely((1 - chances) * match, gained)).sum()) for match in _MATCHES
@@ -168,8 +168,8 @@ def wrong_key_odds(
     odds = PRIOR_ODDS - log(right + _TINY)
     if words is None or habits is None or not habits.comparable:
         return odds + log(fmean(wrong) + _TINY)
-    said = [words[place] for place in known]
-    return odds + _spoken(takers, chances, gained, said, habits)
+    spoken_words = [words[place] for place in scored]
+    return odds + _spoken(takers, chances, gained, spoken_words, habits)
 
 
 def _likely(chances: Any, gained: Any) -> Any:
@@ -216,19 +216,19 @@ def _spoken(
 
 def _agree(words: Words, habit: float) -> float:
     """Return the logarithm of how likely right answers agree, or not, as these do."""
-    known = [word for word in words if word is not None]
-    if not known:
+    compared = [word for word in words if word is not None]
+    if not compared:
         return 0.0
-    most = Counter(known).most_common(1)[0][1]
-    return (most - 1) * log(habit) + (len(known) - most) * log(1 - habit)
+    most = Counter(compared).most_common(1)[0][1]
+    return (most - 1) * log(habit) + (len(compared) - most) * log(1 - habit)
 
 
 def _partition(words: Words, apart: float) -> float:
     """Return the logarithm of how likely words agree as these do, a new one coming so often."""
     counts = Counter(word for word in words if word is not None)
     number = counts.total()
-    made = sum(log(apart) + lgamma(times) for times in counts.values())
-    return made - (lgamma(apart + number) - lgamma(apart))
+    log_chance = sum(log(apart) + lgamma(times) for times in counts.values())
+    return log_chance - (lgamma(apart + number) - lgamma(apart))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,8 +69,8 @@ class Outlook:
         if self.binary:
             return detectable_difference(self.n, self.changed, 1 - level)
         reach = t_quantile((1 + level) / 2, self.n - 1) + t_quantile(POWER, self.n - 1)
-        found = reach * self.spread / sqrt(self.n)
-        return None if self.bounded and found > 1 else found
+        difference = reach * self.spread / sqrt(self.n)
+        return None if self.bounded and difference > 1 else difference
 
     def _needed(self, difference: float, level: float) -> int | None:
         if self.n < 2:
@@ -179,17 +179,19 @@ def _log_binomials(most: int, share: float) -> "Numbers":
     logs = np.array([lgamma(k + 1) for k in range(most + 1)])
     m, x = np.arange(most + 1)[:, None], np.arange(most + 1)[None, :]
     rest = np.maximum(m - x, 0)
-    made = logs[m] - logs[x] - logs[rest] + _times_log(x, share) + _times_log(rest, 1 - share)
-    found: Numbers = np.where(x <= m, made, -np.inf)
-    return found
+    log_chances = (
+        logs[m] - logs[x] - logs[rest] + _times_log(x, share) + _times_log(rest, 1 - share)
+    )
+    table: Numbers = np.where(x <= m, log_chances, -np.inf)
+    return table
 
 
 def _log_binomial(n: int, hits: "NDArray[np.int64]", share: float) -> "Numbers":
     import numpy as np
 
     ways = np.array([lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) for k in hits.tolist()])
-    found: Numbers = ways + _times_log(hits, share) + _times_log(n - hits, 1 - share)
-    return found
+    log_chances: Numbers = ways + _times_log(hits, share) + _times_log(n - hits, 1 - share)
+    return log_chances
 
 
 def _times_log(number: "NDArray[np.int64]", share: float) -> "Numbers":
@@ -197,8 +199,8 @@ def _times_log(number: "NDArray[np.int64]", share: float) -> "Numbers":
     import numpy as np
 
     log = float(np.log(share)) if share > 0 else -np.inf
-    found: Numbers = np.where(number == 0, 0.0, np.maximum(number, 1).astype(np.float64) * log)
-    return found
+    products: Numbers = np.where(number == 0, 0.0, np.maximum(number, 1).astype(np.float64) * log)
+    return products
 
 
 def _least(enough: Callable[[float], bool], low: float, high: float, near: float) -> float:

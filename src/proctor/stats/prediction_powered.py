@@ -155,13 +155,13 @@ def _hypergeometric(hits: int, n: int, other_hits: int, other_n: int) -> float:
     """Return the two-sided mid-p of a table of two by two, with its margins as they are."""
     all_hits, total = hits + other_hits, n + other_n
 
-    def likely(found: int) -> float:
-        return exp(_ways(all_hits, found) + _ways(total - all_hits, n - found) - _ways(total, n))
+    def likely(count: int) -> float:
+        return exp(_ways(all_hits, count) + _ways(total - all_hits, n - count) - _ways(total, n))
 
     seen = likely(hits)
     p = 0.0
-    for found in range(max(0, n - (total - all_hits)), min(n, all_hits) + 1):
-        chance = likely(found)
+    for count in range(max(0, n - (total - all_hits)), min(n, all_hits) + 1):
+        chance = likely(count)
         if chance < seen * (1 - 1e-9):
             p += chance
         elif chance <= seen * (1 + 1e-9):

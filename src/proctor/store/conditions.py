@@ -132,8 +132,8 @@ class Condition(Generic[Term, Truth]):
             within = self._within(left, right, depth)
             if comparison is ast.In:
                 return within
-            known = [self._has_value(side, depth) for side in (left, right)]
-            return terms.all_of([terms.negated(within), *known])
+            have_values = [self._has_value(side, depth) for side in (left, right)]
+            return terms.all_of([terms.negated(within), *have_values])
         if self._is_tag(right):
             left, comparison, right = right, _TURNED.get(comparison, comparison), left
         if self._is_tag(left):

@@ -435,12 +435,12 @@ class Audit:
     def _flipped(
         self, by_case: Mapping[str, Sequence[int]], rulings: Sequence[Sequence[float]]
     ) -> dict[str, float]:
-        found = {}
+        rates = {}
         for case_id, places in by_case.items():
             rate = statistics.flip_rate([[rulings[place] for place in places]])
             if rate is not None and rate.value > 0:
-                found[case_id] = rate.value
-        return found
+                rates[case_id] = rate.value
+        return rates
 
     def _rulings(self, place: int) -> list[float]:
         """Return the rulings on an answer as it is, the stored one too if this judge gave it."""

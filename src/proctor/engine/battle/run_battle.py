@@ -195,11 +195,11 @@ class _Arena:
             if not _decided(stored.get(key), content)
         }
         places = {key: self._place(job) for key, job in others.items()}
-        found = self.store.comparisons.get_many(places.values())
+        comparisons = self.store.comparisons.get_many(places.values())
         return {
             key: known[1]
             for key, place in places.items()
-            if _decided(known := found.get(place), self._content(others[key]))
+            if _decided(known := comparisons.get(place), self._content(others[key]))
         }
 
     def _place(self, job: BattleJob) -> str:

@@ -46,7 +46,7 @@ def _tag_of(groups: Sequence[Sequence[Case]]) -> str:
     """Return a tag that has one value in each group, and another in every other."""
     for tag in groups[0][0].tags:
         values = [{case.tags.get(tag, ()) for case in group} for group in groups]
-        single = [next(iter(found)) for found in values if len(found) == 1]
+        single = [next(iter(tag_values)) for tag_values in values if len(tag_values) == 1]
         if len(single) == len(groups) == len(set(single)) and all(single):
             return tag
     return ""

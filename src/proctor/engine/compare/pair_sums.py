@@ -170,11 +170,11 @@ class _Columns:
             )
         ]
         low, high, low_2, high_2 = bounds
-        known = valued & (high - low + high_2 - low_2 <= NEAR)
+        certain = valued & (high - low + high_2 - low_2 <= NEAR)
         there = counted & weighty
-        sums.open = sums.open or bool((there & ~known).any())
-        self._add(sums.worst, np.where(known, one, high), np.where(known, two, low_2), there)
-        self._add(sums.best, np.where(known, one, low), np.where(known, two, high_2), there)
+        sums.open = sums.open or bool((there & ~certain).any())
+        self._add(sums.worst, np.where(certain, one, high), np.where(certain, two, low_2), there)
+        self._add(sums.best, np.where(certain, one, low), np.where(certain, two, high_2), there)
 
     def _add(self, cases: PairedCases, one: "Array", two: "Array", chosen: "Array") -> None:
         weights = (self.pairs.first.weight * self.pairs.first.full)[chosen]

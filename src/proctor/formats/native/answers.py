@@ -48,20 +48,20 @@ def read_answers(path: Path, suite: Suite) -> Iterator[Attempt]:
     cases = CaseFinder(suite.cases)
     findings = Findings()
     has_output = False
-    held: list[Attempt] | None = []
+    attempts: list[Attempt] | None = []
     room = MOST_HELD
     for row in _AnswerRows(path, cases, findings):
         data = row.document.data
         has_output = has_output or "output" in data or "messages" in data
         messages = read_reply(findings, row.document, partial(_asked, cases, row.case))
         room -= _size(data)
-        if held is not None:
-            held.append(_attempt(row, messages))
-            held = held if room > 0 else None
+        if attempts is not None:
+            attempts.append(_attempt(row, messages))
+            attempts = attempts if room > 0 else None
     if not has_output and not findings.errors:
         raise DialectError(f"{path}: no row has an 'output'")
     findings.check()
-    return _attempts(path, cases) if held is None else iter(held)
+    return _attempts(path, cases) if attempts is None else iter(attempts)
 
 
 def _attempts(path: Path, cases: CaseFinder) -> Iterator[Attempt]:

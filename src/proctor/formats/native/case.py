@@ -335,11 +335,11 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     """Read one case, or note all that is wrong with it."""
     before = spot.findings.total
     strange = spot.unknown_keys(KEYS)
-    known = spot
+    readable = spot
     if strange:
         known_keys = {key: value for key, value in spot.value.items() if key not in strange}
-        known = replace(spot, value=known_keys)
-    keys = spot.validated(CaseKeys, normal(known))
+        readable = replace(spot, value=known_keys)
+    keys = spot.validated(CaseKeys, normal(readable))
     if keys.id is not None and any(char < " " for char in keys.id):
         spot.error("an id is one line of text", key="id")
     _check_hidden(spot, keys.hidden)

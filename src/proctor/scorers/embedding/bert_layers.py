@@ -68,8 +68,8 @@ class BertLayers:
             rows = self.projection(rows)
         rows = rows + self.first_bias
         for layer in self.layers:
-            made = torch.addmm(layer.inputs_bias, rows, layer.inputs)
-            query, key, value = made.view(len(rows), 3, self.heads, -1).unbind(1)
+            products = torch.addmm(layer.inputs_bias, rows, layer.inputs)
+            query, key, value = products.view(len(rows), 3, self.heads, -1).unbind(1)
             attended = attend(query, key, value).reshape(len(rows), -1)
             rows = layer.middle_norm(rows.addmm_(attended, layer.output))
             inner = _activated(layer, rows)

@@ -123,12 +123,12 @@ class PackedT5:
 
     def _bias(self, number: int, width: int) -> Any:
         """Return a layer's bias of relative positions, for texts of at least some length."""
-        known = self._biases.get(number)
-        if known is None or known.shape[-1] < width:
+        bias_table = self._biases.get(number)
+        if bias_table is None or bias_table.shape[-1] < width:
             rounded = 1 << (width - 1).bit_length()
             bias = self.encoder[number].positions.compute_bias(rounded, rounded)
-            known = self._biases[number] = bias.to(self.attention_dtype).contiguous()
-        return known
+            bias_table = self._biases[number] = bias.to(self.attention_dtype).contiguous()
+        return bias_table
 
     def _decoded(self, encoded: Any, lengths: Any, widths: Sequence[int]) -> Any:
         """Take the decoder's first step over encoded texts."""
@@ -237,12 +237,12 @@ class _EncoderLayer:
         import torch
 
         rows = model.normed(total, self.norm).to(model.dtype)
-        made = (rows @ self.inputs).to(model.attention_dtype)
+        products = (rows @ self.inputs).to(model.attention_dtype)
         outputs, start = [], 0
         for group, bias in zip(groups, biases, strict=True):
             end = start + group.count * group.width
             shape = (group.count, group.width, 3, model.heads, model.width)
-            query, key, value = made[start:end].view(shape).permute(2, 0, 3, 1, 4)
+            query, key, value = products[start:end].view(shape).permute(2, 0, 3, 1, 4)
             out = torch.nn.functional.scaled_dot_product_attention(
                 query, key, value, attn_mask=bias, scale=1.0
             )

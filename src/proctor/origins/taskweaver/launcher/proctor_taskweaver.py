@@ -36,11 +36,11 @@ def serve(
         answer({"ready": True})
         for line in lines:
             try:
-                made = session.send_message(json.loads(line)["message"]).to_dict()
+                result = session.send_message(json.loads(line)["message"]).to_dict()
             except Exception as error:  # noqa: BLE001 - an agent may raise anything
-                made = raised(error)
+                result = raised(error)
             mirror(place, folder)
-            answer(made)
+            answer(result)
     finally:
         if app is not None:
             stop(app)
