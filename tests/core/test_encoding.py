@@ -7,7 +7,7 @@ from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.encoding import attempt_from, case_from, score_from, spec_from, suite_from
 from proctor.core.fingerprint import case_key, plain
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite, Tool, ToolCall
 from proctor.io import json_bytes
 
 FEW = settings(max_examples=20, deadline=None)
@@ -21,7 +21,17 @@ JSON = st.recursive(
 )
 PARAMS = st.dictionaries(NAME, JSON, max_size=3)
 SPECS = st.builds(Spec, name=NAME, params=PARAMS)
-MESSAGES = st.lists(st.builds(Message, role=NAME, content=TEXT), max_size=3).map(tuple)
+CALLS = st.lists(
+    st.builds(ToolCall, name=NAME, arguments=PARAMS | TEXT.filter(bool), id=TEXT), max_size=2
+).map(tuple)
+TOOLS = st.lists(st.builds(Tool, name=NAME, description=TEXT, parameters=PARAMS), max_size=2).map(
+    tuple
+)
+MESSAGES = st.lists(
+    st.builds(Message, role=NAME, content=TEXT)
+    | st.builds(Message, role=NAME, content=TEXT, tool_calls=CALLS, tool_call_id=TEXT),
+    max_size=3,
+).map(tuple)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
 MAYBE = st.none() | NUMBER
 CRITERIA = st.lists(
@@ -44,6 +54,9 @@ CASES = st.builds(
     max_points=MAYBE,
     out_of=MAYBE,
     source=TEXT,
+    tools=TOOLS,
+    tool_choice=TEXT,
+    response_format=PARAMS,
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 from proctor.core.attempt import Attempt
 from proctor.core.fingerprint import (
     answer_key,
+    attempt_key,
     case_key,
     digest,
     is_plain,
@@ -18,7 +19,7 @@ from proctor.core.fingerprint import (
     suite_key,
 )
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import Case, Criterion, Message, Spec, Suite
+from proctor.core.suite import Case, Criterion, Message, Spec, Suite, Tool, ToolCall
 
 CRITERION = Criterion(
     id="words", scorer=Spec(name="contains", params={"texts": ["Paris"], "all": True})
@@ -133,6 +134,20 @@ def test_a_score_depends_on_the_transcript_alone() -> None:
     assert score_key("j", ATTEMPT) == score_key("j", replace(ATTEMPT, index=7, seconds=3.0))
     assert score_key("j", ATTEMPT) != score_key("j", Attempt.of("capital", "Lyon"))
     assert score_key("j", ATTEMPT) != score_key("k", ATTEMPT)
+
+
+def test_tools_are_part_of_what_is_asked_and_what_is_answered() -> None:
+    tool = Tool(name="get_weather", parameters={"type": "object"})
+    with_tool = replace(CASE, tools=(tool,))
+    assert attempt_key(with_tool, 0, "me") != attempt_key(CASE, 0, "me")
+    assert scoring_key(with_tool, CRITERION, "1") != scoring_key(CASE, CRITERION, "1")
+    call = ToolCall(name="get_weather", arguments={"city": "Paris"}, id="1")
+    messages = [
+        Message(role="assistant", content="", tool_calls=calls)
+        for calls in ((), (call,), (replace(call, arguments={"city": "Rome"}),), (call, call))
+    ]
+    attempts = [Attempt(case_id="capital", messages=(message,)) for message in messages]
+    assert len({score_key("s", attempt) for attempt in attempts}) == len(attempts)
 
 
 def test_attempts_of_one_text_are_told_apart_by_their_index() -> None:

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage
 from proctor.core.score import Score, ScoreStatus
-from proctor.core.suite import VARIANT, Case, CaseFile, Criterion, Json, Message, Spec, Suite
+from proctor.core.suite import (
+    VARIANT,
+    Case,
+    CaseFile,
+    Criterion,
+    Json,
+    Message,
+    Spec,
+    Suite,
+    Tool,
+    ToolCall,
+)
 
 if TYPE_CHECKING:
     from proctor.core.comparison import Comparison
@@ -52,8 +63,10 @@ _CRITERION: _Checks = {
 }  # fmt: skip
 _MESSAGE: _Checks = {
     "role": _is_text, "content": _is_text, "images": _is_list, "thinking": _is_text,
-    "marks": _is_list,
+    "marks": _is_list, "tool_calls": _is_list, "tool_call_id": _is_text,
 }  # fmt: skip
+_TOOL: _Checks = {"name": _is_text, "description": _is_text, "parameters": _is_object}
+_TOOL_CALL: _Checks = {"name": _is_text, "arguments": _is_anything, "id": _is_text}
 _FILE: _Checks = {"name": _is_text, "digest": _is_text, "path": _is_text}
 _CASE: _Checks = {
     "id": _is_text, "messages": _is_list, "criteria": _is_list, "references": _is_list,
@@ -61,7 +74,7 @@ _CASE: _Checks = {
     "weight": _is_number, "full_score": _is_number, "null_score": _is_number,
     "min_points": _is_number_or_none, "max_points": _is_number_or_none,
     "out_of": _is_number_or_none, "files": _is_list, "setup": _is_object, "source": _is_text,
-    "cluster": _is_text,
+    "cluster": _is_text, "tools": _is_list, "tool_choice": _is_text, "response_format": _is_object,
 }  # fmt: skip
 _SUITE: _Checks = {
     "name": _is_text, "version": _is_text, "description": _is_text, "language": _is_text,
@@ -134,6 +147,8 @@ def case_from(data: Mapping[str, Json]) -> Case:
         fields["files"] = tuple([_file(item) for item in fields["files"]])
     if "dialogue" in fields:
         fields["dialogue"] = spec_from(fields["dialogue"])
+    if "tools" in fields:
+        fields["tools"] = _tools(fields["tools"])
     return Case(**fields)
 
 
@@ -141,6 +156,18 @@ def _tag(values: Json) -> tuple[str, ...]:
     if not _is_list(values):
         raise TypeError("the values of a tag are no list")
     return _texts("the values of a tag", values)
+
+
+def _tools(items: Json) -> tuple[Tool, ...]:
+    for item in items:
+        _check("a tool", item, _TOOL)
+    return tuple([Tool(**item) for item in items])
+
+
+def _tool_calls(items: Json) -> tuple[ToolCall, ...]:
+    for item in items:
+        _check("a tool call", item, _TOOL_CALL)
+    return tuple([ToolCall(**item) for item in items])
 
 
 def _file(data: Mapping[str, Json]) -> CaseFile:
@@ -180,12 +207,15 @@ def request_from(data: Mapping[str, Json]) -> Request:
         else ReplyShape(name=shape["name"], schema=shape.get("schema", {})),
         salt=data.get("salt", ""),
         top_logprobs=data.get("top_logprobs", 0),
+        tools=_tools(data.get("tools", ())),
+        tool_choice=data.get("tool_choice", ""),
     )
 
 
 def reply_from(data: Mapping[str, Json]) -> Reply:
     """Make a Reply of its JSON."""
-    return Reply(**{"text": None, **data, "usage": _usage(data.get("usage", {}))})
+    usage, calls = _usage(data.get("usage", {})), _tool_calls(data.get("tool_calls", ()))
+    return Reply(**{"text": None, **data, "usage": usage, "tool_calls": calls})
 
 
 def score_from(data: Mapping[str, Json]) -> Score:
@@ -224,11 +254,13 @@ def _messages(items: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:
 def _message(data: Mapping[str, Json]) -> Message:
     _check("a message", data, _MESSAGE)
     content, images = data.get("content", ""), data.get("images")
-    if not images and "thinking" not in data:
+    if len(data) <= 2 and not images:
         return Message(role=data["role"], content=content)
     return Message(
         role=data["role"],
         content=content,
         images=_texts("pictures", images or ()),
         thinking=data.get("thinking", ""),
+        tool_calls=_tool_calls(data.get("tool_calls", ())),
+        tool_call_id=data.get("tool_call_id", ""),
     )

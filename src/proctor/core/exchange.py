@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from proctor.core.prompt_fences import addressed
-from proctor.core.suite import Json, Message
+from proctor.core.suite import Json, Message, Tool, ToolCall
 
 if TYPE_CHECKING:
     from proctor.core.access import Destination
@@ -45,6 +45,10 @@ class Request:
     """Tells apart calls that ask the same and want replies of their own: attempts, repeats."""
     top_logprobs: int = 0
     """How many alternatives to the reply's first token are wanted, with log-probabilities."""
+    tools: tuple[Tool, ...] = ()
+    """The tools that may be called."""
+    tool_choice: str = ""
+    """``auto``, ``none``, ``required`` or the name of a tool; empty means the server's default."""
 
     @property
     def addressed(self) -> "Request":
@@ -110,6 +114,8 @@ class Reply:
     """How the wanted shape was asked for: ``schema``, ``tool``, or nothing."""
     round: Mapping[str, Json] | None = None
     """What an agent did for this reply, post by post; none for a model."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """The tools that the model called, in its order; they are never part of the text."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The files in an agent's working folder after this reply: the key of each content by name."""
     refused: Mapping[str, str] = field(default_factory=dict)

@@ -119,6 +119,8 @@ def attempt_key(case: Case, index: int, identity: str) -> str:
     ``identity`` addresses the candidate with its sampling, and whom the dialogue consults, and how.
     """
     place = [_filed(case), case.setup] if case.files or case.setup else []
+    if case.tools or case.response_format:
+        place.append({"tools": [case.tools, case.tool_choice, case.response_format]})
     return digest(
         "attempt",
         case.id,
@@ -141,6 +143,7 @@ def scoring_key(case: Case, criterion: Criterion, version: str) -> str:
         criterion.scorer,
         version,
         *([_filed(case)] if case.files else []),
+        *([{"tools": case.tools}] if case.tools else []),
     )
 
 
@@ -172,9 +175,19 @@ def _filed(case: Case) -> list[list[str]]:
     return [[file.name, file.digest] for file in case.files]
 
 
-def _hashable_transcript(messages: Sequence[Message]) -> list[list[str]]:
+def _hashable_transcript(messages: Sequence[Message]) -> list[list[Json]]:
     """Write a transcript in the form that is quick to hash."""
-    return [[message.role, message.content, *message.images] for message in messages]
+    return [
+        [message.role, message.content, *message.images]
+        if not message.tool_calls and not message.tool_call_id
+        else _hashable_tool_message(message)
+        for message in messages
+    ]
+
+
+def _hashable_tool_message(message: Message) -> list[Json]:
+    tools = {"calls": plain(message.tool_calls), "call": message.tool_call_id}
+    return [message.role, message.content, *message.images, tools]
 
 
 _EMPTY = (str, tuple, dict)

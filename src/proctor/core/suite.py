@@ -19,16 +19,41 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool that a model may call."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    """JSON Schema of its arguments; empty where it takes none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One call of a tool by a model."""
+
+    name: str
+    arguments: Json = field(default_factory=dict)
+    """The decoded arguments, usually a mapping; the text itself where it is not valid JSON."""
+    id: str = ""
+    """Tells apart the calls of one message; a message with the role ``tool`` refers to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a transcript."""
 
     role: str
-    """``system``, ``developer``, ``user`` or ``assistant``."""
+    """``system``, ``developer``, ``user``, ``assistant`` or ``tool``."""
     content: str
     images: tuple[str, ...] = ()
     """Pictures that come with the text, as ``data:`` or ``https:`` addresses."""
     thinking: str = ""
     """What a model wrote before its answer; never sent back and never scored."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """The tools that an assistant called with this message."""
+    tool_call_id: str = ""
+    """The call whose result this is, in a message with the role ``tool``."""
     marks: tuple[Mark, ...] = field(
         default=(), compare=False, repr=False, metadata={"is_content": False}
     )
@@ -89,6 +114,12 @@ class Case:
     """What lies in an agent's working folder when it begins."""
     setup: Mapping[str, Json] = field(default_factory=dict)
     """What an agent's working place needs: settings, commands, packages."""
+    tools: tuple[Tool, ...] = ()
+    """The tools that a candidate may call."""
+    tool_choice: str = ""
+    """``auto``, ``none``, ``required`` or the name of a tool; empty means the server's default."""
+    response_format: Mapping[str, Json] = field(default_factory=dict)
+    """JSON Schema that the reply is to follow; empty where it may be any text."""
     cluster: str = ""
     """The name of what it belongs to, such as the question of which it is a paraphrase: all cases
     of one cluster are one draw in statistics. Empty means that the case stands for itself."""

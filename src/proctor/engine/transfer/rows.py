@@ -139,11 +139,25 @@ class HeadRow(Strict):
     suite: ExportedSuite
 
 
+class _Tool(Strict):
+    name: Label
+    description: StrictStr = ""
+    parameters: Object = Field(default_factory=dict)
+
+
+class _ToolCall(Strict):
+    name: Label
+    arguments: Json = Field(default_factory=dict)
+    id: Label = ""
+
+
 class _ExportedMessage(Strict):
     role: Annotated[StrictStr, Field(max_length=KEY)]
     content: StrictStr = ""
     images: Texts = Field(default_factory=list)
     thinking: StrictStr = ""
+    tool_calls: list[_ToolCall] = Field(default_factory=list)
+    tool_call_id: Label = ""
 
 
 class _Criterion(Strict):
@@ -177,6 +191,9 @@ class _ExportedCase(Strict):
     out_of: Number | None = None
     files: list[_File] = Field(default_factory=list)
     setup: Object = Field(default_factory=dict)
+    tools: list[_Tool] = Field(default_factory=list)
+    tool_choice: Label = ""
+    response_format: Object = Field(default_factory=dict)
     cluster: Label = ""
     source: StrictStr = ""
 
