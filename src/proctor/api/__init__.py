@@ -1,0 +1,1 @@
+"""The Python door: what ``import proctor`` offers, over the engine."""
