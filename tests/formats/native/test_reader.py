@@ -186,6 +186,26 @@ def test_references_alone_are_compared_for_equality(tmp_path: Path) -> None:
     assert case.criteria == (Criterion(id="exact_match", scorer=spec("exact_match")),)
 
 
+@pytest.mark.parametrize(
+    ("key", "references"),
+    [
+        ("reference: Paris", ("Paris",)),
+        ("reference: 1.10", ("1.10",)),
+        ("reference: [Paris, Lutetia]", ("Paris", "Lutetia")),
+        ("references: Paris", ("Paris",)),
+    ],
+)
+def test_references_have_two_names(tmp_path: Path, key: str, references: tuple[str, ...]) -> None:
+    (case,) = cases_of(tmp_path, f"cases: [{{ask: Where, {key}}}]")
+    assert case.references == references
+    assert [criterion.scorer.name for criterion in case.criteria] == ["exact_match"]
+
+
+def test_references_under_both_names_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match="reference and references say the same thing"):
+        cases_of(tmp_path, "cases: [{ask: Where, reference: a, references: b}]")
+
+
 def test_defaults_are_laid_over_each_other(tmp_path: Path) -> None:
     write(
         tmp_path,

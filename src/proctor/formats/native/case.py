@@ -219,6 +219,9 @@ class CaseKeys(DefaultKeys):
         description="The conversation that the candidate is to go on with.",
     )
     images: _Pictures = Field(default_factory=list)
+    reference: _Passages = Field(
+        default_factory=list, description="The answer known to be right: the same as references."
+    )
     references: _Passages = Field(default_factory=list, description="Answers known to be right.")
     context: _Passages = Field(
         default_factory=list, description="Passages that came with the question."
@@ -280,13 +283,15 @@ def normal(spot: Spot) -> dict[str, Json]:
     return data
 
 
-_PART_KEYS = frozenset({"references", "context", "files", "tags", "messages", "examples", "images"})
+_PART_KEYS = frozenset(
+    {"reference", "references", "context", "files", "tags", "messages", "examples", "images"}
+)
 
 
 def _part(key: str, part: Spot) -> Json:
     """Write out the shorthands of a value that has parts."""
     value = part.value
-    if key in ("references", "context"):
+    if key in ("reference", "references", "context"):
         return [_passage(item) for item in part.items()]
     if key == "files":
         return [_named_file(item) for item in part.items()]
@@ -345,9 +350,10 @@ def read_case(spot: Spot, defaults: Defaults, default_id: str) -> Case | None:
     _check_hidden(spot, keys.hidden)
     own = defaults_of(spot, keys, defaults)
     messages = _messages(spot, keys, own)
-    references = _passages(spot, keys.references, "references")
+    references = _references(spot, keys)
     context = _passages(spot, keys.context, "context")
-    criteria = _criteria(spot, own, bool(references or strange or spot.value.get("references")))
+    given = references or strange or spot.value.get("references") or spot.value.get("reference")
+    criteria = _criteria(spot, own, bool(given))
     _check_points(spot, keys, criteria)
     _check_turns(spot, own.dialogue, criteria)
     files, setup = read_files(spot, keys.files), read_setup(spot, keys.setup)
@@ -485,6 +491,16 @@ def _written_messages(spot: Spot, written: Sequence[_WrittenMessage]) -> tuple[M
             at.error(f"there is no role {message.role!r}", hint=hint, key="role")
         messages.append(Message(role=message.role, content=message.content, images=_images(at)))
     return tuple(messages)
+
+
+def _references(spot: Spot, keys: CaseKeys) -> tuple[str, ...]:
+    """Return the references, under whichever of their two names they are written."""
+    if keys.reference and keys.references:
+        spot.error(
+            "reference and references say the same thing; write one of them", key="reference"
+        )
+    name = "reference" if keys.reference else "references"
+    return _passages(spot, keys.reference or keys.references, name)
 
 
 def _passages(spot: Spot, written: Sequence[_Passage], key: str) -> tuple[str, ...]:
