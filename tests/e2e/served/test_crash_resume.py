@@ -5,6 +5,9 @@ died with the reply unread, which shows as a reset. What a client had just read 
 it may not have stored yet: repeats are forgiven within GRACE before a kill, and nowhere else; and
 none at all is forgiven where the reply had been used already, by a later call for the same case.
 
+An attempt asks for one reply after the other, and has each stored before it asks for the next: at a
+kill it has at most one call to repeat, whether that was on its way or its reply being stored.
+
 `make full` kills more often than `.ci/run`, and --seed at other moments.
 """
 
@@ -22,8 +25,8 @@ from proctor.testing import FakeServer
 KILLS = LEVEL.of(quick=1, ci=4, full=50)
 GRACE = 0.5
 CONCURRENCY = 16
-IN_LINE = CONCURRENCY // 4
-"""The calls whose replies are being stored, while as many others have taken their places."""
+BEGUN = CONCURRENCY + CONCURRENCY // 4
+"""Attempts under way: some wait in line for the places of those whose replies are being stored."""
 
 
 def kill_somewhere(
@@ -84,5 +87,5 @@ def one_round(examination: Any, wanted: Any, chance: random.Random, most: int) -
     repeats = len(server.calls) - len(server.counts())
     forgiven = len(server.finished_twice())
     print(f"{len(kills)} kills: {repeats} calls repeated, {forgiven} of them just handed over")
-    assert repeats <= len(kills) * (CONCURRENCY + IN_LINE)
+    assert repeats <= len(kills) * BEGUN
     return len(kills)
