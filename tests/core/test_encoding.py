@@ -29,7 +29,9 @@ TOOLS = st.lists(st.builds(Tool, name=NAME, description=TEXT, parameters=PARAMS)
 )
 MESSAGES = st.lists(
     st.builds(Message, role=NAME, content=TEXT)
-    | st.builds(Message, role=NAME, content=TEXT, tool_calls=CALLS, tool_call_id=TEXT),
+    | st.builds(
+        Message, role=NAME, content=TEXT, tool_calls=CALLS, tool_call_id=TEXT, carried=PARAMS
+    ),
     max_size=3,
 ).map(tuple)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)

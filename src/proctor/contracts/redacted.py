@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 from proctor.core.exchange import Reply
+from proctor.core.suite import ToolCall
 from proctor.io.redaction import SECRETS, redact, redact_json
 
 
 def redact_reply(reply: Reply) -> Reply:
     """Return a model's reply without the keys of this process, wherever it repeats one."""
     shown = [reply.text or "", reply.thinking, reply.finish, reply.request_id, reply.served_by]
-    if not any(map(SECRETS.within, (*shown, *reply.logprobs))) and reply.round is None:
+    plain = reply.round is None and not reply.tool_calls and not reply.carried
+    if plain and not any(map(SECRETS.within, (*shown, *reply.logprobs))):
         return reply
     return replace(
         reply,
@@ -20,4 +22,9 @@ def redact_reply(reply: Reply) -> Reply:
         served_by=redact(reply.served_by),
         logprobs={redact(token): value for token, value in reply.logprobs.items()},
         round=None if reply.round is None else redact_json(reply.round),
+        tool_calls=tuple(
+            ToolCall(name=redact(call.name), arguments=redact_json(call.arguments), id=call.id)
+            for call in reply.tool_calls
+        ),
+        carried=redact_json(reply.carried),
     )

@@ -63,7 +63,7 @@ _CRITERION: _Checks = {
 }  # fmt: skip
 _MESSAGE: _Checks = {
     "role": _is_text, "content": _is_text, "images": _is_list, "thinking": _is_text,
-    "marks": _is_list, "tool_calls": _is_list, "tool_call_id": _is_text,
+    "marks": _is_list, "tool_calls": _is_list, "tool_call_id": _is_text, "carried": _is_object,
 }  # fmt: skip
 _TOOL: _Checks = {"name": _is_text, "description": _is_text, "parameters": _is_object}
 _TOOL_CALL: _Checks = {"name": _is_text, "arguments": _is_anything, "id": _is_text}
@@ -92,7 +92,8 @@ _SCORE: _Checks = {
 }  # fmt: skip
 _USAGE: _Checks = {
     "calls": _is_number, "prompt_tokens": _is_number, "completion_tokens": _is_number,
-    "cost": _is_number_or_none,
+    "cost": _is_number_or_none, "cached_tokens": _is_number, "cache_write_tokens": _is_number,
+    "cache_write_long_tokens": _is_number, "reasoning_tokens": _is_number,
 }  # fmt: skip
 _COMPARISON: _Checks = {
     "case_id": _is_text, "first": _is_text, "second": _is_text, "first_index": _is_whole,
@@ -253,14 +254,14 @@ def _messages(items: Sequence[Mapping[str, Json]]) -> tuple[Message, ...]:
 
 def _message(data: Mapping[str, Json]) -> Message:
     _check("a message", data, _MESSAGE)
-    content, images = data.get("content", ""), data.get("images")
-    if len(data) <= 2 and not images:
-        return Message(role=data["role"], content=content)
+    if len(data) == 2 and "content" in data:
+        return Message(role=data["role"], content=data["content"])
     return Message(
         role=data["role"],
-        content=content,
-        images=_texts("pictures", images or ()),
+        content=data.get("content", ""),
+        images=_texts("pictures", data.get("images", ())),
         thinking=data.get("thinking", ""),
         tool_calls=_tool_calls(data.get("tool_calls", ())),
         tool_call_id=data.get("tool_call_id", ""),
+        carried=data.get("carried", {}),
     )

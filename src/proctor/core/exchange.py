@@ -23,6 +23,12 @@ class Sampling:
     stop: tuple[str, ...] = ()
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Further fields of the request's body, as the server names them."""
+    reasoning_effort: str | None = None
+    """How long to think before the answer, one of ``EFFORTS``; each provider takes some of them."""
+
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+"""How long a model may be asked to think, from not at all to the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +76,19 @@ class Usage:
 
     calls: int = 0
     prompt_tokens: int = 0
+    """All tokens of the prompt, those read from the server's cache and written to it included."""
     completion_tokens: int = 0
+    """All tokens of the reply, those of its thinking included."""
     cost: float | None = None
     """In US dollars; none where no price is known."""
+    cached_tokens: int = 0
+    """The tokens of the prompt that the server had in its cache."""
+    cache_write_tokens: int = 0
+    """The tokens of the prompt that the server wrote to its cache."""
+    cache_write_long_tokens: int = 0
+    """Those of them that are kept for an hour, at a higher price."""
+    reasoning_tokens: int = 0
+    """The tokens of the reply that were thinking, where the server tells."""
 
     def __add__(self, other: "Usage") -> "Usage":
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
@@ -81,6 +97,10 @@ class Usage:
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             cost=sum(costs) if costs else None,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            cache_write_long_tokens=self.cache_write_long_tokens + other.cache_write_long_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
@@ -116,6 +136,8 @@ class Reply:
     """What an agent did for this reply, post by post; none for a model."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The tools that the model called, in its order; they are never part of the text."""
+    carried: Mapping[str, Json] = field(default_factory=dict)
+    """What the provider wants back unchanged with this reply's message, by the provider's name."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The files in an agent's working folder after this reply: the key of each content by name."""
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -124,7 +146,22 @@ class Reply:
     @property
     def truncated(self) -> bool:
         """Tell whether the reply was cut off by the limit of tokens."""
-        return self.finish in ("length", "max_tokens")
+        return self.finish in _CUT_OFF
+
+    @property
+    def message(self) -> Message:
+        """Return the reply as the next message of its conversation."""
+        return Message(
+            role="assistant",
+            content=self.text or "",
+            thinking=self.thinking,
+            tool_calls=self.tool_calls,
+            carried=self.carried,
+        )
+
+
+_CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS"})
+"""The words that servers have for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

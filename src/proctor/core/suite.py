@@ -49,11 +49,14 @@ class Message:
     images: tuple[str, ...] = ()
     """Pictures that come with the text, as ``data:`` or ``https:`` addresses."""
     thinking: str = ""
-    """What a model wrote before its answer; never sent back and never scored."""
+    """What a model wrote before its answer; never scored, and not sent back as text."""
     tool_calls: tuple[ToolCall, ...] = ()
     """The tools that an assistant called with this message."""
     tool_call_id: str = ""
     """The call whose result this is, in a message with the role ``tool``."""
+    carried: Mapping[str, Json] = field(default_factory=dict)
+    """What a provider wants back unchanged with this message, by the provider's name: signed or
+    encrypted thinking. Never scored."""
     marks: tuple[Mark, ...] = field(
         default=(), compare=False, repr=False, metadata={"is_content": False}
     )

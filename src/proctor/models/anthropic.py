@@ -9,6 +9,7 @@ from proctor.core.exchange import Reply, Request
 from proctor.core.suite import Json, Message
 from proctor.io import json_bytes
 from proctor.models.http_model import Served, shape_name, split, usage_of
+from proctor.models.refused_fields import Refusal
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096
@@ -61,11 +62,13 @@ class Anthropic(Served):
         body.pop("stream", None)
         return body
 
-    def _learn(self, refusal: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
-        if "tools" in body and "tool" in refusal:
+    def _learn(
+        self, refusal: Refusal, request: Request, body: Mapping[str, Json], learned: dict[str, str]
+    ) -> None:
+        if "tools" in body and "tool" in refusal.text:
             learned["rung"] = "none"
 
-    def _read(self, payload: Json) -> Reply:
+    def _read(self, payload: Json, rung: str) -> Reply:
         blocks = payload["content"]
         if not isinstance(blocks, list):
             raise TypeError(f"the content is {type(blocks).__name__}")

@@ -5,7 +5,7 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from json import JSONDecodeError
@@ -15,7 +15,7 @@ from proctor.contracts.model import Model, ModelListener
 from proctor.contracts.redacted import redact_reply
 from proctor.core.access import Destination
 from proctor.core.exchange import Reply, ReplyShape, Request, Sampling, Usage, cost_of
-from proctor.core.suite import Json, Message
+from proctor.core.suite import Json, Message, ToolCall
 from proctor.errors import ModelError, UsageError
 from proctor.io import concurrency as concurrency_module
 from proctor.io import json_bytes
@@ -31,6 +31,7 @@ from proctor.models.endpoints import (
 from proctor.models.prices import price_of
 from proctor.models.rate_limit import Limiter
 from proctor.models.refused_fields import (
+    LADDER,
     STATUSES,
     Lessons,
     Refusal,
@@ -41,6 +42,7 @@ from proctor.models.refused_fields import (
     error_message,
     learn_field,
     lessons_about,
+    nested,
     on_ladder,
 )
 from proctor.models.retrying import Retrying, TryFailed, seconds_of
@@ -73,6 +75,10 @@ def split(text: str) -> tuple[str, str | None]:
     return "\n\n".join(part for part in thoughts if part), rest.strip() or None
 
 
+ELSEWHERE = (404, 405)
+"""What servers answer where they have nothing at a path."""
+TOOL_FIELDS = frozenset({"tools"})
+"""What tools are sent as, by every provider."""
 CHECK_LIMIT = 10.0
 CHECK_ALL_LIMIT = 15.0
 GRACE = 2.0
@@ -118,6 +124,12 @@ class Served(Model):
     """The path of a call under the base URL."""
     needed: ClassVar[frozenset[str]] = frozenset()
     """Fields of a request that cannot be left out, whatever a server says."""
+    ladder: ClassVar[frozenset[str]] = LADDER
+    """Fields for which there is another way to ask."""
+    schema_fields: ClassVar[frozenset[str]] = frozenset({"response_format"})
+    """Fields that carry the schema of a wanted shape."""
+    unasked: ClassVar[frozenset[str]] = frozenset()
+    """Fields that nobody asked for, so that nobody needs to know whether they are sent."""
 
     def __post_init__(self) -> None:
         if self.concurrency < 1 or self.timeout <= 0 or self.deadline <= 0 or self.retries < 0:
@@ -220,10 +232,13 @@ class Served(Model):
         """Return the base URL that an address means."""
         return base_of(url, (self.path,))
 
-    @property
-    def _call(self) -> str:
+    def _call(self, request: Request, learned: Mapping[str, str]) -> str:
         """Return where a call goes, under the base URL."""
         return self.path
+
+    def _moved(self, refusal: Refusal, request: Request, learned: dict[str, str]) -> bool:
+        """Learn from a refusal that calls go to another path, where there is another."""
+        return False
 
     @abstractmethod
     def _auth(self, key: str) -> dict[str, str]:
@@ -234,17 +249,19 @@ class Served(Model):
         """Write a request as this kind of server wants it."""
 
     @abstractmethod
-    def _read(self, payload: Json) -> Reply:
+    def _read(self, payload: Json, rung: str) -> Reply:
         """Read a reply, or raise ValueError, LookupError or TypeError."""
 
     @abstractmethod
-    def _learn(self, refusal: str, body: Mapping[str, Json], learned: dict[str, str]) -> None:
-        """Learn from a refusal how the server wants to be asked."""
+    def _learn(
+        self, refusal: Refusal, request: Request, body: Mapping[str, Json], learned: dict[str, str]
+    ) -> None:
+        """Learn from a refusal how else the server can be asked for the same."""
 
     async def _ask(self, endpoint: ModelEndpoint, request: Request, limit: float) -> Reply:
         """Try one call at one server, in the way it takes."""
         answer, body = await self._put(endpoint, request, limit)
-        reply = self._understood(endpoint.base, answer, _rung(request, body))
+        reply = self._understood(endpoint.base, answer, self._rung(request, body))
         if endpoint.lessons.learned:
             refused = self._note_refused(request, body, endpoint.lessons)
             reply = replace(reply, refused=refused)
@@ -257,15 +274,25 @@ class Served(Model):
         """Send a request; where the server does not take a field, send it as it takes it."""
         learned = dict(endpoint.lessons.learned)
         body = adjusted(self._body(request, learned), learned)
+        first: tuple[HttpAnswer, dict[str, Json]] | None = None
         while True:
-            answer = await endpoint.post(self._call, json_bytes.dumps(body), limit)
-            if answer.status not in STATUSES:
+            path = self._call(request, learned)
+            answer = await endpoint.post(path, json_bytes.dumps(nested(body)), limit)
+            if answer.status not in (*STATUSES, *ELSEWHERE):
+                break
+            if first is None and self._moved(Refusal.of(answer.data), request, learned):
+                first = answer, body
+                body = adjusted(self._body(request, learned), learned)
+                continue
+            if answer.status in ELSEWHERE:
                 break
             if (other := self._otherwise(request, body, answer.data, learned)) == body:
                 return answer, body
             body = other
         if 200 <= answer.status < 300:
             endpoint.lessons.learned.update(learned)
+        elif first is not None and answer.status in ELSEWHERE:
+            return first
         return answer, body
 
     def _otherwise(
@@ -273,18 +300,28 @@ class Served(Model):
     ) -> dict[str, Json]:
         """Return a request as it may be taken after a refusal, or as it was where none helps."""
         refusal = Refusal.of(data)
-        if on_ladder(refusal, body):
-            self._learn(refusal.text, body, learned)
+        if on_ladder(refusal, body, self.ladder):
+            self._learn(refusal, request, body, learned)
             if (other := adjusted(self._body(request, learned), learned)) != body:
                 return other
-        learn_field(refusal, body, learned, self.needed)
+        needed = self.needed | TOOL_FIELDS if request.tools else self.needed
+        learn_field(refusal, body, learned, needed)
         return adjusted(self._body(request, learned), learned)
+
+    def _rung(self, request: Request, body: Mapping[str, Json]) -> str:
+        """Tell how the wanted shape was asked for."""
+        if request.shape is None:
+            return ""
+        if not self.schema_fields.isdisjoint(body):
+            return "schema"
+        return "tool" if not request.tools and not TOOL_FIELDS.isdisjoint(body) else ""
 
     def _note_refused(
         self, request: Request, sent: Mapping[str, Json], lessons: Lessons
     ) -> dict[str, str]:
-        full_body = self._body(request, {})
-        changed = changes(full_body, sent, request.sampling.extra)
+        full_body = self._body(request, self._lasting(lessons.learned))
+        chosen = {*request.sampling.extra, *(("tool_choice",) if request.tool_choice else ())}
+        changed = changes(full_body, sent, chosen, self.ladder | self.unasked)
         news = {name: instead for name, instead in changed.items() if name not in self.refused}
         self.refused |= news
         for name in sorted(news.keys() - lessons.noticed):
@@ -293,6 +330,10 @@ class Served(Model):
         if news:
             self._listener.refusals_changed()
         return changed
+
+    def _lasting(self, learned: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the lessons that say where calls go, not what is left out of them."""
+        return {}
 
     def leave_out(self, names: Iterable[str]) -> None:
         for base in self._bases:
@@ -318,19 +359,14 @@ class Served(Model):
             message = error_message(answer.data, self._secrets())
             raise TryFailed(f"{base} sent an error: {message}", status=answer.status)
         try:
-            reply = self._read(payload)
+            reply = self._read(payload, rung)
         except ImpossibleNumber as error:
             raise _unusable(base, answer, error) from None
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             message = f"{base} sent a reply without its parts: {type(error).__name__}: {error}"
             raise TryFailed(message, status=answer.status) from None
-        reply, used = redact_reply(reply), reply.usage
-        usage = Usage(
-            calls=used.calls,
-            prompt_tokens=used.prompt_tokens,
-            completion_tokens=used.completion_tokens,
-            cost=cost_of(self.price, used),
-        )
+        reply = redact_reply(reply)
+        usage = replace(reply.usage, cost=cost_of(self.price, reply.usage))
         return replace(
             reply,
             rung=rung,
@@ -446,14 +482,6 @@ def _is_header(name: str, value: str) -> bool:
     return _TOKEN.fullmatch(name) is not None and value.isprintable()
 
 
-def _rung(request: Request, body: Mapping[str, Json]) -> str:
-    if request.shape is None:
-        return ""
-    if "response_format" in body:
-        return "schema"
-    return "tool" if "tools" in body else ""
-
-
 class ImpossibleNumber(ValueError):
     """A number in a reply that cannot be meant."""
 
@@ -479,15 +507,34 @@ def shape_name(shape: ReplyShape) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", shape.name)[:64] or "reply"
 
 
-def usage_of(prompt: Json, completion: Json) -> Usage:
+def usage_of(prompt: Json, completion: Json, **more: Json) -> Usage:
     """Count one call with its tokens, as far as the server told them."""
-    return Usage(calls=1, prompt_tokens=_count(prompt), completion_tokens=_count(completion))
+    return Usage(
+        calls=1,
+        prompt_tokens=count_of(prompt),
+        completion_tokens=count_of(completion),
+        **{name: count_of(number) for name, number in more.items()},
+    )
+
+
+def called(name: Json, arguments: Json, call_id: Json) -> ToolCall:
+    """Read one call of a tool; what is not valid JSON stays the text that it is."""
+    if isinstance(arguments, str):
+        with suppress(ValueError):
+            arguments = json_bytes.loads_foreign(arguments.encode()) if arguments.strip() else {}
+    return ToolCall(name=str(name or ""), arguments=arguments, id=str(call_id or ""))
+
+
+def arguments_text(arguments: Json) -> str:
+    """Write the arguments of a call as the JSON text that some servers want."""
+    return arguments if isinstance(arguments, str) else json_bytes.dumps(arguments).decode()
 
 
 MOST_TOKENS = 10**12
 
 
-def _count(reported: Json) -> int:
+def count_of(reported: Json) -> int:
+    """Read a number of tokens; what is none is 0."""
     if not isinstance(reported, int | float) or reported <= 0:
         return 0
     if reported > MOST_TOKENS:

@@ -13,6 +13,7 @@ from proctor.core.suite import Json
 from proctor.io import json_bytes
 
 LONGEST = 500
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _TAG = re.compile(r"<(?:style|script|head)\b.*?</(?:style|script|head)>|<[^>]*>", re.S | re.I)
 
@@ -56,12 +57,18 @@ def code_of(payload: Json) -> str:
 
 STATUSES = (400, 422, 501)
 TOKENS, NEW_TOKENS = "max_tokens", "max_completion_tokens"
+LIMITS_OF_TOKENS = (TOKENS, NEW_TOKENS, "max_output_tokens", "generationConfig.maxOutputTokens")
 NAME_OF_TOKENS = "tokens"
 """The lesson under which name the limit of tokens is sent."""
 MOST_TOKENS = "most tokens"
 """The lesson how many tokens a reply may be allowed at most."""
 LADDER = frozenset({"response_format", "tools", "tool_choice", "logprobs", "top_logprobs"})
 """Fields for which there is another way to ask, which the client of each API knows."""
+EFFORT_FIELDS = frozenset({"reasoning_effort", "reasoning.effort", "output_config.effort"})
+"""What the effort of thinking is called."""
+_NEAREST = {"xhigh": "high", "none": "minimal", "minimal": "low"}
+"""The effort that is asked for where a model does not know another."""
+_EFFORT = "effort "
 _DROP = "drop "
 _NAMING = {"param", "parameter", "field", "loc"}
 _DEEPEST = 8
@@ -72,6 +79,15 @@ _FIELD_BEFORE = (
 )
 _VERB_AFTER = r"(?::|is\b|are\b|not\b|does\b|cannot\b|can't\b|may\b|must\b|should\b|unsupported)"
 _ONE_OF_THEM = re.compile(r"\b(?:both|only one|either|together|simultaneously|one of)\b")
+_MESSAGES = (
+    "messages",
+    "input",
+    "contents",
+    "model",
+    "system",
+    "instructions",
+    "systemInstruction",
+)
 _GIVEN_UP_FIRST = ("top_p", "top_k")
 _THIS_REQUEST = re.compile(
     r"context (?:length|window|size)|(?:input|prompt) tokens|too (?:small|low)|at least|minimum"
@@ -145,16 +161,22 @@ class Refusal:
                     return number
         return None
 
+    def names_value(self, value: Json, values: Iterable[str]) -> bool:
+        """Tell whether the server speaks of a value, one of those that another can stand for."""
+        return value in values and re.search(rf"\b{re.escape(value)}\b", self.text) is not None
+
     def _apart(self, name: str) -> bool:
-        return name.replace("_", "") in self.named
+        return name.rpartition(".")[2].replace("_", "").lower() in self.named
 
     def _quoted(self, name: str) -> bool:
         return any(re.search(rf"['\"`\[‘“]{way}['\"`\]’”]", self.text) for way in _ways(name))
 
     def _in_words(self, name: str) -> bool:
+        last = name.rpartition(".")[2]
+        unmistakable = "_" in last or not last.islower() or last in _UNMISTAKABLE
         for way in _ways(name):
             word = rf"(?<![\w.]){way}(?!\w)"
-            if "_" in name or name in _UNMISTAKABLE:
+            if unmistakable or r"\." in way:
                 if re.search(word, self.text):
                     return True
             elif re.search(
@@ -164,15 +186,36 @@ class Refusal:
         return False
 
 
+def nested(body: Mapping[str, Json]) -> dict[str, Json]:
+    """Write a body as it is sent: a name with dots stands for a field within objects."""
+    whole: dict[str, Json] = {}
+    for name, value in body.items():
+        *path, last = name.split(".")
+        place = whole
+        for part in path:
+            inner = place.get(part)
+            place[part] = place = dict(inner) if isinstance(inner, Mapping) else {}
+        both = isinstance(value, Mapping) and isinstance(place.get(last), Mapping)
+        place[last] = {**place[last], **value} if both else value
+    return whole
+
+
+def known_effort(effort: str | None, learned: Mapping[str, str]) -> str | None:
+    """Return the effort of thinking that a model takes in place of the one that is wanted."""
+    while effort is not None and (other := learned.get(_EFFORT + effort)) is not None:
+        effort = other
+    return effort
+
+
 def optional(body: Mapping[str, Json]) -> list[str]:
     """Return the fields of a body that a server may not know."""
-    return [name for name in body if name not in ("messages", "model", "system")]
+    return [name for name in body if name not in _MESSAGES]
 
 
-def on_ladder(refusal: Refusal, body: Mapping[str, Json]) -> bool:
+def on_ladder(refusal: Refusal, body: Mapping[str, Json], ladder: frozenset[str] = LADDER) -> bool:
     """Tell whether a refusal is about what there are other ways to ask for, or about nothing."""
     blamed = refusal.blames(optional(body))
-    return not blamed or any(name in LADDER for name in blamed)
+    return not blamed or any(name in ladder for name in blamed)
 
 
 def learn_field(
@@ -181,14 +224,16 @@ def learn_field(
     learned: MutableMapping[str, str],
     needed: Iterable[str],
 ) -> None:
-    """Learn which fields of a body a server does not take, or takes under another name."""
-    limit = next((name for name in (TOKENS, NEW_TOKENS) if name in body), None)
+    """Learn which fields of a body a server does not take, or takes with another name or value."""
+    limit = next((name for name in LIMITS_OF_TOKENS if name in body), None)
     if limit == TOKENS and NEW_TOKENS in refusal.text and not refusal.about_length:
         learned[NAME_OF_TOKENS] = NEW_TOKENS
         return
     for name in refusal.blames(optional(body)):
         if name == limit:
             _learn_limit(refusal, name, body, learned, needed)
+        elif name in EFFORT_FIELDS and refusal.names_value(body[name], _NEAREST):
+            learned[_EFFORT + str(body[name])] = _NEAREST[str(body[name])]
         elif name not in needed:
             learned[_DROP + name] = refusal.text[:200]
 
@@ -216,7 +261,7 @@ def adjusted(body: dict[str, Json], learned: Mapping[str, str]) -> dict[str, Jso
         return body
     adjusted_body = {name: value for name, value in body.items() if _DROP + name not in learned}
     if (most := learned.get(MOST_TOKENS)) is not None:
-        for name in (TOKENS, NEW_TOKENS):
+        for name in LIMITS_OF_TOKENS:
             if isinstance(adjusted_body.get(name), int):
                 adjusted_body[name] = min(adjusted_body[name], int(most))
     return adjusted_body
@@ -229,14 +274,17 @@ def drop(learned: MutableMapping[str, str], names: Iterable[str]) -> None:
 
 
 def changes(
-    requested: Mapping[str, Json], sent: Mapping[str, Json], chosen: Iterable[str] = ()
+    requested: Mapping[str, Json],
+    sent: Mapping[str, Json],
+    chosen: Iterable[str] = (),
+    ladder: frozenset[str] = LADDER,
 ) -> dict[str, str]:
     """Say of each field that was wanted and not sent as it was, what became of it.
 
     How a verdict's shape is asked for is not counted, since it is told with the verdict, unless it
     was chosen by a person.
     """
-    passed_over = LADDER.difference(chosen)
+    passed_over = ladder.difference(chosen)
     changed: dict[str, str] = {}
     for name, value in requested.items():
         if name in passed_over or sent.get(name) == value:
@@ -257,10 +305,19 @@ def _one_at_a_time(names: list[str]) -> list[str]:
 
 def _ways(name: str) -> Iterator[str]:
     """Yield how servers write a field, in lower case: as it is, in camel case, with blanks."""
+    if "." in name:
+        yield re.escape(_snake(name))
+        yield re.escape(name.lower())
+        name = name.rpartition(".")[2]
+    name = _snake(name)
     yield re.escape(name)
     if "_" in name:
         yield re.escape(name.replace("_", ""))
         yield re.escape(name.replace("_", " "))
+
+
+def _snake(name: str) -> str:
+    return _CAPITAL.sub(lambda capital: f"_{capital[0]}", name).lower()
 
 
 def _fields(payload: Json, depth: int) -> Iterator[str]:

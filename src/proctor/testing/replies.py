@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from proctor.core.suite import Json
+from proctor.core.suite import Json, ToolCall
 from proctor.io import json_bytes
 from proctor.testing.faults import Fault
 
@@ -20,6 +20,14 @@ class Answer:
     """Tokens of the question and of the reply; a quarter of the characters where it is none."""
     logprobs: Mapping[str, float] | None = None
     """Log-probabilities of alternatives to the first token, given to a client that wants them."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    """The tools that are called, with or without a text; those without an id are numbered."""
+    cached_tokens: int = 0
+    """The tokens of the question that were in the cache."""
+    cache_write_tokens: int = 0
+    """The tokens of the question that were written to the cache, where a format tells them."""
+    reasoning_tokens: int = 0
+    """The tokens of the reply that were thinking, where a format tells them."""
 
 
 ScriptedReply = str | None | Answer | Fault | Mapping[str, Json]
@@ -96,13 +104,24 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
     message: Json = {"role": "assistant", "content": answer.text}
     if answer.thinking:
         message["reasoning_content"] = answer.thinking
+    calls = called_tools(answer, number)
     choice = body.get("tool_choice")
-    if isinstance(choice, dict):
+    if isinstance(choice, dict) and not calls:
         function = {"name": choice["function"]["name"], "arguments": answer.text or ""}
         call = {"id": f"tool-{number}", "type": "function", "function": function}
         message |= {"content": None, "tool_calls": [call]}
+    elif calls:
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": _json_text(call.arguments)},
+            }
+            for call in calls
+        ]
     tokens_in, tokens_out = _tokens(answer, body)
-    chosen: Json = {"index": 0, "message": message, "finish_reason": answer.finish}
+    finish = "tool_calls" if calls and answer.finish == "stop" else answer.finish
+    chosen: Json = {"index": 0, "message": message, "finish_reason": finish}
     if body.get("logprobs") and answer.logprobs:
         chosen["logprobs"] = {"content": [_first_token(answer.logprobs, body)]}
     return {
@@ -114,8 +133,27 @@ def chat_completion(answer: Answer, body: Json, number: int) -> Json:
             "prompt_tokens": tokens_in,
             "completion_tokens": tokens_out,
             "total_tokens": tokens_in + tokens_out,
+            **_details(prompt_tokens_details={"cached_tokens": answer.cached_tokens}),
+            **_details(completion_tokens_details={"reasoning_tokens": answer.reasoning_tokens}),
         },
     }
+
+
+def called_tools(answer: Answer, number: int) -> list[ToolCall]:
+    """Return the calls of a reply, each with an id."""
+    return [
+        call if call.id else replace(call, id=f"call-{number}-{place}")
+        for place, call in enumerate(answer.tool_calls, 1)
+    ]
+
+
+def _details(**details: dict[str, int]) -> Json:
+    """Write the parts of a count, where there are some."""
+    return {name: parts for name, parts in details.items() if any(parts.values())}
+
+
+def _json_text(value: Json) -> str:
+    return value if isinstance(value, str) else json_bytes.dumps(value).decode()
 
 
 def messages_reply(answer: Answer, body: Json, number: int) -> Json:

@@ -1,11 +1,11 @@
 """Models with a system prompt and a suffix around every request."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from proctor.contracts.dialogue import Candidate, DialogueContext
 from proctor.contracts.model import Model, ModelChoice
-from proctor.core.exchange import Reply, Request
+from proctor.core.exchange import Reply, ReplyShape, Request
 from proctor.core.suite import Json, Message
 from proctor.engine.models.call_cache import Wrapped
 
@@ -18,10 +18,23 @@ class ModelCandidate(Candidate):
     choice: ModelChoice
 
     async def reply(self, ctx: DialogueContext, messages: Sequence[Message]) -> Reply:
+        case = ctx.case
         request = Request(
-            messages=dressed(self.choice, messages), sampling=self.choice.sampling, salt=ctx.salt
+            messages=dressed(self.choice, messages),
+            sampling=self.choice.sampling,
+            salt=ctx.salt,
+            tools=case.tools,
+            tool_choice=case.tool_choice if case.tools else "",
+            shape=_shape(case.response_format),
         )
         return await self.model.reply(request)
+
+
+def _shape(response_format: Mapping[str, Json]) -> ReplyShape | None:
+    """Return the shape that a case prescribes for its reply, if any."""
+    if not response_format:
+        return None
+    return ReplyShape(name=str(response_format.get("title") or "reply"), schema=response_format)
 
 
 @dataclass(frozen=True)

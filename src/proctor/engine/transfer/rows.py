@@ -158,6 +158,7 @@ class _ExportedMessage(Strict):
     thinking: StrictStr = ""
     tool_calls: list[_ToolCall] = Field(default_factory=list)
     tool_call_id: Label = ""
+    carried: Object = Field(default_factory=dict)
 
 
 class _Criterion(Strict):
