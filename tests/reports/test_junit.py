@@ -9,6 +9,7 @@ import pytest
 from proctor.core.score import Score
 from proctor.core.suite import Criterion, Spec
 from proctor.registry import build
+from proctor.reports.junit import junit_xml
 
 
 def rendered(view: Any) -> ElementTree.Element:
@@ -94,3 +95,16 @@ def test_very_many_reasons_are_counted(make_view: Any, make_case: Any) -> None:
     case = rendered(make_view([make_case("a", ["contains"], attempts)]))[0][0]
     lines = (case[0].text or "").splitlines()
     assert (len(lines), lines[-1]) == (51, "… and 10 more")
+
+
+def test_several_runs_and_their_gates(make_view: Any) -> None:
+    view = make_view()
+    other = replace(view, run=replace(view.run, name="second"))
+    held = {"gate": "rate >= 0.1", "held": True, "note": "", "luck": None}
+    missed = {"gate": "rate >= 0.9", "held": False, "note": "not even at the best", "luck": None}
+    root = ElementTree.fromstring(junit_xml([view, other], [[], [held, missed]]).encode())
+    assert root.get("name") == "proctor"
+    assert [suite.get("name") for suite in root] == ["first", "second", "second: gates"]
+    assert (root.get("tests"), root.get("failures")) == ("12", "7")
+    assert [len(case) for case in root[2]] == [0, 1]
+    assert root[2][1][0].text == "not even at the best"

@@ -61,9 +61,11 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
     \b
     Example:
       proctor compare @last~1 @last
+      proctor compare @baseline @last
       proctor compare old-prompt new-prompt --by lang --cases
       proctor compare main this-branch --margin 2 --gate "verdict != 'worse'"
     """
+    from proctor.engine.compare.against import with_baselines
     from proctor.engine.compare.comparing import CompareSettings, gate_results
     from proctor.engine.compare.comparing import compare as compare_runs
     from proctor.store.store import Store
@@ -77,8 +79,9 @@ def compare(runs: tuple[str, ...], **options: Any) -> int:
         force=options["force"],
     )
     with Store.open(options["store"], create=False) as store:
-        tell_which(store, runs)
-        compared = compare_runs(store, runs, settings)
+        references = with_baselines(store, runs)
+        tell_which(store, references)
+        compared = compare_runs(store, references, settings)
         results = gate_results(settings.gates, compared)
         if options["as_json"]:
             _print_json(store, compared, results, cases=options["cases"])

@@ -39,7 +39,7 @@ GROUPS: dict[str, Sequence[str]] = {
     ),
     "Limits": (
         "--max-cost", "--price", "--concurrency", "--rpm", "--tpm", "--timeout",
-        "--attempt-timeout", "--max-unscored", "--stop-when", "--against", "--margin",
+        "--attempt-timeout", "--max-unscored", "--stop-when", "--margin",
     ),
     "Where it runs": (
         "--executor", "--workers", "--sandbox", "--offline", "--header", "--record", "--store",
@@ -47,7 +47,8 @@ GROUPS: dict[str, Sequence[str]] = {
         "--bulk",
     ),
     "Output": (
-        "--by", "--cases", "--gate", "--interval", "--layout", "--out", "--json", "--help",
+        "--by", "--cases", "--gate", "--against", "--junit", "--markdown", "--link", "--interval",
+        "--layout", "--out", "--json", "--help",
     ),
     "Files of other tools": (
         f"--{VARIANT}", "--dialect-option",
@@ -270,13 +271,15 @@ def run_options(command: Command) -> Command:
                 " with --against, or a condition such as 'rate >= 0.8'.",
             ),
             click.option(
-                "--against", metavar="RUN", help="The run that --stop-when compares with."
+                "--against",
+                metavar="RUN|FILE",
+                help="Compare with this run: a name or id, an exported .jsonl file, or @baseline.",
             ),
             click.option(
                 "--margin",
                 type=float,
                 metavar="POINTS",
-                help="A negligible difference, in points of 100, for --stop-when decided.",
+                help="A negligible difference, in points of 100, for --against.",
             ),
             click.option(
                 "--executor",
@@ -540,6 +543,7 @@ def run_settings(options: dict[str, Any]) -> list[RunSettings]:
         sandbox=sandbox_spec(options.pop("sandbox", "bubblewrap")),
         interval=options.pop("interval", "bounded"),
         gates=tuple(options.pop("gates", ())),
+        against=options.get("against") or "",
         stop=_stop_settings(options),
         bulk=options.pop("bulk", None),
         max_unscored=options.pop("max_unscored", MAX_UNSCORED),
@@ -600,8 +604,8 @@ def _stop_settings(options: dict[str, Any]) -> StopSettings | None:
     when, against = options.pop("stop_when", None), options.pop("against", None)
     margin = options.pop("margin", None)
     if when is None:
-        if against or margin is not None:
-            raise click.UsageError("--against and --margin go with --stop-when decided")
+        if margin is not None and not against:
+            raise click.UsageError("--margin goes with --against")
         return None
     return StopSettings(
         when=when.strip(), against=against or "", margin=None if margin is None else margin / 100

@@ -19,13 +19,16 @@ from proctor.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from proctor.cli.run_files import RunFiles
     from proctor.contracts.report import Layout, Report
+    from proctor.engine.compare.against import Against
     from proctor.engine.run.evaluate import Outcome
     from proctor.engine.run.gates import GateResult
     from proctor.engine.run.settings import RunSettings
     from proctor.errors import ProctorError
     from proctor.store.store import Store
 
+_FILE: Any = click.Path(path_type=Path, dir_okay=False)
 INCOMPLETE = 3
 """Exit code where something could not be run."""
 
@@ -37,6 +40,20 @@ INCOMPLETE = 3
 @click.option("--by", multiple=True, metavar="TAG", help="Break the numbers down by this tag.")
 @click.option("--cases", is_flag=True, help="Include every case.")
 @click.option("--gate", "gates", multiple=True, metavar="EXPR", help="Exit 1 unless this holds.")
+@click.option("--junit", type=_FILE, metavar="FILE", help="Also write JUnit XML.")
+@click.option(
+    "--markdown",
+    type=_FILE,
+    metavar="FILE",
+    help="Also write a summary for a pull request: verdict, gates, what got worse.",
+)
+@click.option(
+    "--link",
+    "links",
+    multiple=True,
+    metavar="TITLE=URL",
+    help="A link at the end of --markdown. Repeatable.",
+)
 @click.option("--layout", metavar="ORIGIN", help="Also write the result files of this origin.")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder for --layout.")
 @store_option
@@ -54,11 +71,14 @@ def run(**options: Any) -> int:
       proctor run suite.yaml --answers answers.jsonl
       proctor run suite.yaml --answers responses/gpt-4 --by lang --json
       proctor run suite.yaml --answers a.jsonl --where "lang == 'python'" --gate "rate >= 0.6"
+      proctor run suite.yaml --answers a.jsonl --against @baseline --junit j.xml --markdown s.md
     """
     from proctor.registry import find
     from proctor.store.store import Store
 
     by, cases = options.pop("by"), options.pop("cases")
+    files = _run_files(options)
+    margin = options.get("margin")
     layout, out = options.pop("layout"), options.pop("out")
     if (layout is None) != (out is None):
         raise click.UsageError("--layout and --out go together: --layout infibench --out DIR")
@@ -71,13 +91,29 @@ def run(**options: Any) -> int:
         if parts and store.parts.folder is not None:
             store.parts.folder.check()
         refused: list[Refused] = []
+        if several[0].against:
+            from proctor.cli.earlier_run import with_earlier_run
+
+            several = with_earlier_run(several, store)
         outcomes = examine(several, store, quiet=as_json, refused=refused)
         if outcomes is None:
             return 130
-        gates = several[0].gates
+        gates, reference = several[0].gates, several[0].against
         views = [outcome.view for outcome in outcomes]
-        results = [_gate_results(view, gates) for view in views]
-        print_runs(views, refused, as_json, by=by, cases=cases, gates=results)
+        earlier = _earlier_runs(store, views, reference, gates, margin)
+        results = [
+            _gate_results(view, gates, against)
+            for view, against in zip(views, earlier, strict=True)
+        ]
+        print_runs(
+            views, refused, as_json, by=by, cases=cases, beside=_beside_runs(results, earlier)
+        )
+        if reference and not as_json and several[0].stop is None:
+            from proctor.cli.earlier_run import print_earlier
+
+            print_earlier(earlier)
+        if files is not None:
+            files.write(views, results, earlier, quiet=as_json)
         if layout is not None:
             for outcome in outcomes:
                 write_layout(outcome.view, layout, out, quiet=as_json, suite=suite_path)
@@ -87,12 +123,35 @@ def run(**options: Any) -> int:
         return max(*codes, INCOMPLETE if refused else 0)
 
 
-def _gate_results(view: Any, gates: Sequence[str]) -> "list[GateResult]":
+def _run_files(options: dict[str, Any]) -> "RunFiles | None":
+    """Take the files about the runs out of a command's options; None if there are none."""
+    texts = {name: options.pop(name) for name in ("junit", "markdown", "links")}
+    if not any(texts.values()):
+        return None
+    from proctor.cli.run_files import RunFiles
+
+    return RunFiles.of(texts)
+
+
+def _earlier_runs(
+    store: "Store", views: list[Any], reference: str, gates: Sequence[str], margin: float | None
+) -> "list[Against | None]":
+    """Compare runs with an earlier one, if there is one to compare with."""
+    if not reference:
+        return [None for _ in views]
+    from proctor.cli.earlier_run import compared_with
+
+    return [compared_with(store, view, reference, gates, margin) for view in views]
+
+
+def _gate_results(view: Any, gates: Sequence[str], against: "Against | None") -> "list[GateResult]":
     if not gates:
         return []
     from proctor.engine.run.gates import gate_results
 
-    return gate_results(gates, view.summary)
+    if against is None:
+        return gate_results(gates, view.summary)
+    return gate_results(gates, view.summary, against.gate_names, against.refused)
 
 
 def _gated(view: Any, results: "Sequence[GateResult]") -> int:
@@ -155,6 +214,20 @@ def examine(
     return outcomes
 
 
+def _beside_runs(
+    gates: "Sequence[Sequence[GateResult]]", earlier: "Sequence[Against | None]"
+) -> list[dict[str, Any]]:
+    """Return what JSON says of each run besides its numbers: gates, and the earlier run."""
+    found = [
+        {
+            "gates": [result.to_json() for result in results],
+            "against": {} if against is None else against.to_json(),
+        }
+        for results, against in zip(gates, earlier, strict=True)
+    ]
+    return [{name: value for name, value in one.items() if value} for one in found]
+
+
 def print_runs(
     views: "list[Any]",
     refused: list[Refused],
@@ -162,19 +235,17 @@ def print_runs(
     *,
     by: tuple[str, ...] = (),
     cases: bool = False,
-    gates: "Sequence[Sequence[GateResult]]" = (),
+    beside: Sequence[dict[str, Any]] = (),
 ) -> None:
-    """Print the runs of a command; as JSON, a single run is one object."""
-    gate_objects = [[result.to_json() for result in results] for results in gates]
-    gate_objects = gate_objects or [[] for _ in views]
+    """Print the runs of a command, as JSON with what is beside them; one run is one object."""
+    beside = beside or [{} for _ in views]
     if as_json and (len(views) > 1 or refused):
         from proctor.cli.output import print_json
         from proctor.reports.structured import to_object
 
         output: dict[str, Any] = {
             "runs": [
-                to_object(view, by, cases, gates=rows)
-                for view, rows in zip(views, gate_objects, strict=True)
+                to_object(view, by, cases, **more) for view, more in zip(views, beside, strict=True)
             ]
         }
         if refused:
@@ -184,7 +255,7 @@ def print_runs(
     for number, view in enumerate(views):
         if number:
             click.echo()
-        params = {"gates": gate_objects[number]} if as_json and gate_objects[number] else {}
+        params = beside[number] if as_json else {}
         print_report(view, "json" if as_json else "table", by=by, cases=cases, **params)
     if refused:
         names = ", ".join(one.suite for one in refused)

@@ -170,9 +170,9 @@ def prune(yes: bool, store: str | None, as_json: bool, **chosen: Any) -> None:
     """Remove what no run refers to and, if you ask for it, old runs.
 
     Without --yes nothing is removed. A run goes where all of --older-than, --keep and --unfinished
-    that are given hold for it; one that people have labelled stays. Replies of models stay, so that
-    a run that is made again costs nothing; --calls removes them, too, with --older-than the older
-    ones. Where a run is being made, nothing is removed.
+    that are given hold for it; one that people have labelled, or that is a baseline, stays. Replies
+    of models stay, so that a run that is made again costs nothing; --calls removes them, too, with
+    --older-than the older ones. Where a run is being made, nothing is removed.
 
     \b
     Example:
@@ -198,6 +198,7 @@ def _pruned_json(pruned: "Pruned") -> dict[str, Any]:
     return {
         "runs": [_named(run) for run in pruned.runs],
         "labelled": [_named(run) for run in pruned.labelled],
+        "pinned": [_named(run) for run in pruned.pinned],
         "rows": pruned.rows,
         "part_bytes": pruned.part_bytes,
         "freed": pruned.freed,
@@ -207,6 +208,12 @@ def _pruned_json(pruned: "Pruned") -> dict[str, Any]:
 
 def _named(run: "Run") -> dict[str, str]:
     return {"id": run.id, "name": run.name}
+
+
+def _kept_lines(pruned: "Pruned") -> Iterator[str]:
+    for runs, why in ((pruned.labelled, "people have labelled"), (pruned.pinned, "are baselines")):
+        if runs:
+            yield f"kept {len(runs)} that {why}: {', '.join(run.name for run in runs[:5])}"
 
 
 def _pruned_lines(pruned: "Pruned", *, done: bool) -> Iterator[str]:
@@ -220,9 +227,7 @@ def _pruned_lines(pruned: "Pruned", *, done: bool) -> Iterator[str]:
             yield f"{verb} {count:,} row{'' if count == 1 else 's'} of {kind}"
     if pruned.part_bytes:
         yield f"{verb} {shown_bytes(pruned.part_bytes)} of files that belong to no part of a run"
-    if pruned.labelled:
-        names = ", ".join(run.name for run in pruned.labelled[:5])
-        yield f"kept {len(pruned.labelled)} that people have labelled: {names}"
+    yield from _kept_lines(pruned)
     if not done and not pruned.is_empty:
         yield "to remove it, add --yes"
     if pruned.freed is not None:

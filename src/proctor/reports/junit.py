@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree  # nosec B405  # written, never read
 
@@ -10,6 +10,7 @@ from proctor.contracts.report import Report, RunView
 from proctor.core.attempt import TRACEBACK, Attempt
 from proctor.core.case_value import ValueStatus
 from proctor.core.run import AttemptResult, CaseResult
+from proctor.core.suite import Json
 from proctor.reports.reasons import full_marks, reasons
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -22,33 +23,76 @@ class JunitReport(Report):
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
         """Return the XML, always with cases, never with breakdowns."""
-        outcomes: Counter[str] = Counter()
-        suite = ElementTree.Element("testsuite", name=_safe(view.run.suite))
-        seconds = 0.0
-        for result in view.results():
-            testcase = _testcase(view.run.suite, result)
-            outcomes.update(["tests", *(child.tag for child in testcase)])
-            seconds += float(testcase.get("time", 0.0))
-            suite.append(testcase)
-        counts = {
-            "tests": outcomes["tests"],
-            "failures": outcomes["failure"],
-            "errors": outcomes["error"],
-            "skipped": outcomes["skipped"],
-        }
-        root = ElementTree.Element("testsuites", name=_safe(view.run.name))
-        if view.run.imported:
-            properties = ElementTree.Element("properties")
-            ElementTree.SubElement(properties, "property", name="imported", value="yes")
-            suite.insert(0, properties)
-        for element in (root, suite):
-            for name, count in counts.items():
-                element.set(name, str(count))
-            element.set("time", f"{seconds:.3f}")
-        root.append(suite)
-        ElementTree.indent(root)
-        text = ElementTree.tostring(root, encoding="unicode")
-        return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+        return junit_xml([view])
+
+
+def junit_xml(views: Sequence[RunView], gates: Sequence[Sequence[Mapping[str, Json]]] = ()) -> str:
+    """Return runs as one file of JUnit XML: a suite of tests per run, and one of its gates.
+
+    A single run is named by its suite, several by their own names, since they may share one.
+    """
+    root = ElementTree.Element("testsuites")
+    totals: Counter[str] = Counter()
+    seconds = 0.0
+    for number, view in enumerate(views):
+        name = view.run.suite if len(views) == 1 else view.run.name
+        element, outcomes, taken = _testsuite(view, name)
+        root.append(element)
+        totals += outcomes
+        seconds += taken
+        if gates and gates[number]:
+            element, outcomes = _gates(f"{name}: gates", gates[number])
+            root.append(element)
+            totals += outcomes
+    root.set("name", _safe(views[0].run.name if len(views) == 1 else "proctor"))
+    _count(root, totals, seconds)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _testsuite(view: RunView, name: str) -> tuple[ElementTree.Element, Counter[str], float]:
+    outcomes: Counter[str] = Counter()
+    suite = ElementTree.Element("testsuite", name=_safe(name))
+    seconds = 0.0
+    for result in view.results():
+        testcase = _testcase(name, result)
+        outcomes.update(["tests", *(child.tag for child in testcase)])
+        seconds += float(testcase.get("time", 0.0))
+        suite.append(testcase)
+    if view.run.imported:
+        properties = ElementTree.Element("properties")
+        ElementTree.SubElement(properties, "property", name="imported", value="yes")
+        suite.insert(0, properties)
+    _count(suite, outcomes, seconds)
+    return suite, outcomes, seconds
+
+
+def _gates(
+    name: str, rows: Sequence[Mapping[str, Json]]
+) -> tuple[ElementTree.Element, Counter[str]]:
+    """Return the gates of a run as tests, which pass where they held."""
+    outcomes: Counter[str] = Counter()
+    suite = ElementTree.Element("testsuite", name=_safe(name))
+    for row in rows:
+        gate = str(row["gate"])
+        testcase = ElementTree.SubElement(
+            suite, "testcase", classname=_safe(name), name=_safe(gate), time="0.000"
+        )
+        if not row["held"]:
+            _outcome(testcase, "failure", "the gate was missed", [str(row["note"])])
+        outcomes.update(["tests", *(child.tag for child in testcase)])
+    _count(suite, outcomes, 0.0)
+    return suite, outcomes
+
+
+def _count(element: ElementTree.Element, outcomes: Counter[str], seconds: float) -> None:
+    for name, tag in (
+        *(("tests", "tests"), ("failures", "failure")),
+        *(("errors", "error"), ("skipped", "skipped")),
+    ):
+        element.set(name, str(outcomes[tag]))
+    element.set("time", f"{seconds:.3f}")
 
 
 def _testcase(suite: str, result: CaseResult) -> ElementTree.Element:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import IO, Any, ClassVar
 
@@ -32,28 +32,40 @@ class JsonReport(Report):
 
     gates: tuple[dict[str, Any], ...] = ()
     """What came of each gate, where there were any."""
+    against: dict[str, Any] = field(default_factory=dict)
+    """The comparison with an earlier run, where there was one."""
 
     def render(self, view: RunView, *, by: Sequence[str] = (), cases: bool = False) -> str:
-        return "".join(_pieces(view, by, cases, self.gates))
+        return "".join(_pieces(view, by, cases, self._beside))
+
+    @property
+    def _beside(self) -> dict[str, Json]:
+        return _found(self.gates, self.against)
 
     def write(
         self, view: RunView, file: IO[str], *, by: Sequence[str] = (), cases: bool = False
     ) -> None:
-        file.writelines(_pieces(view, by, cases, self.gates))
+        file.writelines(_pieces(view, by, cases, self._beside))
 
 
 def to_object(
-    view: RunView, by: Sequence[str] = (), cases: bool = False, gates: Sequence[Json] = ()
+    view: RunView,
+    by: Sequence[str] = (),
+    cases: bool = False,
+    gates: Sequence[Json] = (),
+    against: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
     """Make the object that ``run --json`` and ``report --format json`` print."""
-    data = _with_gates(_head(view, by), gates)
+    data = {**_head(view, by), **_found(gates, against or {})}
     if cases:
         data["cases"] = [case_object(result) for result in view.results()]
     return data
 
 
-def _with_gates(head: dict[str, Json], gates: Sequence[Json]) -> dict[str, Json]:
-    return {**head, "gates": clean(list(gates))} if gates else head
+def _found(gates: Sequence[Json], against: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what was found besides the numbers: the gates, and the earlier run's comparison."""
+    beside = {"gates": list(gates), "against": dict(against)}
+    return {name: clean(value) for name, value in beside.items() if value}
 
 
 def case_object(result: CaseResult) -> dict[str, Json]:
@@ -188,9 +200,11 @@ def _score(criterion: str, score: Score) -> dict[str, Json]:
     }
 
 
-def _pieces(view: RunView, by: Sequence[str], cases: bool, gates: Sequence[Json]) -> Iterator[str]:
+def _pieces(
+    view: RunView, by: Sequence[str], cases: bool, beside: Mapping[str, Json]
+) -> Iterator[str]:
     """Yield the text of the object in pieces, one case at a time."""
-    head = _dumps(_with_gates(_head(view, by), gates))
+    head = _dumps({**_head(view, by), **beside})
     if not cases:
         yield head + "\n"
         return

@@ -23,6 +23,7 @@ from proctor.store.schema import (
     attempt_files,
     attempts,
     audits,
+    baselines,
     cases,
     comparisons,
     files,
@@ -95,6 +96,8 @@ def beat_seconds() -> float:
 
 SHORTEST_PREFIX = 4
 _REMEMBERED = 1000
+BASELINE = "@baseline"
+"""The reference to the run that is pinned for a suite."""
 _LAST = re.compile(r"@last(?:~(\d{1,9}))?")
 
 
@@ -204,10 +207,12 @@ class Runs:
                 connection.execute(sign_of_life(run.id, patience()))
 
     def get(self, ref: str) -> Run:
-        """Return a run by id, name, id prefix, ``@last`` or ``@last~N``.
+        """Return a run by id, name, id prefix, ``@last``, ``@last~N`` or ``@baseline[:SUITE]``.
 
         Imported runs, whose name and time come from a file, come after all others.
         """
+        if ref.partition(":")[0] == BASELINE:
+            return self._baseline(ref)
         if ref.startswith("@"):
             return self._last(ref)
         named = _RUN.where(run_table.c.name == ref).order_by(*_OWN_FIRST)
@@ -286,7 +291,7 @@ class Runs:
             if row is None:
                 raise self._no_run(run_id)
             self.drop_rows(connection, run_id)
-            for table in (summaries, labels, audits):
+            for table in (summaries, labels, audits, baselines):
                 connection.execute(delete(table).where(table.c.run_id == run_id))
             forget_texts(connection, run_id)
             sides = (comparisons.c.first_run == run_id) | (comparisons.c.second_run == run_id)
@@ -328,12 +333,29 @@ class Runs:
     def _last(self, ref: str) -> Run:
         matched = _LAST.fullmatch(ref)
         if matched is None:
-            raise StoreError(f"there is no run {ref!r} (use @last, @last~1, @last~2, …)")
+            raise StoreError(
+                f"there is no run {ref!r} (use @last, @last~1, @last~2, … or {BASELINE})"
+            )
         back = int(matched[1] or 0)
         row = self._database.fetch_first(_RUN.order_by(*_OWN_FIRST).offset(back).limit(1))
         if row is None:
             raise self._no_run(ref)
         return _run_of(row)
+
+    def _baseline(self, ref: str) -> Run:
+        """Return the run that is pinned for a suite; without a name, for the only one that has."""
+        suite = ref.partition(":")[2]
+        query = select(baselines.c.suite, baselines.c.run_id).order_by(baselines.c.suite)
+        rows = self._database.fetch_all(query)
+        pinned = [row.run_id for row in rows if suite in ("", row.suite)]
+        run = self.find(pinned[0]) if len(pinned) == 1 else None
+        if run is not None:
+            return run
+        if len(pinned) > 1:
+            names = ", ".join(f"{BASELINE}:{row.suite}" for row in rows[:5])
+            raise StoreError(f"{len(pinned)} suites have a baseline: write one of {names}")
+        whose = f"the suite {suite!r} has no baseline" if suite else "no suite has a baseline"
+        raise StoreError(f"{whose} in {self._database.place} (fix: `proctor baseline RUN`)")
 
     def _no_run(self, ref: str) -> StoreError:
         query = select(run_table.c.id, run_table.c.name).order_by(*_NEWEST).limit(_REMEMBERED)

@@ -19,7 +19,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from proctor.store.rows import escape, unescape
 
-VERSIONS = tuple(f"{number:04}" for number in range(1, 12))
+VERSIONS = tuple(f"{number:04}" for number in range(1, 13))
 """The migrations in order; a store at the last one is current."""
 VERSION_TABLE = "proctor_version"
 
@@ -291,6 +291,14 @@ audits = Table(
     Column("judge", AnyText, primary_key=True),
     Column("created", AnyNumber, nullable=False),
     Column("document", Text, nullable=False),
+)
+
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("suite", AnyText, primary_key=True),
+    Column("run_id", Text, nullable=False),
+    Column("pinned", AnyNumber, nullable=False),
 )
 
 comparisons = Table(

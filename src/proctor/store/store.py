@@ -15,6 +15,7 @@ from proctor.store.scores import Scores
 from proctor.store.suites import Suites
 
 if TYPE_CHECKING:
+    from proctor.store.baselines import Baselines
     from proctor.store.calls import Calls
     from proctor.store.comparisons import Comparisons
     from proctor.store.criterion_points import CriterionPoints
@@ -85,6 +86,13 @@ class Store:
         from proctor.store.labels import Audits
 
         return Audits(self.database)
+
+    @cached_property
+    def baselines(self) -> "Baselines":
+        """Runs that later ones of their suites are compared with."""
+        from proctor.store.baselines import Baselines
+
+        return Baselines(self.database)
 
     @cached_property
     def comparisons(self) -> "Comparisons":

@@ -34,6 +34,7 @@ from proctor.store.schema import (
     attempt_files,
     attempts,
     audits,
+    baselines,
     calls,
     cases,
     comparisons,
@@ -60,7 +61,7 @@ KINDS: Mapping[str, Sequence[Table]] = {
     "suites": (cases, suite_cases, suites, suite_parts),
     "attempts": (attempts, run_attempts),
     "scores": (scores, run_scores),
-    "results": (run_results, run_tags, runs, run_parts, summaries),
+    "results": (run_results, run_tags, runs, run_parts, summaries, baselines),
     "model calls and programs": (calls,),
     "files of agents": (files, attempt_files),
     "labels, audits, battles": (labels, audits, comparisons),
@@ -147,6 +148,8 @@ class Pruned:
     runs: list[Run] = field(default_factory=list)
     labelled: list[Run] = field(default_factory=list)
     """Runs that stay because people have labelled them."""
+    pinned: list[Run] = field(default_factory=list)
+    """Runs that stay because they are the baseline of their suite."""
     rows: dict[str, int] = field(default_factory=dict)
     """Rows that no run refers to, by kind; without those that go with runs."""
     part_bytes: int = 0
@@ -257,6 +260,9 @@ def _choose_runs(store: Store, choice: PruneChoice, plan: Pruned) -> None:
             continue
         if choice.unfinished and run.status not in _UNFINISHED:
             continue
+        if database_has(store.database, baselines, baselines.c.run_id == run.id):
+            plan.pinned.append(run)
+            continue
         labelled = database_has(store.database, labels, labels.c.run_id == run.id)
         (plan.labelled if labelled else plan.runs).append(run)
 
@@ -274,6 +280,7 @@ def _unused(
     run_owned = (
         *(("attempts", run_attempts), ("scores", run_scores), ("results", run_results)),
         *(("results", run_tags), ("results", summaries), ("results", run_parts)),
+        ("results", baselines),
         *(("labels, audits, battles", labels), ("labels, audits, battles", audits)),
     )
     for kind, table in run_owned:

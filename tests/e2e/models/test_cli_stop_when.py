@@ -121,8 +121,8 @@ def test_what_is_never_sure_goes_to_the_end(sums: Any, serve: Serve) -> None:
     ("more", "said"),
     [
         (["--stop-when", "decided"], "--against RUN"),
-        (["--against", "old"], "go with --stop-when decided"),
-        (["--margin", "2"], "go with --stop-when decided"),
+        (["--against", "absent"], "there is no run 'absent'"),
+        (["--margin", "2"], "--margin goes with --against"),
         (["--stop-when", "rate >= 80"], "between 0 and 1"),
         (["--stop-when", "rate.low >= 0.8"], "'rate >= 0.8'"),
         (["--stop-when", "rate >= 0.8", "--margin", "2"], "go with --stop-when decided"),

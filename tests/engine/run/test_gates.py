@@ -190,3 +190,45 @@ def test_the_command_prints_it(tmp_path: Path, proctor: str) -> None:
     assert f"gate held: rate >= 0.9 {open_rate}it would be missed at the worst" in done.stderr
     assert f"gate held: rate >= 0.4 {open_rate}it still holds at the worst" in done.stderr
     assert f"gate missed: rate < 0.9 {open_rate}it would hold at the best" in done.stderr
+
+
+AGAINST = {"verdict": "worse", "difference": {"value": -0.1, "low": -0.2, "high": 0.0}, "worse": 3}
+
+
+@pytest.mark.parametrize(
+    ("gate", "refused", "held", "note"),
+    [
+        ("against.verdict != 'worse'", "", False, ""),
+        ("against.difference.low >= -0.25", "", True, ""),
+        ("against.worse <= 3 and rate >= 0.5", "", True, ""),
+        ("against.verdict != 'better'", "other cases", False, "other cases"),
+        ("rate >= 0.5", "other cases", True, ""),
+    ],
+)
+def test_gates_on_the_comparison_with_an_earlier_run(
+    gate: str, refused: str, held: bool, note: str
+) -> None:
+    (found,) = gate_results([gate], WHOLE, AGAINST, refused)
+    assert (found.passed, found.note) == (held, note)
+
+
+@pytest.mark.parametrize(
+    ("gate", "against", "error"),
+    [
+        ("against.verdict != 'worse'", True, ""),
+        ("against.difference.low >= -0.02", True, ""),
+        ("against.topic.maths.high < 0", True, ""),
+        ("against.verdict != 'worse'", False, "needs a run to compare with: --against"),
+        ("against.rate >= 0", True, "unknown name 'rate'"),
+    ],
+)
+def test_names_of_a_comparison_are_checked_before_the_run(
+    gate: str, against: bool, error: str
+) -> None:
+    case = Case(id="a", messages=(), criteria=(), tags={"topic": ("maths",)})
+    suite = Suite(name="s", cases=(case,))
+    if not error:
+        check_gates([gate], suite, {}, against=against)
+        return
+    with pytest.raises(UsageError, match=error):
+        check_gates([gate], suite, {}, against=against)

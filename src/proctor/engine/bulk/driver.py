@@ -196,7 +196,12 @@ class _Bulk:
         if self.settings.gates:
             from proctor.engine.run.gates import check_gates, measure_ends
 
-            check_gates(self.settings.gates, ready.suite, measure_ends(ready.suite))
+            check_gates(
+                self.settings.gates,
+                ready.suite,
+                measure_ends(ready.suite),
+                against=bool(self.settings.against),
+            )
         header = replace(ready.suite, cases=())
         key = suite_key(header, inputs.case_keys())
         run = named_run(ready.settings, header, key, self.store)

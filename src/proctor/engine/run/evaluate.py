@@ -122,6 +122,7 @@ async def evaluate_all(
                 with trial.of(reading.suite.name):
                     ready = prepare(settings, _usable(reading), models)
                     _check_gates(ready)
+                    _check_earlier(ready, store)
                     prepared.append(ready)
             outcomes = []
             for ready in prepared:
@@ -214,7 +215,16 @@ def _check_gates(ready: PreparedRun) -> None:
     if ready.settings.gates:
         from proctor.engine.run.gates import check_gates, measure_ends
 
-        check_gates(ready.settings.gates, ready.suite, measure_ends(ready.suite))
+        settings, measures = ready.settings, measure_ends(ready.suite)
+        check_gates(settings.gates, ready.suite, measures, against=bool(settings.against))
+
+
+def _check_earlier(ready: PreparedRun, store: Store) -> None:
+    """Raise, before anything is asked, if the run to compare with is not there."""
+    if ready.settings.against:
+        from proctor.engine.compare.against import earlier_run
+
+        earlier_run(store, ready.settings.against, ready.suite.name)
 
 
 async def _examine(

@@ -14,6 +14,7 @@ from proctor.core.suite import Suite
 from proctor.engine.run.gate_ranges import ANY, COUNT, NumberRange, Ranges, refuse_impossible
 from proctor.engine.run.gate_ranges import SHARE as NUMBER_SHARE
 from proctor.engine.run.totals import METRIC, RunTotals
+from proctor.errors import UsageError
 
 Ends = tuple[float | None, float | None]
 Z95 = NormalDist().inv_cdf(0.975)
@@ -22,6 +23,12 @@ LEAST_LUCK = 0.005
 
 _COUNTS = ("cases", "attempts", "unanswered", "errors", "full")
 """What a gate may name besides the rate, and unscored cases cannot change."""
+AGAINST = "against"
+"""The name under which a gate finds the comparison with an earlier run."""
+_COMPARED = (
+    *("verdict", "p", "effect", "first", "second", "cases", "better", "worse"),
+    *("to_right", "to_wrong", "unscored", "errors"),
+)
 _UNLABELLED = CorrectedScore(
     raw=None,
     value=None,
@@ -34,10 +41,13 @@ _UNLABELLED = CorrectedScore(
 )
 
 
-def check_gates(texts: Iterable[str], suite: Suite, measures: Mapping[str, Ends]) -> None:
+def check_gates(
+    texts: Iterable[str], suite: Suite, measures: Mapping[str, Ends], *, against: bool = False
+) -> None:
     """Check gates before a run: a name that nobody knows, and what can never be, cost nothing.
 
-    ``measures`` are the ends of each measure's number, by its label.
+    ``measures`` are the ends of each measure's number, by its label; ``against`` tells whether the
+    run will be compared with an earlier one.
     """
     nothing = Group(score=0.0, full=0.0, rate=None, spread=0.0, interval=None, cases=0)
     rows: dict[str, dict[str, Group]] = {METRIC: {}}
@@ -52,9 +62,14 @@ def check_gates(texts: Iterable[str], suite: Suite, measures: Mapping[str, Ends]
         corrected=dict.fromkeys(criteria, _UNLABELLED),
         measures={name: Measured(value=None, interval=None, n=0) for name in measures},
     )
-    names, ranges = summary_gate_names(summary), _ranges(suite, rows, measures)
+    names, ranges = dict(summary_gate_names(summary)), _ranges(suite, rows, measures)
+    if against:
+        tags = {tag: values for tag, values in rows.items() if tag != METRIC}
+        names[AGAINST] = unpaired_gate_names(tags)
     for text in texts:
         expression = Expression(text)
+        if not against and AGAINST not in names and names_comparison(expression):
+            raise UsageError(f"the gate {text!r} needs a run to compare with: --against RUN|FILE")
         expression.check_names(names)
         expression.holds(names)
         refuse_impossible(text, ranges)
@@ -127,12 +142,26 @@ def missed_gates(gates: Iterable[str], summary: Summary) -> list[str]:
     return [result.gate for result in gate_results(gates, summary) if not result.passed]
 
 
-def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
-    """Return what came of each gate; a number that is not known misses its gate."""
-    names = summary_gate_names(summary)
+def gate_results(
+    gates: Iterable[str],
+    summary: Summary,
+    against: Mapping[str, Any] | None = None,
+    refused: str = "",
+) -> list[GateResult]:
+    """Return what came of each gate; a number that is not known misses its gate.
+
+    ``against`` is what gates may name of a comparison with an earlier run; where it was
+    ``refused``, such gates are missed.
+    """
+    names = dict(summary_gate_names(summary))
+    if against is not None:
+        names[AGAINST] = against
     results = []
     for gate in gates:
         expression = Expression(gate)
+        if refused and names_comparison(expression):
+            results.append(GateResult(gate=gate, passed=False, note=refused))
+            continue
         passed = expression.surely_holds(names)
         openness = _openness(expression, passed, names, summary.totals)
         unknown = "" if passed else unknown_words(expression, names)
@@ -140,6 +169,22 @@ def gate_results(gates: Iterable[str], summary: Summary) -> list[GateResult]:
         luck = luck_of(expression, names)
         results.append(GateResult(gate=gate, passed=passed, note=note, luck=luck))
     return results
+
+
+def names_comparison(expression: Expression) -> bool:
+    """Tell whether a gate names a number of the comparison with an earlier run."""
+    return any(
+        isinstance(part, ast.Name) and part.id == AGAINST for part in ast.walk(expression.tree)
+    )
+
+
+def unpaired_gate_names(tags: Mapping[str, Iterable[str]] | None = None) -> dict[str, Any]:
+    """Return what a gate may name of a comparison that is yet to be made."""
+    unknown = {"value": None, "low": None, "high": None}
+    names: dict[str, Any] = {"difference": unknown, **dict.fromkeys(_COMPARED)}
+    for tag, values in (tags or {}).items():
+        names.setdefault(tag, dict.fromkeys(values, unknown))
+    return names
 
 
 def unknown_words(expression: Expression, names: Mapping[str, Any]) -> str:

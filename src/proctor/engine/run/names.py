@@ -37,10 +37,13 @@ def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Ru
     """Return the run of some settings: the stored one, or a new one.
 
     A candidate at another address, or answers elsewhere, get another name if the short name is
-    taken, unless the user chose the name.
+    taken, unless the user chose the name. A run that is compared with an earlier one is never that
+    one, however alike they are.
     """
     base = settings.name or f"{suite.name}-{settings.candidate_name}"
     names = [base] if settings.name else [*islice(_names(base, settings.candidate), MOST_TRIES)]
+    if settings.against:
+        names = _beside_earlier(names, settings, suite, key, store)
     runs = [_run(settings, suite, key, name) for name in names[:2]]
     for run in runs:
         if (stored_run := store.runs.find(run.id)) is not None:
@@ -53,6 +56,18 @@ def named_run(settings: RunSettings, suite: Suite, key: str, store: Store) -> Ru
     if (stored_run := store.runs.find(run.id)) is not None:
         return _as_before(run, stored_run)
     return _after_earlier(run, others)
+
+
+def _beside_earlier(
+    names: list[str], settings: RunSettings, suite: Suite, key: str, store: Store
+) -> list[str]:
+    """Leave out the name by which a run would replace the one that it is compared with."""
+    from proctor.engine.compare.against import earlier_run
+
+    earlier = earlier_run(store, settings.against, suite.name)
+    if earlier.name not in names or _run(settings, suite, key, earlier.name).id != earlier.id:
+        return names
+    return [name for name in names if name != earlier.name] or [f"{earlier.name}-2"]
 
 
 def namesake_notice(run: Run, store: Store) -> str:

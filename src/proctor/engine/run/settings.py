@@ -173,6 +173,8 @@ class RunSettings:
     interval: IntervalMethod = "bounded"
     gates: tuple[str, ...] = ()
     """Gates that the caller will check."""
+    against: str = ""
+    """The earlier run that the caller will compare this one with."""
     stop: StopSettings | None = None
     """When the run may end before its last case."""
     bulk: bool | None = None

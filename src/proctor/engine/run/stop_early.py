@@ -287,7 +287,9 @@ def at_any_time(run: Run, summary: Summary) -> Summary:
 
 def _baseline(settings: RunSettings, suite: Suite, store: Store) -> Baseline:
     assert settings.stop is not None
-    run = store.runs.get(settings.stop.against)
+    from proctor.engine.compare.against import earlier_run
+
+    run = earlier_run(store, settings.stop.against, suite.name)
     header = store.suites.header(run.suite_key)
     why = []
     if run.stopped_early is not None:
