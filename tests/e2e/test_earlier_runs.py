@@ -130,7 +130,9 @@ def test_baselines_are_listed_cleared_and_used_by_compare(sums: Any) -> None:
     assert "did you mean 'sums'" in said
     sums("baseline", "--clear", "sums")
     assert sums("baseline").stdout == "no baselines; `proctor baseline RUN` pins one\n"
-    assert "has no baseline" in sums(*RUN, "@baseline", code=2).stderr
+    made = sums(*RUN, "@baseline", "--gate", "against.verdict != 'worse'")
+    assert "the suite 'sums' has no baseline yet: nothing is compared" in made.stderr
+    assert "gate held: against.verdict != 'worse' (there is no baseline yet" in made.stderr
 
 
 def test_a_baseline_is_pinned_for_the_suite_of_its_name(sums: Any) -> None:

@@ -35,8 +35,8 @@ def with_earlier_run(several: "list[RunSettings]", store: "Store") -> "list[RunS
 
 def compared_with(
     store: "Store", view: "RunView", reference: str, gates: Sequence[str], margin: float | None
-) -> "Against":
-    """Compare a run with an earlier one."""
+) -> "Against | None":
+    """Compare a run with an earlier one; None where the suite has no baseline yet."""
     from proctor.engine.compare.against import compare_against
 
     share = None if margin is None else margin / 100

@@ -24,10 +24,14 @@ def test_a_baseline_is_found_by_the_suite(store: Store, put: Put) -> None:
     old, new = many(0, 6, 4)
     put("old", old)
     put("new", new)
+    assert earlier_run(store, "@baseline", "quiz") is None
+    assert compare_against(store, view_of(store, "new"), "@baseline") is None
     with pytest.raises(StoreError, match="'quiz' has no baseline"):
-        earlier_run(store, "@baseline", "quiz")
+        with_baselines(store, ["@baseline", "new"])
     store.baselines.pin("quiz", "old-id")
-    assert earlier_run(store, "@baseline", "quiz").id == "old-id"
+    found = earlier_run(store, "@baseline", "quiz")
+    assert found is not None
+    assert found.id == "old-id"
     assert with_baselines(store, ["@baseline", "new"]) == ["old-id", "new"]
     assert with_baselines(store, ["new", "old"]) == ["new", "old"]
     assert with_baselines(store, ["@baseline"]) == ["@baseline"]
@@ -49,6 +53,7 @@ def test_what_stands_in_the_way_is_part_of_the_result(
     put("old", old)
     put("new", new, **more)
     against = compare_against(store, view_of(store, "new"), "old")
+    assert against is not None
     assert refused in against.refused
     assert bool(against.refused) == bool(refused)
     assert against.verdict == ("refused" if refused else "unclear")
@@ -60,4 +65,5 @@ def test_what_stands_in_the_way_is_part_of_the_result(
 def test_a_run_is_not_compared_with_itself(store: Store, put: Put) -> None:
     put("old", many(0, 2, 4)[0])
     against = compare_against(store, view_of(store, "old"), "old")
+    assert against is not None
     assert "cannot be compared with itself" in against.refused

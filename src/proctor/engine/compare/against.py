@@ -93,9 +93,12 @@ class Against:
         }
 
 
-def earlier_run(store: Store, reference: str, suite: str) -> Run:
-    """Return the run that a reference means; ``@baseline`` is the one pinned for a suite."""
-    return store.runs.get(f"{BASELINE}:{suite}" if reference == BASELINE else reference)
+def earlier_run(store: Store, reference: str, suite: str) -> Run | None:
+    """Return the run that a reference means; ``@baseline`` is the suite's, if it has one."""
+    if reference != BASELINE:
+        return store.runs.get(reference)
+    pinned = store.baselines.get(suite)
+    return None if pinned is None else store.runs.find(pinned.run_id)
 
 
 def with_baselines(store: Store, references: Sequence[str]) -> list[str]:
@@ -106,7 +109,7 @@ def with_baselines(store: Store, references: Sequence[str]) -> list[str]:
     if not others:
         return list(references)
     suite = store.runs.get(others[0]).suite
-    baseline = earlier_run(store, BASELINE, suite).id
+    baseline = store.runs.get(f"{BASELINE}:{suite}").id
     return [baseline if reference == BASELINE else reference for reference in references]
 
 
@@ -141,9 +144,14 @@ def compare_against(
     *,
     gates: Sequence[str] = (),
     margin: float | None = None,
-) -> Against:
-    """Compare a finished run with an earlier one; what stands in the way is part of the result."""
+) -> Against | None:
+    """Compare a finished run with an earlier one; what stands in the way is part of the result.
+
+    None where the suite has no baseline yet.
+    """
     earlier = earlier_run(store, reference, view.run.suite)
+    if earlier is None:
+        return None
     settings = CompareSettings(
         gates=tuple(gate for gate in gates if AGAINST in gate), margin=margin, shown=SHOWN
     )

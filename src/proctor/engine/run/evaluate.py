@@ -224,7 +224,11 @@ def _check_earlier(ready: PreparedRun, store: Store) -> None:
     if ready.settings.against:
         from proctor.engine.compare.against import earlier_run
 
-        earlier_run(store, ready.settings.against, ready.suite.name)
+        if earlier_run(store, ready.settings.against, ready.suite.name) is None:
+            ready.models.notice(
+                f"the suite {ready.suite.name!r} has no baseline yet: nothing is compared"
+                " (`proctor baseline RUN` pins one)"
+            )
 
 
 async def _examine(

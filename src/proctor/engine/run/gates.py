@@ -25,6 +25,7 @@ _COUNTS = ("cases", "attempts", "unanswered", "errors", "full")
 """What a gate may name besides the rate, and unscored cases cannot change."""
 AGAINST = "against"
 """The name under which a gate finds the comparison with an earlier run."""
+NO_BASELINE = "there is no baseline yet to compare with"
 _COMPARED = (
     *("verdict", "p", "effect", "first", "second", "cases", "better", "worse"),
     *("to_right", "to_wrong", "unscored", "errors"),
@@ -151,7 +152,7 @@ def gate_results(
     """Return what came of each gate; a number that is not known misses its gate.
 
     ``against`` is what gates may name of a comparison with an earlier run; where it was
-    ``refused``, such gates are missed.
+    ``refused``, such gates are missed, and where there is nothing to compare with, they hold.
     """
     names = dict(summary_gate_names(summary))
     if against is not None:
@@ -159,8 +160,9 @@ def gate_results(
     results = []
     for gate in gates:
         expression = Expression(gate)
-        if refused and names_comparison(expression):
-            results.append(GateResult(gate=gate, passed=False, note=refused))
+        if (refused or against is None) and names_comparison(expression):
+            note = refused or NO_BASELINE
+            results.append(GateResult(gate=gate, passed=not refused, note=note))
             continue
         passed = expression.surely_holds(names)
         openness = _openness(expression, passed, names, summary.totals)

@@ -65,7 +65,9 @@ def _beside_earlier(
     from proctor.engine.compare.against import earlier_run
 
     earlier = earlier_run(store, settings.against, suite.name)
-    if earlier.name not in names or _run(settings, suite, key, earlier.name).id != earlier.id:
+    if earlier is None or earlier.name not in names:
+        return names
+    if _run(settings, suite, key, earlier.name).id != earlier.id:
         return names
     return [name for name in names if name != earlier.name] or [f"{earlier.name}-2"]
 

@@ -290,6 +290,10 @@ def _baseline(settings: RunSettings, suite: Suite, store: Store) -> Baseline:
     from proctor.engine.compare.against import earlier_run
 
     run = earlier_run(store, settings.stop.against, suite.name)
+    if run is None:
+        raise UsageError(
+            f"the suite {suite.name!r} has no baseline yet (fix: `proctor baseline RUN`)"
+        )
     header = store.suites.header(run.suite_key)
     why = []
     if run.stopped_early is not None:
