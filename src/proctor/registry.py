@@ -27,6 +27,7 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "exact_match": "proctor.scorers.text.comparisons:ExactMatch",
         "hallucination": "proctor.scorers.judged.against_context:Hallucination",
         "hedging_language": "proctor.scorers.embedding.hedging:HedgingLanguage",
+        "imported": "proctor.scorers.imported:ImportedScore",
         "judged": "proctor.scorers.judged.criteria:Judged",
         "judged_correct": "proctor.scorers.judged.criteria:JudgedCorrect",
         "keywords": "proctor.scorers.text.keywords:Keywords",
@@ -59,7 +60,13 @@ _OWN: Mapping[str, Mapping[str, str]] = {
         "python": "proctor.agents.function:PythonFunction",
         "recorded": "proctor.agents.recorded:RecordedAgent",
     },
-    "archive": {},
+    "archive": {
+        "inspect": "proctor.formats.imports.inspect_logs:InspectLogs",
+        "lm-eval": "proctor.formats.imports.lm_eval_samples:LmEvalSamples",
+        "harbor": "proctor.formats.imports.harbor_jobs:HarborJobs",
+        "otlp": "proctor.formats.imports.otlp_traces:OtlpTraces",
+        "promptfoo": "proctor.formats.imports.promptfoo_results:PromptfooResults",
+    },
     "dialogue": {
         "clarify": "proctor.dialogues.clarify:Clarify",
         "fata": "proctor.dialogues.fata:Fata",

@@ -28,7 +28,7 @@ from proctor.core.suite import Case, CaseFile, Criterion, Message, Spec, Suite
 from proctor.engine.run.evaluate import finish
 from proctor.engine.run.scorer_pool import Scorers
 from proctor.engine.run.stored_view import view_of
-from proctor.engine.transfer.run_files import read_folder, read_runs, write_runs
+from proctor.engine.transfer.run_files import read_archive, read_runs, write_runs
 from proctor.errors import ProctorError
 from proctor.reports.structured import to_object
 from proctor.store.rows import RunAttempt
@@ -317,7 +317,7 @@ def test_folders_with_other_bytes(
     suite, run = (json.dumps(one).encode() for one in (SUITE, RUN))
     suite, run = (suite, mutated(run, changes)) if of_run else (mutated(suite, changes), run)
     root = folder_of(room, suite, run)
-    room.read(lambda store: [view for _, views, _ in read_folder(store, root) for view in views])
+    room.read(lambda store: [view for _, views, _ in read_archive(store, root) for view in views])
 
 
 @tries(0.15)
@@ -326,4 +326,4 @@ def test_folders_with_other_bytes(
 def test_folders_with_other_values(room: Room, changes: list[tuple[int, int, int, str]]) -> None:
     suite, run = (*changed([SUITE, RUN], changes), SUITE, RUN)[:2]
     root = folder_of(room, json.dumps(suite).encode(), json.dumps(run).encode())
-    room.read(lambda store: [view for _, views, _ in read_folder(store, root) for view in views])
+    room.read(lambda store: [view for _, views, _ in read_archive(store, root) for view in views])

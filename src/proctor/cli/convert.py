@@ -28,9 +28,13 @@ from proctor.cli.options import (
 def convert(**options: Any) -> None:
     """Write the suite SPEC as a native suite, without loss.
 
+    Of another tool's results (see `proctor import`) the cases are written, with the answers of
+    each run beside them, so that they can be scored anew.
+
     \b
     Example:
       proctor convert infibench/suite_v1.yaml --to native --out my-suite
+      proctor convert logs/quiz.eval --to native --out quiz
     """
     from proctor.cli.output import print_json, say_problems
     from proctor.core.suite import Spec
@@ -39,6 +43,8 @@ def convert(**options: Any) -> None:
 
     to, out, as_json = options.pop("to"), options.pop("out"), options.pop("as_json")
     settings = suite_settings(options)
+    if not settings.dialect and _convert_results(settings.path, out, to, as_json):
+        return
     readings = read_suite.read_all(settings)
     wrote = []
     for reading in readings:
@@ -51,3 +57,34 @@ def convert(**options: Any) -> None:
             click.echo(f"wrote {path}: {len(suite.cases)} cases")
     if as_json:
         print_json(wrote[0] if len(wrote) == 1 else {"suites": wrote})
+
+
+def _convert_results(path: Path, out: Path, to: str, as_json: bool) -> bool:
+    """Write another tool's results as native files; tell whether the path holds any."""
+    from proctor.cli.output import print_json
+    from proctor.engine.transfer.archives import archive_of, convert_results
+
+    archive = archive_of(path)
+    if archive is None:
+        return False
+    converted = convert_results(archive, path, out, to)
+    if as_json:
+        rows = [
+            {
+                "wrote": str(one.path),
+                "suite": one.suite,
+                "cases": one.cases,
+                "unscored": one.unscored,
+                "answers": [str(file) for file in one.answers],
+            }
+            for one in converted
+        ]
+        print_json(rows[0] if len(rows) == 1 else {"suites": rows})
+        return True
+    for one in converted:
+        click.echo(f"wrote {one.path}: {one.cases} cases")
+        for file in one.answers:
+            click.echo(f"wrote {file}")
+        if one.unscored:
+            click.echo(f"{one.unscored} cases have no reference: write criteria for them", err=True)
+    return True

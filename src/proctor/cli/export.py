@@ -28,13 +28,20 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Let this store import the runs as its own again (.jsonl; see `import --own`).",
 )
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["answers", "lm-eval", "events"]),
+    help="Write .jsonl as an answers file, as samples of lm-eval, or as OTLP evaluation events.",
+)
 @store_option
 @json_option
 def export(runs: tuple[str, ...], **options: Any) -> None:
     """Write runs to a file.
 
     A .html page is self-contained, with filters, every case, and a comparison of 2 to 4 runs; a
-    .jsonl file has everything of the runs and can be imported; .parquet has a row per score.
+    .jsonl file has everything of the runs and can be imported; .parquet has a row per score. With
+    --as, the .jsonl file is one that other tools read, or an answers file to score anew.
 
     \b
     Example:
@@ -42,6 +49,7 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
       proctor export @last~1 @last --out compared.html --lang zh
       proctor export @last --out run.jsonl
       proctor export @last --own --out backup.jsonl
+      proctor export @last --as answers --out answers.jsonl
     """
     from proctor.cli.output import print_json
     from proctor.engine.transfer.run_files import write_runs
@@ -50,8 +58,9 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
     out: Path = options["out"]
     is_page = out.suffix.lower() == ".html"
     only_page = [name for name in ("lang", "limit", "force") if options[name]]
-    if is_page and options["own"]:
-        raise click.UsageError("--own is for .jsonl files, which can be imported")
+    if is_page and (options["own"] or options["form"]):
+        flag = "--own" if options["own"] else "--as"
+        raise click.UsageError(f"{flag} is for .jsonl files")
     with Store.open(options["store"], create=False) as store:
         tell_which(store, runs)
         ids = [store.runs.get(reference).id for reference in runs]
@@ -59,6 +68,8 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
             rows = _write_page(store, ids, out, options)
         elif only_page:
             raise click.UsageError(f"--{only_page[0]} is for pages (--out NAME.html)")
+        elif options["form"]:
+            rows = _write_as(store, ids, out, options)
         else:
             rows = write_runs(store, ids, out, own=options["own"])
     size = out.stat().st_size
@@ -66,6 +77,14 @@ def export(runs: tuple[str, ...], **options: Any) -> None:
         print_json({"wrote": str(out), "run": ids[0], "runs": ids, "rows": rows, "bytes": size})
     else:
         click.echo(f"wrote {out}: {rows} " + (f"cases, {_size(size)}" if is_page else "rows"))
+
+
+def _write_as(store: "Store", ids: list[str], out: Path, options: dict[str, Any]) -> int:
+    from proctor.engine.transfer.write_foreign import write_as
+
+    if options["own"]:
+        raise click.UsageError("--own is for files that can be imported: leave out --as")
+    return write_as(store, ids, out, options["form"])
 
 
 def _write_page(store: "Store", ids: list[str], out: Path, options: dict[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""``proctor import``: runs from a file, or from another tool's folder."""
+"""``proctor import``: runs from a file, or from another tool's results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,15 +26,19 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json: bool) -> None:
-    """Import runs that `proctor export` wrote as .jsonl, or a whole folder of Arthur Bench.
+    """Import runs that `proctor export` wrote as .jsonl, or results of another tool.
 
-    Imported runs can be shown and compared, but are never reused for your own runs. A run whose
-    name is taken gets another one.
+    Read are logs of Inspect (.eval, .json), samples of lm-evaluation-harness (the folder, or one
+    samples_*.jsonl), results of promptfoo (.json) and folders of Arthur Bench. Imported runs can be
+    shown and compared, but are never reused for your own runs. A run whose name is taken gets
+    another one.
 
     \b
     Example:
       proctor import run.jsonl
       proctor import run.jsonl --own
+      proctor import logs/2026-11-18_quiz.eval
+      proctor import lm_eval_output
       proctor import bench_runs
     """
     from proctor.store.store import Store
@@ -42,12 +46,19 @@ def import_(file: Path, own: bool, key: Path | None, store: str | None, as_json:
     if key is not None and not own:
         raise click.UsageError("--key needs --own")
     with Store.open(store) as opened:
-        if not file.is_dir():
-            _from_file(opened, file, own, key, as_json)
-        elif own:
+        if own and file.is_dir():
             raise click.UsageError("--own is for a .jsonl file that `proctor export --own` wrote")
+        if own or not (file.is_dir() or _is_foreign(file)):
+            _from_file(opened, file, own, key, as_json)
         else:
-            _from_folder(opened, file, as_json)
+            _from_archive(opened, file, as_json)
+
+
+def _is_foreign(file: Path) -> bool:
+    """Tell whether another tool wrote a file, as far as a first look shows."""
+    from proctor.engine.transfer.archives import archive_of
+
+    return archive_of(file) is not None
 
 
 def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json: bool) -> None:
@@ -70,11 +81,11 @@ def _from_file(store: "Store", file: Path, own: bool, key: Path | None, as_json:
         click.echo(f"{done} {view.run.name} ({view.run.id})")
 
 
-def _from_folder(store: "Store", folder: Path, as_json: bool) -> None:
+def _from_archive(store: "Store", path: Path, as_json: bool) -> None:
     from proctor.cli.output import print_json
-    from proctor.engine.transfer.run_files import read_folder
+    from proctor.engine.transfer.run_files import read_archive
 
-    imported = read_folder(store, folder)
+    imported = read_archive(store, path)
     if as_json:
         rows = [
             {"id": view.run.id, "name": view.run.name, "suite": suite, "imported": True}

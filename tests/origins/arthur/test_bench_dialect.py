@@ -8,7 +8,7 @@ import pytest
 
 from proctor.cli.main import _run
 from proctor.engine.run.read_suite import find_dialect
-from proctor.engine.transfer.run_files import read_folder
+from proctor.engine.transfer.run_files import read_archive
 from proctor.errors import DialectError, SuiteError, UsageError
 from proctor.origins.arthur.dialect import Bench
 from proctor.origins.arthur.folder import BenchFolder
@@ -180,7 +180,7 @@ def test_scorers_of_somebody_are_named_only(tmp_path: Path) -> None:
     spec = found.suite.cases[0].criteria[0].scorer
     assert (spec.name, spec.params["name"]) == ("custom", "mine")
     with Store.open(str(tmp_path / "store.db")) as store:
-        ((_, (view,), _),) = read_folder(store, tmp_path / "b")
+        ((_, (view,), _),) = read_archive(store, tmp_path / "b")
         assert view.summary.measures["mean_points"].value == 0.0
 
 

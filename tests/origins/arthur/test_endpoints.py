@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from origins.arthur.mood_scorer import Mood
 from proctor.bench import TestRun, TestSuite
-from proctor.engine.transfer.run_files import read_folder
+from proctor.engine.transfer.run_files import read_archive
 from proctor.origins.arthur.ids import id_uuid
 from proctor.store.store import Store
 from proctor.web.app import make_app
@@ -65,7 +65,7 @@ class Made:
         run = {"id": OLD_RUN.upper(), "name": "r", "test_cases": [output]}
         (folder / "r" / "run.json").write_text(json.dumps(run))
         with Store.open(self.place) as store:
-            read_folder(store, root)
+            read_archive(store, root)
 
 
 @pytest.fixture(scope="module")

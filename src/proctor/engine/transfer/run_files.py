@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proctor import registry
-from proctor.contracts.archive import Archive, KeptSuite
+from proctor.contracts.archive import KeptSuite
 from proctor.contracts.report import RunView
 from proctor.core.fingerprint import plain
 from proctor.core.run import CaseResult
-from proctor.core.suite import Json, Spec
+from proctor.core.suite import Json
 from proctor.engine.run.stored_view import view_of
 from proctor.engine.transfer.answers_in_memory import keep_new
+from proctor.engine.transfer.archives import archive_of
 from proctor.engine.transfer.import_jsonl import Quoting, Restoring
 from proctor.engine.transfer.proof import PURPOSE, Proof
 from proctor.engine.transfer.write_parquet import write_parquet
@@ -102,23 +103,22 @@ def read_runs(store: Store, path: Path, *, own: bool = False, key: bytes | None 
         raise text_files.file_error(path, message, 1, 1, hint="export the run again") from None
 
 
-def read_folder(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
-    """Import the new runs in a folder of another tool.
+def read_archive(store: Store, path: Path) -> list[tuple[str, list[RunView], int]]:
+    """Import the new runs in a file or folder of another tool.
 
     Return suites, each with its new runs and the number of runs stored before.
     """
-    return [(archived.suite.name, *keep_new(store, archived)) for archived in _in_folder(path)]
-
-
-def _in_folder(path: Path) -> list[KeptSuite]:
-    """Read all suites of a folder, so that nothing is stored if one of them is broken."""
-    for name in registry.names("archive"):
-        archive: Archive = registry.build("archive", Spec(name=name))
-        if archive.recognises(path):
-            return list(archive.read(path))
-    message = "there is nothing here that can be imported"
-    hint = "name a .jsonl file that `proctor export` wrote, or a folder of Arthur Bench"
-    raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
+    archive = archive_of(path)
+    if archive is None:
+        message = "there is nothing here that can be imported"
+        hint = (
+            "name a .jsonl file that `proctor export` wrote, or results of"
+            f" {', '.join(registry.names('archive'))}"
+        )
+        raise SuiteError([Problem(message=message, file=str(path), hint=hint)])
+    # All is read first, so that nothing is stored if one suite is broken.
+    suites: list[KeptSuite] = list(archive.read(path))
+    return [(archived.suite.name, *keep_new(store, archived)) for archived in suites]
 
 
 def _write_jsonl(

@@ -83,7 +83,7 @@ def _folder(directory: Path | None) -> Path | None:
 
 
 def _taken(store: "Store", folder: Path, *, required: bool) -> list[dict[str, Any]]:
-    from proctor.engine.transfer.run_files import read_folder
+    from proctor.engine.transfer.run_files import read_archive
 
     if not required and not any(folder.iterdir()):
         return []
@@ -96,7 +96,7 @@ def _taken(store: "Store", folder: Path, *, required: bool) -> list[dict[str, An
             ],
             "there": there,
         }
-        for suite, views, there in read_folder(store, folder)
+        for suite, views, there in read_archive(store, folder)
     ]
 
 

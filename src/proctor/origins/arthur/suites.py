@@ -330,12 +330,12 @@ class TestSuite:
 
     def _found_on_disk(self, name: str) -> Suite | None:
         """Take a suite with its runs into the store that Arthur Bench kept under this name."""
-        from proctor.engine.transfer.run_files import read_folder
+        from proctor.engine.transfer.run_files import read_archive
 
         if self._files is None or not self._files.has(name):
             return None
         with self._open() as store:
-            read_folder(store, self._files.root / name)
+            read_archive(store, self._files.root / name)
         return self._stored(name)
 
     def _make(
