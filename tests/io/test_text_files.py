@@ -1,5 +1,6 @@
 """Files that people write: values with their places, and limits that hold."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,12 @@ def test_missing_files(tmp_path: Path) -> None:
     for path in (tmp_path / "none.yaml", tmp_path):
         with pytest.raises(SuiteError, match=r"no such file|folder"):
             yaml_files.read_yaml(path)
+
+
+def test_the_head_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"0123456789")
+    assert text_files.read_head(path, 4) == b"0123"
+    assert text_files.read_head(tmp_path) == text_files.read_head(tmp_path / "none") == b""
+    os.mkfifo(tmp_path / "pipe")
+    assert text_files.read_head(tmp_path / "pipe") == b""

@@ -159,6 +159,17 @@ def read_bytes(path: Path, *, limit: int = MAX_FILE) -> bytes:
     return data
 
 
+def read_head(path: Path, size: int = 4096) -> bytes:
+    """Read the first bytes of a file, to tell what it is; empty where it cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return b""
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
+
+
 def refuse_pipe(path: Path) -> os.stat_result:
     """Raise an error for what is neither file nor folder: reading it might never end."""
     status = path.stat()

@@ -14,6 +14,7 @@ from proctor.core.fingerprint import plain
 from proctor.core.score import Score
 from proctor.core.suite import Case, Criterion, Json, Message, Spec, Suite, ToolCall
 from proctor.io import json_bytes
+from proctor.io.text_files import parse_json
 
 IMPORTED = "imported"
 """The scorer whose scores come from another tool."""
@@ -190,7 +191,7 @@ def tool_call(name: Any, arguments: Json, call_id: Any = "") -> ToolCall:
     """Return a tool call, with its arguments decoded where they are JSON in a string."""
     if isinstance(arguments, str):
         with suppress(ValueError):
-            arguments = json_bytes.loads(arguments)
+            arguments = parse_json(arguments)
     return ToolCall(
         name=text_of(name), arguments={} if arguments is None else arguments, id=text_of(call_id)
     )

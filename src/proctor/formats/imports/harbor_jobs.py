@@ -19,7 +19,7 @@ from proctor.formats.imports.foreign_results import (
     text_of,
     tool_call,
 )
-from proctor.io.text_files import file_error, read_json
+from proctor.io.text_files import file_error, read_head, read_json
 from proctor.io.validation import validate
 
 TOOL = "harbor"
@@ -106,8 +106,7 @@ def _is_trial(folder: Path) -> bool:
     result = folder / RESULT
     if not result.is_file():
         return False
-    with result.open("rb") as file:
-        head = file.read(65_536)
+    head = read_head(result, 65_536)
     return b'"trial_name"' in head or b'"verifier_result"' in head
 
 

@@ -20,7 +20,7 @@ from proctor.formats.imports.foreign_results import (
     text_of,
     tool_call,
 )
-from proctor.io.text_files import Document, decode, file_error, parse_json, read_json
+from proctor.io.text_files import Document, decode, file_error, parse_json, read_head, read_json
 from proctor.io.validation import validate
 from proctor.io.zip_members import ZipMembers
 
@@ -110,8 +110,7 @@ class InspectLogs(Archive):
             return path.is_file()
         if path.suffix != ".json" or not path.is_file():
             return False
-        with path.open("rb") as file:
-            head = file.read(4096)
+        head = read_head(path)
         return b'"eval"' in head and b'"version"' in head and b'"status"' in head
 
     def read(self, path: Path) -> Iterator[KeptSuite]:

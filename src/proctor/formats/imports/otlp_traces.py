@@ -4,7 +4,6 @@ One trace is one case with one attempt. The GenAI conventions are still in devel
 attributes of version 1.38, and evaluation results as events of the log or of a span.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,7 @@ from proctor.formats.imports.foreign_results import (
     text_of,
     tool_call,
 )
-from proctor.io.text_files import file_error, read_json, read_jsonl
+from proctor.io.text_files import file_error, parse_json, read_head, read_json, read_jsonl
 
 TOOL = "otlp"
 SPANS, LOGS = "resourceSpans", "resourceLogs"
@@ -42,8 +41,7 @@ class OtlpTraces(Archive):
     def recognises(self, path: Path) -> bool:
         if path.suffix not in (".json", ".jsonl") or not path.is_file():
             return False
-        with path.open("rb") as file:
-            head = file.read(4096)
+        head = read_head(path)
         return f'"{SPANS}"'.encode() in head or f'"{LOGS}"'.encode() in head
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
@@ -355,8 +353,8 @@ def _decoded(value: Json) -> Json:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return parse_json(value)
+    except ValueError:
         return value
 
 

@@ -19,7 +19,7 @@ from proctor.formats.imports.foreign_results import (
     text_of,
     unique,
 )
-from proctor.io.text_files import file_error, read_json
+from proctor.io.text_files import file_error, read_head, read_json
 from proctor.io.validation import validate
 
 TOOL = "promptfoo"
@@ -117,8 +117,7 @@ class PromptfooResults(Archive):
     def recognises(self, path: Path) -> bool:
         if path.suffix != ".json" or not path.is_file():
             return False
-        with path.open("rb") as file:
-            head = file.read(4096)
+        head = read_head(path)
         return b'"evalId"' in head and b'"results"' in head
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
