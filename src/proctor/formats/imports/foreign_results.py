@@ -7,6 +7,8 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from proctor.contracts.archive import KeptRun, KeptSuite
 from proctor.core.attempt import Attempt, AttemptStatus
 from proctor.core.exchange import Usage
@@ -18,6 +20,12 @@ from proctor.io.text_files import parse_json
 
 IMPORTED = "imported"
 """The scorer whose scores come from another tool."""
+
+
+class ForeignModel(BaseModel):
+    """Base of what other tools write: keys that are not needed are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

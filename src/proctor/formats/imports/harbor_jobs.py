@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from proctor.contracts.archive import Archive, KeptSuite
 from proctor.core.exchange import Usage
 from proctor.core.suite import Case, Json, Message
 from proctor.formats.imports.foreign_results import (
     ForeignAttempt,
+    ForeignModel,
     ForeignRun,
     ForeignScore,
     kept_suite,
@@ -26,52 +25,46 @@ TOOL = "harbor"
 RESULT, TRAJECTORY, REWARD = "result.json", "trajectory.json", "reward"
 
 
-class _Loose(BaseModel):
-    """Base of what Harbor writes: keys that are not needed are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Verified(_Loose):
+class _HarborVerified(ForeignModel):
     rewards: Json = None
 
 
-class _Failure(_Loose):
+class _HarborFailure(ForeignModel):
     exception_type: str = ""
     exception_message: str = ""
 
 
-class _Agent(_Loose):
+class _HarborAgent(ForeignModel):
     n_input_tokens: int | None = None
     n_cache_tokens: int | None = None
     n_output_tokens: int | None = None
     cost_usd: float | None = None
 
 
-class _Model(_Loose):
+class _HarborModel(ForeignModel):
     name: str = ""
     provider: str | None = None
 
 
-class _AgentInfo(_Loose):
+class _HarborAgentInfo(ForeignModel):
     name: str = ""
     version: str | None = None
-    model_info: _Model | None = None
+    model_info: _HarborModel | None = None
 
 
-class _Trial(_Loose):
+class _HarborTrial(ForeignModel):
     task_name: str = ""
     trial_name: str = ""
     source: str | None = None
-    agent_info: _AgentInfo | None = None
-    agent_result: _Agent | None = None
-    verifier_result: _Verified | None = None
-    exception_info: _Failure | None = None
+    agent_info: _HarborAgentInfo | None = None
+    agent_result: _HarborAgent | None = None
+    verifier_result: _HarborVerified | None = None
+    exception_info: _HarborFailure | None = None
     started_at: str | None = None
     finished_at: str | None = None
 
 
-class _Step(_Loose):
+class _HarborStep(ForeignModel):
     source: str = "agent"
     message: Json = ""
     reasoning_content: str | None = None
@@ -79,8 +72,8 @@ class _Step(_Loose):
     observation: dict[str, Json] | None = None
 
 
-class _Trajectory(_Loose):
-    steps: list[_Step] = []
+class _HarborTrajectory(ForeignModel):
+    steps: list[_HarborStep] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ class HarborJobs(Archive):
         return path.is_dir() and any(_is_trial(folder) for folder in _folders(path))
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
-        job = _Job(path)
+        job = _HarborJob(path)
         for folder in _folders(path):
             if _is_trial(folder):
                 job.take(folder)
@@ -111,7 +104,7 @@ def _is_trial(folder: Path) -> bool:
 
 
 @dataclass
-class _Job:
+class _HarborJob:
     """One job while its trials are read."""
 
     path: Path
@@ -120,7 +113,7 @@ class _Job:
     started: dict[str, float] = field(default_factory=dict)
 
     def take(self, folder: Path) -> None:
-        trial = validate(_Trial, read_json(folder / RESULT))
+        trial = validate(_HarborTrial, read_json(folder / RESULT))
         case = trial.task_name or folder.name.rpartition("__")[0] or folder.name
         candidate = _candidate(trial.agent_info)
         asked, said = _messages(_trajectory(folder))
@@ -162,24 +155,24 @@ class _Job:
         return kept_suite(self.path.resolve().name, self.cases, runs, source=TOOL)
 
 
-def _candidate(info: _AgentInfo | None) -> str:
+def _candidate(info: _HarborAgentInfo | None) -> str:
     if info is None:
         return "agent"
     model = info.model_info.name if info.model_info else ""
     return " ".join(part for part in (info.name, model) if part) or "agent"
 
 
-def _trajectory(folder: Path) -> _Trajectory:
+def _trajectory(folder: Path) -> _HarborTrajectory:
     for path in (folder / "agent" / TRAJECTORY, folder / TRAJECTORY):
         if path.is_file():
-            return validate(_Trajectory, read_json(path))
-    return _Trajectory()
+            return validate(_HarborTrajectory, read_json(path))
+    return _HarborTrajectory()
 
 
-def _messages(trajectory: _Trajectory) -> tuple[str, tuple[Message, ...]]:
+def _messages(trajectory: _HarborTrajectory) -> tuple[str, tuple[Message, ...]]:
     """Return the task as the user gave it, and what the agent did."""
     asked, said = "", list[Message]()
-    for step in trajectory.steps:
+    for step in trajectory.steps or ():
         text = text_of(step.message)
         if step.source != "agent":
             if step.source == "user" and not asked and not said:
@@ -201,7 +194,7 @@ def _messages(trajectory: _Trajectory) -> tuple[str, tuple[Message, ...]]:
     return asked, tuple(said)
 
 
-def _rewards(verified: _Verified | None) -> Iterator[tuple[str, ForeignScore]]:
+def _rewards(verified: _HarborVerified | None) -> Iterator[tuple[str, ForeignScore]]:
     rewards = None if verified is None else verified.rewards
     if isinstance(rewards, Mapping):
         for name, value in rewards.items():
@@ -210,14 +203,14 @@ def _rewards(verified: _Verified | None) -> Iterator[tuple[str, ForeignScore]]:
         yield REWARD, ForeignScore(value=number(rewards))
 
 
-def _failure(info: _Failure | None) -> str:
+def _failure(info: _HarborFailure | None) -> str:
     if info is None:
         return "no reward was given"
     parts = (info.exception_type, info.exception_message)
     return ": ".join(part for part in parts if part) or "the trial failed"
 
 
-def _usage(agent: _Agent | None) -> Usage:
+def _usage(agent: _HarborAgent | None) -> Usage:
     if agent is None:
         return Usage()
     return Usage(

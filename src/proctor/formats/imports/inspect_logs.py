@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from proctor.contracts.archive import Archive, KeptSuite
 from proctor.core.exchange import Usage
 from proctor.core.suite import Case, Json, Message
 from proctor.formats.imports.foreign_results import (
     ForeignAttempt,
+    ForeignModel,
     ForeignRun,
     ForeignScore,
     kept_suite,
@@ -32,71 +31,65 @@ WORDS: Mapping[str, float] = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 ATTACHED = "attachment://"
 
 
-class _Loose(BaseModel):
-    """Base of what Inspect writes: keys that are not needed are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Dataset(_Loose):
+class _InspectDataset(ForeignModel):
     name: str | None = None
 
 
-class _Eval(_Loose):
+class _InspectEval(ForeignModel):
     task: str
     model: str = ""
     created: str | None = None
-    dataset: _Dataset = _Dataset()
+    dataset: _InspectDataset = _InspectDataset()
     model_generate_config: dict[str, Json] | None = None
 
 
-class _Headline(_Loose):
+class _InspectHeadline(ForeignModel):
     score: str = ""
 
 
-class _ResultScore(_Loose):
+class _InspectResultScore(ForeignModel):
     name: str
 
 
-class _Results(_Loose):
-    scores: list[_ResultScore] = []
-    headline: _Headline | None = None
+class _InspectResults(ForeignModel):
+    scores: list[_InspectResultScore] | None = None
+    headline: _InspectHeadline | None = None
 
 
-class _Header(_Loose):
+class _InspectHeader(ForeignModel):
     version: int | float = 2
-    eval: _Eval
-    results: _Results | None = None
+    eval: _InspectEval
+    results: _InspectResults | None = None
 
 
-class _InspectScore(_Loose):
+class _InspectScore(ForeignModel):
     value: Json = None
     answer: Json = None
     explanation: Json = None
 
 
-class _Usage(_Loose):
+class _InspectUsage(ForeignModel):
     input_tokens: int = 0
     output_tokens: int = 0
 
 
-class _Error(_Loose):
+class _InspectError(ForeignModel):
     message: str = ""
     traceback: str | None = None
 
 
-class _Sample(_Loose):
+class _InspectSample(ForeignModel):
     id: str | int
     epoch: int = 1
     input: Json = ""
     target: Json = ""
     choices: list[str] | None = None
-    messages: list[dict[str, Json]] = []
+    messages: list[dict[str, Json]] | None = None
     output: dict[str, Json] | None = None
     scores: dict[str, _InspectScore] | None = None
     metadata: dict[str, Json] | None = None
-    model_usage: dict[str, _Usage] | None = None
-    error: _Error | None = None
+    model_usage: dict[str, _InspectUsage] | None = None
+    error: _InspectError | None = None
     total_time: float | None = None
     attachments: dict[str, str] | None = None
 
@@ -114,7 +107,7 @@ class InspectLogs(Archive):
         return b'"eval"' in head and b'"version"' in head and b'"status"' in head
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
-        log = _Log(path)
+        log = _InspectLog(path)
         if path.suffix == ".eval":
             log.read_zip()
         else:
@@ -123,11 +116,11 @@ class InspectLogs(Archive):
 
 
 @dataclass
-class _Log:
+class _InspectLog:
     """One log while it is read."""
 
     path: Path
-    header: _Header | None = None
+    header: _InspectHeader | None = None
     cases: dict[str, Case] = field(default_factory=dict)
     attempts: list[ForeignAttempt] = field(default_factory=list)
 
@@ -137,19 +130,19 @@ class _Log:
             start = HEADER if HEADER in names else START
             if start not in names:
                 raise file_error(self.path, "this ZIP file is no log of Inspect")
-            self.header = self._checked(_Header, start, members.read(start))
+            self.header = self._checked(_InspectHeader, start, members.read(start))
             samples = [name for name in names if name.startswith(SAMPLES)]
             for name in samples:
-                self._take(self._checked(_Sample, name, members.read(name)))
+                self._take(self._checked(_InspectSample, name, members.read(name)))
 
     def read_whole(self) -> None:
         document = read_json(self.path)
-        self.header = validate(_Header, document)
+        self.header = validate(_InspectHeader, document)
         samples = document.data.get("samples") or []
         if not isinstance(samples, list):
             raise file_error(self.path, "the samples are no list")
         for sample in samples:
-            self._take(validate(_Sample, Document(path=self.path, data=sample, text="")))
+            self._take(validate(_InspectSample, Document(path=self.path, data=sample, text="")))
 
     def _checked(self, kind: type[Any], name: str, content: bytes) -> Any:
         try:
@@ -158,7 +151,7 @@ class _Log:
             raise file_error(self.path, f"{name!r} in it is not readable: {error}") from None
         return validate(kind, Document(path=self.path, data=data, text=""))
 
-    def _take(self, sample: _Sample) -> None:
+    def _take(self, sample: _InspectSample) -> None:
         attached = sample.attachments or {}
         asked = _input(sample.input, attached)
         case_id = str(sample.id)
@@ -180,7 +173,7 @@ class _Log:
         if not self.cases:
             raise file_error(self.path, "the log has no samples")
         about = self.header.eval
-        results = self.header.results or _Results()
+        results = self.header.results or _InspectResults()
         headline = results.headline.score if results.headline else ""
         if not headline and results.scores:
             headline = results.scores[0].name
@@ -195,7 +188,7 @@ class _Log:
         return kept_suite(about.task, self.cases, [run], counted=counted, source=TOOL)
 
 
-def _case(sample: _Sample, asked: tuple[Message, ...]) -> Case:
+def _case(sample: _InspectSample, asked: tuple[Message, ...]) -> Case:
     targets = sample.target if isinstance(sample.target, list) else [sample.target]
     tags = {
         name: (str(value),)
@@ -217,9 +210,11 @@ def _input(written: Json, attached: Mapping[str, str]) -> tuple[Message, ...]:
     return (Message(role="user", content=_attached(text_of(written), attached)),)
 
 
-def _exchanged(sample: _Sample, asked: int, attached: Mapping[str, str]) -> tuple[Message, ...]:
+def _exchanged(
+    sample: _InspectSample, asked: int, attached: Mapping[str, str]
+) -> tuple[Message, ...]:
     """Return what was said after the sample's own messages."""
-    said = [_message(message, attached) for message in sample.messages]
+    said = [_message(message, attached) for message in sample.messages or ()]
     first = next((i for i, message in enumerate(said) if message.role == "assistant"), None)
     after = said[first:] if first is not None else said[asked:]
     if not any(message.role == "assistant" for message in after):
@@ -297,7 +292,7 @@ def _value(value: Json) -> float | None:
     return number(value)
 
 
-def _usage(by_model: Mapping[str, _Usage]) -> Usage:
+def _usage(by_model: Mapping[str, _InspectUsage]) -> Usage:
     return Usage(
         calls=len(by_model),
         prompt_tokens=sum(usage.input_tokens for usage in by_model.values()),

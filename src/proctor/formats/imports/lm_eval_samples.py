@@ -5,12 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from proctor.contracts.archive import Archive, KeptSuite
 from proctor.core.suite import Case, Json, Message
 from proctor.formats.imports.foreign_results import (
     ForeignAttempt,
+    ForeignModel,
     ForeignRun,
     ForeignScore,
     kept_suite,
@@ -25,13 +24,7 @@ TOOL = "lm-eval"
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<moment>\d{4}-\d{2}-\d{2}T[\d.:\-]+)\.jsonl")
 
 
-class _Loose(BaseModel):
-    """Base of what the harness writes: keys that are not needed are ignored."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-
-class _SampleRow(_Loose):
+class _LmEvalSampleRow(ForeignModel, extra="allow"):
     doc_id: int | str
     doc: Json = None
     target: Json = None
@@ -42,13 +35,13 @@ class _SampleRow(_Loose):
     metrics: list[str] | None = None
 
 
-class _About(_Loose):
+class _LmEvalAbout(ForeignModel):
     model: str = ""
     model_args: Json = None
 
 
-class _ResultsFile(_Loose):
-    config: _About = _About()
+class _LmEvalResultsFile(ForeignModel):
+    config: _LmEvalAbout = _LmEvalAbout()
     model_name: str | None = None
     date: float = 0.0
 
@@ -62,7 +55,7 @@ class LmEvalSamples(Archive):
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
         for file in _files(path):
-            yield _TaskSamples(file).read()
+            yield _LmEvalTaskSamples(file).read()
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -78,18 +71,18 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 @dataclass
-class _TaskSamples:
+class _LmEvalTaskSamples:
     """The samples of one task while they are read: a row for each document and filter."""
 
     path: Path
     cases: dict[str, Case] = field(default_factory=dict)
-    rows: dict[str, list[_SampleRow]] = field(default_factory=dict)
+    rows: dict[str, list[_LmEvalSampleRow]] = field(default_factory=dict)
 
     def read(self) -> KeptSuite:
         name = _FILE.fullmatch(self.path.name)
         assert name is not None
         for document in read_jsonl(self.path):
-            row = validate(_SampleRow, document)
+            row = validate(_LmEvalSampleRow, document)
             self.rows.setdefault(str(row.doc_id), []).append(row)
         if not self.rows:
             raise file_error(self.path, "the file has no samples")
@@ -107,11 +100,15 @@ class _TaskSamples:
         counted = [first] if first else []
         return kept_suite(name["task"], self.cases, [run], counted=counted, source=TOOL)
 
-    def _results(self, moment: str) -> _ResultsFile:
+    def _results(self, moment: str) -> _LmEvalResultsFile:
         beside = self.path.with_name(f"results_{moment}.json")
-        return validate(_ResultsFile, read_json(beside)) if beside.is_file() else _ResultsFile()
+        return (
+            validate(_LmEvalResultsFile, read_json(beside))
+            if beside.is_file()
+            else _LmEvalResultsFile()
+        )
 
-    def _attempt(self, case_id: str, rows: list[_SampleRow]) -> ForeignAttempt:
+    def _attempt(self, case_id: str, rows: list[_LmEvalSampleRow]) -> ForeignAttempt:
         first = rows[0]
         self.cases[case_id] = _case(case_id, first)
         scores: dict[str, ForeignScore] = {}
@@ -127,7 +124,7 @@ class _TaskSamples:
         return ForeignAttempt(case=case_id, messages=(reply,), scores=scores)
 
 
-def _case(case_id: str, row: _SampleRow) -> Case:
+def _case(case_id: str, row: _LmEvalSampleRow) -> Case:
     choices = _choices(row)
     target = text_of(row.target)
     if choices and target.isdigit() and int(target) < len(choices):
@@ -142,7 +139,7 @@ def _case(case_id: str, row: _SampleRow) -> Case:
     )
 
 
-def _requests(row: _SampleRow) -> list[tuple[Json, Json]]:
+def _requests(row: _LmEvalSampleRow) -> list[tuple[Json, Json]]:
     """Return the requests of a document: the context of each, and its continuation or settings."""
     if not isinstance(row.arguments, Mapping):
         return []
@@ -153,7 +150,7 @@ def _requests(row: _SampleRow) -> list[tuple[Json, Json]]:
     ]
 
 
-def _choices(row: _SampleRow) -> list[str]:
+def _choices(row: _LmEvalSampleRow) -> list[str]:
     """Return the continuations whose likelihoods were compared; empty where text was generated."""
     requests = _requests(row)
     if len(requests) < 2 or not all(isinstance(continued, str) for _, continued in requests):
@@ -161,7 +158,7 @@ def _choices(row: _SampleRow) -> list[str]:
     return [str(continued).strip() for _, continued in requests]
 
 
-def _output(row: _SampleRow) -> str:
+def _output(row: _LmEvalSampleRow) -> str:
     """Return what was generated, or the choice with the highest likelihood."""
     filtered, choices = row.filtered_resps, _choices(row)
     if choices and isinstance(filtered, list) and len(filtered) == len(choices):
@@ -180,7 +177,7 @@ def _likelihood(pair: Json) -> float:
         return float("-inf")
 
 
-def _model(about: _About) -> str:
+def _model(about: _LmEvalAbout) -> str:
     args = about.model_args
     if isinstance(args, str):
         args = dict(part.split("=", 1) for part in args.split(",") if "=" in part)

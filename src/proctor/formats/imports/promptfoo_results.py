@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from proctor.contracts.archive import Archive, KeptSuite
 from proctor.core.exchange import Usage
 from proctor.core.suite import Case, Json, Message
 from proctor.formats.imports.foreign_results import (
     ForeignAttempt,
+    ForeignModel,
     ForeignRun,
     ForeignScore,
     kept_suite,
@@ -27,83 +26,77 @@ PASS, SCORE = "pass", "score"
 """What every row has: whether all asserts hold, and their weighted mean."""
 
 
-class _Loose(BaseModel):
-    """Base of what promptfoo writes: keys that are not needed are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Provider(_Loose):
+class _PromptfooProvider(ForeignModel):
     id: str = ""
     label: str | None = None
 
 
-class _Prompt(_Loose):
+class _PromptfooPrompt(ForeignModel):
     raw: Json = ""
     label: str | None = None
 
 
-class _Assertion(_Loose):
+class _PromptfooAssertion(ForeignModel):
     type: str = "assert"
     value: Json = None
     metric: str | None = None
 
 
-class _Component(_Loose):
+class _PromptfooComponent(ForeignModel):
     score: float | None = None
     reason: str | None = None
-    assertion: _Assertion | None = None
+    assertion: _PromptfooAssertion | None = None
 
 
-class _Grading(_Loose):
+class _PromptfooGrading(ForeignModel):
     reason: str | None = None
-    componentResults: list[_Component] | None = None
+    componentResults: list[_PromptfooComponent] | None = None
 
 
-class _Tokens(_Loose):
+class _PromptfooTokens(ForeignModel):
     prompt: int | None = None
     completion: int | None = None
     numRequests: int | None = None
 
 
-class _Response(_Loose):
+class _PromptfooResponse(ForeignModel):
     output: Json = None
-    tokenUsage: _Tokens | None = None
+    tokenUsage: _PromptfooTokens | None = None
 
 
-class _TestCase(_Loose):
+class _PromptfooTestCase(ForeignModel):
     description: str | None = None
     vars: dict[str, Json] | None = None
     metadata: dict[str, Json] | None = None
 
 
-class _Row(_Loose):
+class _PromptfooRow(ForeignModel):
     promptIdx: int = 0
     testIdx: int = 0
-    testCase: _TestCase = _TestCase()
-    provider: _Provider = _Provider()
-    prompt: _Prompt = _Prompt()
+    testCase: _PromptfooTestCase = _PromptfooTestCase()
+    provider: _PromptfooProvider = _PromptfooProvider()
+    prompt: _PromptfooPrompt = _PromptfooPrompt()
     vars: dict[str, Json] | None = None
-    response: _Response | None = None
+    response: _PromptfooResponse | None = None
     error: str | None = None
     failureReason: int = 0
     success: bool = False
     score: float | None = None
     namedScores: dict[str, Json] | None = None
-    gradingResult: _Grading | None = None
+    gradingResult: _PromptfooGrading | None = None
     latencyMs: float | None = None
     cost: float | None = None
 
 
-class _Table(_Loose):
+class _PromptfooTable(ForeignModel):
     timestamp: str | None = None
-    results: list[_Row]
+    results: list[_PromptfooRow]
 
 
-class _ResultsFile(_Loose):
+class _PromptfooResultsFile(ForeignModel):
     evalId: str | None = None
-    results: _Table
-    config: dict[str, Json] = {}
+    results: _PromptfooTable
+    config: dict[str, Json] | None = None
 
 
 FAILED_CALL = 2
@@ -122,7 +115,7 @@ class PromptfooResults(Archive):
 
     def read(self, path: Path) -> Iterator[KeptSuite]:
         document = read_json(path)
-        written = validate(_ResultsFile, document)
+        written = validate(_PromptfooResultsFile, document)
         if not written.results.results:
             raise file_error(path, "the file has no results")
         yield _PromptfooSuite(path, written).suite()
@@ -133,13 +126,13 @@ class _PromptfooSuite:
     """The results of one evaluation while they are put together."""
 
     path: Path
-    written: _ResultsFile
+    written: _PromptfooResultsFile
     cases: dict[str, Case] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     """The case of each test, by its description and variables."""
 
     def suite(self) -> KeptSuite:
-        rows: dict[tuple[str, str, int], list[_Row]] = {}
+        rows: dict[tuple[str, str, int], list[_PromptfooRow]] = {}
         for row in self.written.results.results:
             label = row.prompt.label or text_of(row.prompt.raw)
             provider = row.provider.label or row.provider.id or "unknown"
@@ -157,10 +150,12 @@ class _PromptfooSuite:
                 settings={"imported_from": TOOL, "prompt": label},
                 started=moment(self.written.results.timestamp),
             )
-        about = self.written.config.get("description") or self.written.evalId or self.path.stem
+        about = (
+            (self.written.config or {}).get("description") or self.written.evalId or self.path.stem
+        )
         return kept_suite(str(about), self.cases, list(runs.values()), counted=[PASS], source=TOOL)
 
-    def _attempts(self, column: list[_Row]) -> list[ForeignAttempt]:
+    def _attempts(self, column: list[_PromptfooRow]) -> list[ForeignAttempt]:
         counts: dict[str, int] = {}
         attempts = []
         for row in column:
@@ -170,7 +165,7 @@ class _PromptfooSuite:
             attempts.append(_attempt(case, index, row))
         return attempts
 
-    def _case(self, row: _Row) -> str:
+    def _case(self, row: _PromptfooRow) -> str:
         """Return the case of a row; rows with the same variables are attempts at the same case."""
         values = row.vars or row.testCase.vars or {}
         described = row.testCase.description or ""
@@ -193,11 +188,11 @@ class _PromptfooSuite:
         return name
 
 
-def _attempt(case: str, index: int, row: _Row) -> ForeignAttempt:
+def _attempt(case: str, index: int, row: _PromptfooRow) -> ForeignAttempt:
     failed = row.error if row.failureReason == FAILED_CALL or row.response is None else None
     output = None if row.response is None else row.response.output
     reply = () if output is None else (Message(role="assistant", content=text_of(output)),)
-    tokens = (row.response.tokenUsage if row.response else None) or _Tokens()
+    tokens = (row.response.tokenUsage if row.response else None) or _PromptfooTokens()
     asked = Message(role="user", content=text_of(row.prompt.raw))
     return ForeignAttempt(
         case=case,
@@ -215,13 +210,13 @@ def _attempt(case: str, index: int, row: _Row) -> ForeignAttempt:
     )
 
 
-def _scores(row: _Row) -> Iterator[tuple[str, ForeignScore]]:
-    grading = row.gradingResult or _Grading()
+def _scores(row: _PromptfooRow) -> Iterator[tuple[str, ForeignScore]]:
+    grading = row.gradingResult or _PromptfooGrading()
     yield PASS, ForeignScore(value=float(row.success), reason=grading.reason or "")
     yield SCORE, ForeignScore(value=number(row.score), reason=grading.reason or "")
     taken: dict[str, None] = {PASS: None, SCORE: None}
     for component in grading.componentResults or ():
-        assertion = component.assertion or _Assertion()
+        assertion = component.assertion or _PromptfooAssertion()
         name = unique(assertion.metric or assertion.type, taken)
         taken[name] = None
         value = number(component.score)
